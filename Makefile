@@ -1,0 +1,48 @@
+# Two commands do everything on a machine with Python (>= 3.11), make and git:
+#   make demo   cluster a bundled data set, print a table, write pictures to demo-output/
+#   make test   run the whole test suite
+PYTHON ?= python3
+BIN := .venv/bin
+
+# One BLAS thread per process: two threads fight over two cores and slow a singular value decomposition down 16 times.
+# SCIPY_ARRAY_API=1: scikit-learn's estimator checks skip one check without it.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
+export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
+export SCIPY_ARRAY_API ?= 1
+
+.PHONY: demo test lint types layers check docs clean
+
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+# One stamp a set of extras: installed again when pyproject.toml changes.
+.venv/extra-%: pyproject.toml | .venv/pip
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+demo: .venv/extra-plot
+	$(BIN)/kernelbraid demo --out demo-output
+
+test: .venv/extra-test
+	$(BIN)/python -m pytest --numprocesses 2 $(PYTEST_ARGS)
+
+lint: .venv/extra-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/extra-lint
+	$(BIN)/mypy
+
+layers: .venv/extra-lint
+	$(BIN)/lint-imports
+
+check: lint types layers
+
+docs: .venv/extra-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated

@@ -1,0 +1,5 @@
+"""scikit-learn estimators."""
+
+from kernelbraid.estimators.low_rank import LKG
+
+__all__ = ["LKG"]

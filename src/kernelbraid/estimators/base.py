@@ -1,0 +1,113 @@
+"""What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, validate_data
+
+from kernelbraid._typing import Array
+from kernelbraid.kernels import stack_kernels
+
+__all__ = ["Interval", "StrOptions", "fit_context", "check_n_clusters", "identities", "read_kernels", "read_views"]
+
+FLOATS = [np.float64, np.float32]
+
+
+def read_views(estimator: Any, X: Any) -> list[Array]:
+    """Return the checked views of the samples: one matrix, or several with the same rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` (the total over the views) and, for one data frame, ``feature_names_in_``.
+    X : matrix of shape (n_samples, n_features), or list of them
+        Dense, sparse or data frame.
+
+    Returns
+    -------
+    list of ndarray or csr matrix
+        Floating-point and finite.
+    """
+    if not _is_view_list(X):
+        if getattr(X, "ndim", 2) == 3:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}: for a stack of kernels set kernels='precomputed', "
+                "for several views pass a list of matrices."
+            )
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        return [_check_finite(X, "X")]
+    views = [_check_view(view, number) for number, view in enumerate(X, 1)]
+    rows = [view.shape[0] for view in views]
+    if len(set(rows)) > 1:
+        raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
+    estimator.n_features_in_ = sum(view.shape[1] for view in views)
+    return views
+
+
+def read_kernels(estimator: Any, X: Any) -> Array:
+    """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
+    H = stack_kernels(X)
+    estimator.n_features_in_ = H.shape[-1]
+    return H
+
+
+def check_n_clusters(n_clusters: int, n_samples: int) -> None:
+    """Refuse more clusters than samples."""
+    if n_samples < n_clusters:
+        raise ValueError(
+            f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) "
+            "or give more samples."
+        )
+
+
+def identities(arrays: Sequence[Array]) -> np.ndarray:
+    """Number the distinct samples: equal numbers for rows that agree in every array, in order of appearance."""
+    numbers: dict[tuple[bytes, ...], int] = {}
+    keys = zip(*map(_row_keys, arrays), strict=True)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+
+def _row_keys(A: Array) -> list[bytes]:
+    if not sparse.issparse(A):
+        return [row.tobytes() for row in np.asarray(A) + 0.0]  # + 0.0 turns -0.0 into 0.0
+    A = sparse.csr_array(A, copy=True)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    cuts = A.indptr[1:-1]
+    parts = zip(np.split(A.indices, cuts), np.split(A.data, cuts), strict=True)
+    return [columns.tobytes() + values.tobytes() for columns, values in parts]
+
+
+def _is_view_list(X: Any) -> bool:
+    """Tell a list of matrices from a matrix written as nested lists."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(len(getattr(v, "shape", ())) == 2 for v in X)
+
+
+def _check_view(view: Any, number: int) -> Array:
+    name = f"view {number} of X"
+    view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
+    return _check_finite(view, name)
+
+
+def _check_finite(A: Array, name: str) -> Array:
+    """Return A, or name the first element that is not finite."""
+    values = A.data if sparse.issparse(A) else A
+    # A finite sum proves all elements finite without an array of flags.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return A
+    if np.isfinite(values).all():
+        return A
+    coordinates = A.tocoo() if sparse.issparse(A) else None
+    bad = np.argwhere(~np.isfinite(values))[0]
+    row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
+    value = values[tuple(bad)]
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"{name} contains {what} (row {row}, column {column}); drop such samples or fill them in, "
+        "for example with sklearn.impute.SimpleImputer."
+    )

@@ -1,0 +1,315 @@
+"""LKG as a scikit-learn clusterer."""
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+
+from kernelbraid._arrays import asarray_like
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import (
+    Interval,
+    StrOptions,
+    check_n_clusters,
+    fit_context,
+    identities,
+    read_kernels,
+    read_views,
+)
+from kernelbraid.estimators.outcome import History, warn_unless_well
+from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.kernels import bank_names, build_bank, resolve_banks
+from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.iterate import Solution
+from kernelbraid.solvers.kmeans import kmeans, separate
+from kernelbraid.solvers.weights import inner_products
+
+# Factor of Tr(K H_i) in the weights' problem, Eq. (14).
+PULLS = {"projection": 2.0, "printed": 0.5}
+
+
+class LKG(ClusterMixin, BaseEstimator):
+    r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
+
+    Learns a nonnegative low-rank consensus kernel K near a weighted sum of candidate kernels, and a graph Z that
+    expresses every sample by the others in the feature space of K, both at once:
+
+    .. math::
+
+        \min_{Z, K, g}\ \tfrac12 \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha\,\rho(Z) + \beta \|K\|_*
+        + \gamma \Big\|K - \sum_i g_i H_i\Big\|_F^2
+        \quad \text{s.t. } Z \ge 0,\ K \ge 0,\ g \ge 0,\ \sum_i g_i = 1
+
+    where
+
+    - :math:`H_i` are the candidate kernels and :math:`g` their weights,
+    - :math:`\rho` is the nuclear norm (LKGr) or the sum of absolute values (LKGs),
+
+    then clusters the graph by k-means on its spectral embedding.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    preset : {"authors", "paper"}, default="authors"
+        Gives the value of every parameter that is None: ``"authors"`` does what the published code does,
+        ``"paper"`` what the text says. An explicit parameter wins over the preset.
+    graph_penalty : {"nuclear", "l1"}, default="nuclear"
+        :math:`\rho`: a low-rank graph (LKGr) or a sparse one (LKGs).
+    alpha : float, default=None
+        Weight of the graph penalty. Both presets: 0.1.
+    beta : float, default=None
+        Weight of the kernel's nuclear norm. Both presets: 1.
+    gamma : float, default=None
+        Weight of the distance between K and the weighted sum of the candidates. Both presets: 1.
+    mu : float, default=None
+        Weight of the constraints Z = J and K = W in the first step. The result depends on it. Both presets: 1.
+    mu_growth : float, default=None
+        Factor of mu after every step, at least 1. ``"authors"``: 1.1; ``"paper"``: 1.
+    kernels : str, list or None, default=None
+        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels;
+        ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
+        :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)``
+        as in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives
+        each view its own.
+    graph_start : {"identity", "random"}, default=None
+        First value of J. ``"authors"``: the identity; ``"paper"``: uniform on [0, 1).
+    kernel_start : {"average", "average/m"}, default=None
+        First value of K and W: the average kernel (``"authors"``), or that divided by the number of kernels once
+        more (``"paper"``).
+    weights_problem : {"projection", "printed"}, default=None
+        ``"projection"`` (``"authors"``) gives the weighted sum nearest to K; ``"printed"`` (``"paper"``) takes
+        the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
+    graph_from : {"J", "Z"}, default=None
+        The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (``"paper"``).
+    embedding : {"magnitude", "largest"}, default=None
+        Eigenvectors of the normalised graph that are clustered: those of largest absolute eigenvalue
+        (``"authors"``, who take singular vectors) or of largest eigenvalue (``"paper"``). Rows have unit length.
+    n_init : int, default=None
+        Restarts of k-means, of which the one of lowest inertia counts. Both presets: 100.
+    max_iter : int, default=200
+        Largest number of steps of the solver.
+    tol : float, default=1e-5
+        The solver stops, after six steps at the earliest, when the relative change of K is below `tol`. With 0 it
+        makes all `max_iter` steps.
+    record_objective : bool, default=False
+        Record the objective in ``history_`` (costs one or two singular value decompositions a step).
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``mu``,
+        ``kernel_change``, ``graph_residual`` and ``kernel_residual``. Returning True ends the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means (and of J if it is random). An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : ndarray of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered.
+    coefficients_ : ndarray of shape (n_samples, n_samples)
+        Z: column j expresses sample j by the others.
+    auxiliary_graph_ : ndarray of shape (n_samples, n_samples)
+        J, the copy of Z that carries the penalty.
+    kernel_ : ndarray of shape (n_samples, n_samples)
+        K, the consensus kernel.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        Weight of each candidate; not negative, sum 1. Candidates that are nearly the same matrix share theirs.
+    kernel_names_ : list of str
+        Readable name of each candidate.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    n_iter_ : int
+        Steps that the solver made.
+    status_ : str
+        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by the callback) come with the
+        last iterate. ``"non_finite"``, ``"kernel_vanished"``, ``"graph_empty"`` and ``"graph_diagonal"`` say what
+        was wrong with it; the last sound iterate is published instead, or the average kernel with itself as the
+        graph if there was none, with a warning.
+    history_ : dict of ndarray
+        Per step: ``kernel_change``, ``graph_residual`` :math:`\|Z - J\|_F`, ``kernel_residual``
+        :math:`\|K - W\|_F`, ``mu``, and ``objective`` when asked for.
+    n_features_in_ : int
+        Number of features, over all views; of samples for precomputed kernels.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    Notes
+    -----
+    One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W. Memory is
+    n_kernels + about 15 matrices of n_samples x n_samples, time O(n_samples^3) a step. X is used as it is: scale
+    it first if its features have different units.
+
+    References
+    ----------
+    Z. Kang, L. Wen, W. Chen, Z. Xu: Low-rank kernel learning for graph-based clustering. Knowledge-Based Systems
+    163 (2019) 510-517.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import LKG
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> labels = LKG(n_clusters=2, random_state=0).fit_predict(X)
+    >>> bool(labels[0] == labels[1] == labels[2] != labels[3] == labels[4] == labels[5])
+    True
+    """
+
+    _parameter_constraints: ClassVar = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "preset": [StrOptions(set(PRESETS))],
+        "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES))],
+        **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "gamma", "mu")},
+        "mu_growth": [Interval(Real, 1, None, closed="left"), None],
+        "kernels": [str, list, tuple, None],
+        "graph_start": [StrOptions({"identity", "random"}), None],
+        "kernel_start": [StrOptions({"average", "average/m"}), None],
+        "weights_problem": [StrOptions(set(PULLS)), None],
+        "graph_from": [StrOptions({"J", "Z"}), None],
+        "embedding": [StrOptions({"magnitude", "largest"}), None],
+        "n_init": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "record_objective": ["boolean"],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        preset="authors",
+        graph_penalty="nuclear",
+        alpha=None,
+        beta=None,
+        gamma=None,
+        mu=None,
+        mu_growth=None,
+        kernels=None,
+        graph_start=None,
+        kernel_start=None,
+        weights_problem=None,
+        graph_from=None,
+        embedding=None,
+        n_init=None,
+        max_iter=200,
+        tol=1e-5,
+        record_objective=False,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.preset = preset
+        self.graph_penalty = graph_penalty
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.mu = mu
+        self.mu_growth = mu_growth
+        self.kernels = kernels
+        self.graph_start = graph_start
+        self.kernel_start = kernel_start
+        self.weights_problem = weights_problem
+        self.graph_from = graph_from
+        self.embedding = embedding
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.record_objective = record_objective
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernels == "precomputed"
+        tags.input_tags.three_d_array = self.kernels == "precomputed"
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the consensus kernel and the graph, and cluster the samples.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
+            Samples as rows, dense or sparse; several views of the same samples as a list. With
+            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        LKG
+            The fitted estimator.
+        """
+        settings = self._settings()
+        random_state = check_random_state(self.random_state)
+        samples, H = self._read(X, settings["kernels"])
+        problem = self._problem(H, settings)
+        history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
+        solution = low_rank.solve(
+            problem,
+            self._start(H, settings, random_state),
+            graph=settings["graph_from"],
+            max_iter=self.max_iter,
+            tol=self.tol,
+            watch=history,
+        )
+        self._publish(solution, history, settings["graph_from"])
+        warn_unless_well(solution, history, settings)
+        self.embedding_ = spectral_embedding(self.graph_, self.n_clusters, spectrum=settings["embedding"])
+        found = kmeans(self.embedding_, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
+        self.labels_ = separate(found.labels, self.n_clusters, partial(identities, samples))
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters, with the preset's value for each that is None."""
+        return PRESETS[self.preset].resolve(self.get_params(deep=False))
+
+    def _read(self, X: Any, kernels: Any) -> tuple[list[Array], Array]:
+        """Return the checked samples and their candidate kernels, and name the kernels."""
+        if isinstance(kernels, str) and kernels == "precomputed":
+            H = read_kernels(self, X)
+            check_n_clusters(self.n_clusters, H.shape[-1])
+            self.kernel_names_ = [f"kernel {i}" for i in range(H.shape[0])]
+            return list(H), H
+        views = read_views(self, X)
+        check_n_clusters(self.n_clusters, views[0].shape[0])
+        banks = resolve_banks(kernels, len(views))
+        self.kernel_names_ = bank_names(banks)
+        return views, build_bank(views, banks)
+
+    def _problem(self, H: Array, settings: dict[str, Any]) -> low_rank.LowRankProblem:
+        return low_rank.LowRankProblem(
+            H=H,
+            M=inner_products(H),
+            alpha=settings["alpha"],
+            beta=settings["beta"],
+            gamma=settings["gamma"],
+            penalty=low_rank.GRAPH_PENALTIES[self.graph_penalty],
+            growth=settings["mu_growth"],
+            pull=PULLS[settings["weights_problem"]],
+        )
+
+    def _start(self, H: Array, settings: dict[str, Any], random_state: np.random.RandomState) -> low_rank.LowRankState:
+        graph = None
+        if settings["graph_start"] == "random":
+            graph = asarray_like(random_state.random_sample(H.shape[1:]), H)
+        scale = 1.0 if settings["kernel_start"] == "average" else 1 / H.shape[0]
+        return low_rank.starting_point(H, settings["mu"], graph=graph, kernel_scale=scale)
+
+    def _publish(self, solution: Solution[low_rank.LowRankState], history: History, graph_from: str) -> None:
+        state = solution.state
+        self.coefficients_ = state.Z
+        self.auxiliary_graph_ = state.J
+        self.graph_ = symmetrise(state.J if graph_from == "J" else state.Z)
+        self.kernel_ = state.K
+        self.kernel_weights_ = state.g
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        self.history_ = history.columns()

@@ -1,0 +1,87 @@
+"""What a fit tells about itself: a record of every step, and a warning when it did not end well."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.low_rank import LowRankState, Progress
+
+# What happened, and what to change. `{...}` are filled from the settings of the fit.
+SENTENCES = {
+    Status.MAX_ITER: (
+        "made max_iter={max_iter} steps and the kernel still changed by {kernel_change:.1e} (tol={tol:g})",
+        "Raise max_iter, or mu_growth={mu_growth:g} if the residuals in history_ are flat.",
+    ),
+    Status.NON_FINITE: (
+        "left the finite numbers at step {n_iter}",
+        "Raise mu={mu:g} or gamma={gamma:g}, or lower beta={beta:g}.",
+    ),
+    Status.KERNEL_VANISHED: (
+        "ended with a consensus kernel that is zero",
+        "Lower beta={beta:g}, or raise gamma={gamma:g} or mu={mu:g}.",
+    ),
+    Status.GRAPH_EMPTY: (
+        "ended with a graph {graph_from} that is zero",
+        "Lower alpha={alpha:g}, or raise mu={mu:g} above it.",
+    ),
+    Status.GRAPH_DIAGONAL: (
+        "ended with a graph {graph_from} that joins no two samples",
+        "Lower mu={mu:g} or alpha={alpha:g}.",
+    ),
+}
+ENDED_WELL = (Status.CONVERGED, Status.STOPPED)
+
+
+class History:
+    """Records every finite step, and passes it on to a callback.
+
+    Parameters
+    ----------
+    callback : callable, default=None
+        ``callback(n_iter, progress)``; returning True ends the iteration.
+    objective : callable, default=None
+        Value of the objective at a state, recorded when given.
+    """
+
+    def __init__(
+        self,
+        callback: Callable[[int, Progress], bool | None] | None = None,
+        objective: Callable[[LowRankState], float] | None = None,
+    ) -> None:
+        self.callback = callback
+        self.objective = objective
+        self.steps: list[dict[str, float]] = []
+
+    def __call__(self, n_iter: int, state: LowRankState) -> bool | None:
+        """Record one step."""
+        if state.progress is None:
+            return None
+        row = asdict(state.progress)
+        if self.objective is not None:
+            row["objective"] = self.objective(state)
+        self.steps.append(row)
+        return self.callback(n_iter, state.progress) if self.callback is not None else None
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the record as one array a quantity."""
+        names = [*Progress.__dataclass_fields__, *(["objective"] if self.objective is not None else [])]
+        return {name: np.array([step[name] for step in self.steps]) for name in names}
+
+
+def warn_unless_well(solution: Solution[Any], history: History, settings: Mapping[str, Any]) -> None:
+    """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
+    if solution.status in ENDED_WELL or (solution.status is Status.MAX_ITER and settings["tol"] == 0):
+        return
+    what, remedy = SENTENCES[solution.status]
+    facts = {"n_iter": solution.n_iter, **(history.steps[-1] if history.steps else {}), **settings}
+    returned = ""
+    if solution.status is not Status.MAX_ITER:
+        returned = f"; the result is that of step {solution.sound_iter}, the last sound one"
+        if solution.sound_iter == 0:
+            returned = "; no step was sound, so the average kernel was clustered"
+    warnings.warn(f"LKG {what.format(**facts)}{returned}. {remedy.format(**facts)}", ConvergenceWarning, stacklevel=4)

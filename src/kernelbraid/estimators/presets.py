@@ -1,0 +1,60 @@
+"""The two sides of every difference between the paper's text and its authors' code, frozen whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A value for every parameter of LKG that may be None."""
+
+    kernels: str  # bank
+    alpha: float  # neither side gives a setting: these four are ours, and the same for both
+    beta: float
+    gamma: float
+    mu: float
+    mu_growth: float  # factor of mu after every step
+    graph_start: str  # first J
+    kernel_start: str  # first K and W
+    weights_problem: str  # linear term of the weights' quadratic program
+    graph_from: str  # which of J and Z is clustered
+    embedding: str  # which eigenvectors of the normalised graph
+    n_init: int  # restarts of k-means
+
+    def resolve(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters, with this preset's value for each of its own that is None."""
+        mine = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: mine.get(name) if value is None else value for name, value in parameters.items()}
+
+
+PRESETS: dict[str, Preset] = {
+    "authors": Preset(
+        kernels="rmkkm",
+        alpha=0.1,
+        beta=1.0,
+        gamma=1.0,
+        mu=1.0,
+        mu_growth=1.1,
+        graph_start="identity",
+        kernel_start="average",
+        weights_problem="projection",
+        graph_from="J",
+        embedding="magnitude",
+        n_init=100,
+    ),
+    "paper": Preset(
+        kernels="paper",
+        alpha=0.1,
+        beta=1.0,
+        gamma=1.0,
+        mu=1.0,
+        mu_growth=1.0,
+        graph_start="random",
+        kernel_start="average/m",
+        weights_problem="printed",
+        graph_from="Z",
+        embedding="largest",
+        n_init=100,
+    ),
+}

@@ -1,0 +1,20 @@
+"""From samples to kernel matrices: kernel functions, ready banks, precomputed kernels."""
+
+from kernelbraid.kernels.banks import BANKS, bank_names, build_bank, resolve_bank, resolve_banks
+from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
+from kernelbraid.kernels.precomputed import check_kernel, stack_kernels
+
+__all__ = [
+    "build_bank",
+    "BANKS",
+    "Linear",
+    "Polynomial",
+    "Gaussian",
+    "Custom",
+    "Kernel",
+    "bank_names",
+    "resolve_bank",
+    "resolve_banks",
+    "check_kernel",
+    "stack_kernels",
+]

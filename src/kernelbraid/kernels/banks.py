@@ -1,0 +1,171 @@
+"""Banks of kernels: lists that turn data into a stack of kernel matrices."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import device, gram, namespace
+from kernelbraid._typing import Array
+from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Normalisation, Pairs, Polynomial
+from kernelbraid.kernels.precomputed import check_kernel
+
+#: One entry of a bank: a kernel of ours or any function of two data matrices.
+KernelLike: TypeAlias = Kernel | Custom | Callable[[Array, Array], Array]
+#: A bank: the name of a ready one, or a list of kernels.
+BankLike: TypeAlias = str | Sequence[KernelLike]
+
+WIDTHS = (0.01, 0.05, 0.1, 1, 10, 50, 100)  # t of the seven Gaussians, in the paper and in the recipe alike
+
+
+def _twelve(scale: Callable[[float], float], normalise: Normalisation) -> tuple[Kernel, ...]:
+    """Return seven Gaussians, the linear kernel and four polynomials."""
+    gaussians = [Gaussian(scale(t), f"gaussian t={t:g}") for t in WIDTHS]
+    polynomials = [Polynomial(a, b, normalise) for a in (0, 1) for b in (2, 4)]
+    return (*gaussians, Linear(normalise), *polynomials)
+
+
+#: The ready banks. ``"paper"`` is the formula in the text, exp(-d^2 / (t d_max^2)), divided by the largest
+#: element; ``"rmkkm"`` is the recipe behind the published figures, exp(-d^2 / (2 t^2 d_max^2)), cosine-normalised.
+BANKS: dict[str, tuple[Kernel, ...]] = {
+    "paper": _twelve(lambda t: t, "max"),
+    "rmkkm": _twelve(lambda t: 2 * t**2, "cosine"),
+}
+
+
+def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
+    """Return the kernels of a bank given by name or as a list.
+
+    Parameters
+    ----------
+    kernels : str or sequence
+        ``"paper"``, ``"rmkkm"``, or a list of :class:`Linear`, :class:`Polynomial`, :class:`Gaussian`,
+        :class:`Custom` and functions ``f(X, Y)``.
+
+    Returns
+    -------
+    list of kernels
+        Functions are wrapped in :class:`Custom`.
+    """
+    if isinstance(kernels, str):
+        if kernels not in BANKS:
+            raise ValueError(f"kernels={kernels!r} is no bank; use one of {sorted(BANKS)} or a list of kernels.")
+        return list(BANKS[kernels])
+    entries = list(kernels)
+    if not entries:
+        raise ValueError("kernels is an empty list; give at least one kernel.")
+    return [_as_kernel(entry, position) for position, entry in enumerate(entries)]
+
+
+def _as_kernel(entry: Any, position: int) -> Kernel | Custom:
+    if isinstance(entry, Custom | Kernel):
+        return entry
+    if callable(entry):
+        return Custom(entry)
+    raise ValueError(
+        f"kernels[{position}]={entry!r} is no kernel; use Linear, Polynomial, Gaussian or a function f(X, Y)."
+    )
+
+
+def resolve_banks(kernels: BankLike | Sequence[BankLike], n_views: int) -> list[list[Kernel | Custom]]:
+    """Return one bank a view: the same for all, or one each when `kernels` is a list of banks."""
+    if not isinstance(kernels, str) and kernels and all(isinstance(bank, str | list | tuple) for bank in kernels):
+        if len(kernels) != n_views:
+            raise ValueError(
+                f"kernels holds {len(kernels)} banks for {n_views} view(s); give one bank a view, or one for all."
+            )
+        return [resolve_bank(bank) for bank in kernels]  # type: ignore[arg-type]
+    return [resolve_bank(kernels)] * n_views  # type: ignore[arg-type]
+
+
+def bank_names(banks: Sequence[Sequence[Kernel | Custom]]) -> list[str]:
+    """Return the kernels' readable names, led by the number of the view when there are several."""
+    if len(banks) == 1:
+        return [kernel.name for kernel in banks[0]]
+    return [f"view {view}: {kernel.name}" for view, bank in enumerate(banks, 1) for kernel in bank]
+
+
+def build_bank(
+    X: Array | Sequence[Array],
+    kernels: BankLike | Sequence[BankLike] = "rmkkm",
+    *,
+    dtype: Any = None,
+) -> Array:
+    """Evaluate a bank of kernels on data.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features), or list of them
+        Samples as rows, finite; a list holds several views of the same samples. Nothing is rescaled.
+    kernels : str, list of kernels, or list of banks, default="rmkkm"
+        ``"paper"``, ``"rmkkm"``, a list of kernels for every view, or a list with one bank for each view.
+    dtype : dtype, default=None
+        Floating-point type of the result; that of `X` if None (float64 for integers). Inner products are always
+        formed in float64: narrow Gaussians multiply the rounding of a distance by thousands.
+
+    Returns
+    -------
+    array of shape (n_kernels, n_samples, n_samples)
+        In the order of the bank, view after view. For the ready banks: seven Gaussians (t from 0.01 to 100), the
+        linear kernel, and the polynomials (0 + x.y)^2, (0 + x.y)^4, (1 + x.y)^2, (1 + x.y)^4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid.kernels import build_bank
+    >>> build_bank(np.eye(4), "paper").shape
+    (12, 4, 4)
+    """
+    views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
+    banks = resolve_banks(kernels, len(views))
+    first = views[0]
+    xp = namespace(first)
+    if dtype is None:
+        dtype = first.dtype if first.dtype in (xp.float32, xp.float64) else xp.float64
+    n = first.shape[0]
+    stack = xp.empty((sum(map(len, banks)), n, n), dtype=dtype, device=device(first))
+    row = 0
+    for view, bank in zip(views, banks, strict=True):
+        pairs = pairs_within(view)
+        for kernel in bank:
+            stack[row, ...] = xp.astype(kernel_matrix(kernel, view, pairs), dtype)
+            row += 1
+    return stack
+
+
+def kernel_matrix(kernel: Kernel | Custom, X: Array, pairs: Pairs) -> Array:
+    """Return the kernel matrix of the samples `X`, whose inner products are `pairs`."""
+    if isinstance(kernel, Custom):
+        return check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
+    return kernel.matrix(pairs)
+
+
+def pairs_within(X: Array) -> Pairs:
+    """Return what the kernels need to know about all pairs of the samples `X`."""
+    X, scale = _away_from_overflow(X)
+    products = gram(X)
+    xp = namespace(products)
+    squares = xp.linalg.diagonal(products)
+    pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, unit=scale**2)
+    return replace(pairs, max_distance=float(xp.max(pairs.squared_distances())))
+
+
+def _away_from_overflow(X: Array) -> tuple[Array, float]:
+    """Return X in float64, divided by a power of two if its inner products might overflow or underflow.
+
+    A power of two changes no digit, and the normalised kernels do not depend on it.
+    """
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        largest = float(abs(X.data).max()) if X.nnz else 0.0
+    else:
+        xp = namespace(X)
+        X = xp.astype(X, xp.float64)
+        largest = float(xp.max(xp.abs(X)))
+    if largest == 0.0 or 1e-70 < largest < 1e70:
+        return X, 1.0
+    scale = 2.0 ** math.frexp(largest)[1] if largest < 2.0**1023 else 2.0**1023
+    return X / scale, scale

@@ -1,0 +1,204 @@
+"""Kernel functions: each is an elementwise function of inner products and two scalars per sample."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from kernelbraid._arrays import asarray_like, namespace
+from kernelbraid._typing import Array
+
+#: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
+Normalisation: TypeAlias = Literal["cosine", "max"] | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What the kernels need to know about two sets of samples.
+
+    All inner products are divided by `unit`, a power of four that keeps them away from overflow and underflow.
+    """
+
+    products: Array  # x_i . y_j / unit, (n_rows, n_columns)
+    row_squares: Array  # x_i . x_i / unit, (n_rows,)
+    column_squares: Array  # y_j . y_j / unit, (n_columns,)
+    max_square: float  # largest x . x / unit among the fitted samples
+    max_distance: float  # largest squared distance / unit among the fitted samples
+    unit: float = 1.0
+
+    def squared_distances(self) -> Array:
+        """Return the squared Euclidean distances, divided by `unit`."""
+        xp = namespace(self.products)
+        distances = self.row_squares[:, None] + self.column_squares[None, :] - 2 * self.products
+        return xp.maximum(distances, asarray_like(0.0, distances))
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """A kernel of a bank: a readable name, and its matrix for given pairs of samples."""
+
+    @property
+    def name(self) -> str:
+        """Readable name."""
+
+    def matrix(self, pairs: Pairs) -> Array:
+        """Return the normalised kernel matrix, (n_rows, n_columns)."""
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    r"""Gaussian kernel whose width is relative to the diameter of the data.
+
+    .. math:: K(x, y) = \exp\left(-\frac{\|x - y\|^2}{s\, d_{\max}^2}\right)
+
+    where :math:`d_{\max}` is the largest distance between two samples. The diagonal is one, so either
+    normalisation leaves it as it is.
+
+    Parameters
+    ----------
+    scale : float
+        s, positive: the squared width as a fraction of the squared diameter.
+    label : str, default=""
+        Readable name; made from `scale` when empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid.kernels import Gaussian, build_bank
+    >>> build_bank(np.array([[0.0], [1.0]]), [Gaussian(1.0)]).round(3)
+    array([[[1.   , 0.368],
+            [0.368, 1.   ]]])
+    """
+
+    scale: float
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.scale > 0:
+            raise ValueError(
+                f"Gaussian scale={self.scale!r} must be positive; try a value between 0.01 and 100."
+            )
+
+    @property
+    def name(self) -> str:
+        """Readable name."""
+        return self.label or f"gaussian s={self.scale:g}"
+
+    def matrix(self, pairs: Pairs) -> Array:
+        """Return exp(-d^2 / (s d_max^2)); all ones when all samples coincide."""
+        xp = namespace(pairs.products)
+        return xp.exp(-pairs.squared_distances() / (self.scale * (pairs.max_distance or 1.0)))
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    r"""Polynomial kernel :math:`K(x, y) = (a + x^\top y)^b`.
+
+    Parameters
+    ----------
+    offset : float, default=0.0
+        a, not negative.
+    degree : int, default=2
+        b, at least 1.
+    normalise : {"cosine", "max"} or None, default="cosine"
+        ``"cosine"`` divides by :math:`\sqrt{K_{ii} K_{jj}}` (samples with K_ii = 0 get zeros), ``"max"`` by the
+        largest element of the fitted samples' kernel, which is on its diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid.kernels import Polynomial, build_bank
+    >>> build_bank(np.array([[1.0], [2.0]]), [Polynomial(1.0, 2, normalise="max")])
+    array([[[0.16, 0.36],
+            [0.36, 1.  ]]])
+    """
+
+    offset: float = 0.0
+    degree: int = 2
+    normalise: Normalisation = "cosine"
+
+    def __post_init__(self) -> None:
+        if not self.offset >= 0:
+            raise ValueError(f"Polynomial offset={self.offset!r} must not be negative; use 0 or a positive number.")
+        if self.degree < 1 or int(self.degree) != self.degree:
+            raise ValueError(f"Polynomial degree={self.degree!r} must be a whole number, 1 or more.")
+        _check_normalisation(self.normalise)
+
+    @property
+    def name(self) -> str:
+        """Readable name."""
+        return f"polynomial ({self.offset:g} + x.y)^{self.degree:d}"
+
+    def matrix(self, pairs: Pairs) -> Array:
+        """Return ((a + x.y) / scale)^b: dividing before the power cannot overflow."""
+        offset = self.offset / pairs.unit
+        base = offset + pairs.products
+        if self.normalise == "cosine":
+            rows, columns = pairs.row_squares + offset, pairs.column_squares + offset
+            return _unit_diagonal(base, rows, columns) ** self.degree
+        if self.normalise == "max":
+            return (base / ((offset + pairs.max_square) or 1.0)) ** self.degree
+        return (base * pairs.unit) ** self.degree
+
+
+@dataclass(frozen=True)
+class Linear:
+    r"""Linear kernel :math:`K(x, y) = x^\top y`.
+
+    Parameters
+    ----------
+    normalise : {"cosine", "max"} or None, default="cosine"
+        As for :class:`Polynomial`.
+    """
+
+    normalise: Normalisation = "cosine"
+
+    def __post_init__(self) -> None:
+        _check_normalisation(self.normalise)
+
+    @property
+    def name(self) -> str:
+        """Readable name."""
+        return "linear"
+
+    def matrix(self, pairs: Pairs) -> Array:
+        """Return the polynomial kernel of offset 0 and degree 1."""
+        return Polynomial(0.0, 1, self.normalise).matrix(pairs)
+
+
+@dataclass(frozen=True)
+class Custom:
+    """Any function of two data matrices as a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Y)`` returns the matrix of kernel values, (n_rows, n_columns), for dense or sparse samples as
+        they were given: the convention of :mod:`sklearn.metrics.pairwise`.
+    label : str, default=""
+        Readable name; the function's own name when empty.
+    """
+
+    function: Callable[[Array, Array], Array] = field(repr=False)
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """Readable name."""
+        return self.label or str(getattr(self.function, "__name__", type(self.function).__name__))
+
+
+def _check_normalisation(normalise: Normalisation) -> None:
+    if normalise not in ("cosine", "max", None):
+        raise ValueError(f"normalise={normalise!r} is unknown; use 'cosine', 'max' or None.")
+
+
+def _unit_diagonal(K: Array, row_diagonal: Array, column_diagonal: Array) -> Array:
+    """Return K_ij / sqrt(d_i d_j), with zeros where a diagonal entry is zero."""
+    xp = namespace(K)
+    zero = asarray_like(0.0, K)
+
+    def inverse_root(diagonal: Array) -> Array:
+        positive = diagonal > 0
+        return xp.where(positive, 1 / xp.sqrt(xp.where(positive, diagonal, 1 + zero)), zero)
+
+    return K * (inverse_root(row_diagonal)[:, None] * inverse_root(column_diagonal)[None, :])

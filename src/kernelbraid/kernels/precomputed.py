@@ -1,0 +1,88 @@
+"""Kernels that the user hands over: checked, made exactly symmetric, stacked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import is_finite, namespace
+from kernelbraid._typing import Array
+
+
+def check_kernel(K: Any, name: str, n_samples: int | None = None) -> Array:
+    """Return a kernel matrix, exactly symmetric, or say what is wrong with it.
+
+    Parameters
+    ----------
+    K : array or sparse matrix of shape (n, n)
+        Kernel matrix; need not be positive semidefinite.
+    name : str
+        What to call it in an error message.
+    n_samples : int, default=None
+        Order that it must have.
+
+    Returns
+    -------
+    array of shape (n, n)
+        Floating-point, (K + K') / 2.
+    """
+    K = K.toarray() if sparse.issparse(K) else K
+    K = K if hasattr(K, "__array_namespace__") or hasattr(K, "dtype") else np.asarray(K, dtype=float)
+    xp = namespace(K)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"{name} has shape {tuple(K.shape)}; a kernel must be square, (n_samples, n_samples).")
+    if n_samples is not None and K.shape[0] != n_samples:
+        raise ValueError(f"{name} has shape {tuple(K.shape)}; {n_samples} samples need ({n_samples}, {n_samples}).")
+    if K.dtype not in (xp.float32, xp.float64):
+        K = xp.astype(K, xp.float64)
+    if not is_finite(K):
+        raise ValueError(f"{name} contains NaN or infinity; remove or impute the samples behind it.")
+    largest = float(xp.max(xp.abs(K))) if K.shape[0] else 0.0
+    if largest == 0.0:
+        raise ValueError(f"{name} is zero everywhere and carries no information; leave it out.")
+    asymmetry = float(xp.max(xp.abs(K / 2 - K.T / 2))) * 2
+    # The root of the type's precision separates rounding from a kernel that is meant to be asymmetric.
+    if asymmetry > float(xp.finfo(K.dtype).eps) ** 0.5 * largest:
+        raise ValueError(f"{name} is not symmetric (off by {asymmetry:.2g}); use (K + K') / 2 if that is meant.")
+    return K / 2 + K.T / 2
+
+
+def stack_kernels(kernels: Array | Sequence[Array]) -> Array:
+    """Return precomputed kernels as a checked stack.
+
+    Parameters
+    ----------
+    kernels : array of shape (n_kernels, n, n) or (n, n), or list of (n, n) matrices
+        The candidate kernels.
+
+    Returns
+    -------
+    array of shape (n_kernels, n, n)
+        Each kernel exactly symmetric; float32 only if all are.
+    """
+    matrices = _as_list(kernels)
+    if not matrices:
+        raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
+    first = check_kernel(matrices[0], "kernel 0 of X")
+    checked = [first] + [check_kernel(K, f"kernel {i} of X", first.shape[0]) for i, K in enumerate(matrices[1:], 1)]
+    xp = namespace(*checked)
+    dtype = xp.float32 if all(K.dtype == xp.float32 for K in checked) else xp.float64
+    return xp.stack([xp.astype(K, dtype) for K in checked])
+
+
+def _as_list(kernels: Any) -> list[Any]:
+    """Return the single matrices of a stack, a list, or one matrix."""
+    if sparse.issparse(kernels):
+        return [kernels]
+    if isinstance(kernels, list | tuple) and any(hasattr(K, "shape") for K in kernels):
+        return list(kernels)
+    if not hasattr(kernels, "ndim"):
+        kernels = np.asarray(kernels, dtype=float)
+    if kernels.ndim == 2:
+        return [kernels]
+    if kernels.ndim != 3:
+        raise ValueError(
+            f"X has shape {tuple(kernels.shape)}; precomputed kernels come as (n_kernels, n_samples, n_samples)."
+        )
+    return [kernels[i, ...] for i in range(kernels.shape[0])]

@@ -1,0 +1,50 @@
+"""Proximal operators, and penalties that pair a value with its operator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kernelbraid._arrays import asarray_like, namespace
+from kernelbraid._typing import Array
+
+
+def soft_threshold(A: Array, threshold: float) -> Array:
+    """Shrink every element towards zero, Eq. (11): argmin_J t ||J||_1 + 1/2 ||J - A||_F^2."""
+    xp = namespace(A)
+    zero = asarray_like(0.0, A)
+    return xp.sign(A) * xp.maximum(xp.abs(A) - threshold, zero)
+
+
+def singular_value_threshold(A: Array, threshold: float) -> Array:
+    """Shrink every singular value, Eqs. (10) and (13): argmin_J t ||J||_* + 1/2 ||J - A||_F^2."""
+    xp = namespace(A)
+    U, s, Vt = xp.linalg.svd(A, full_matrices=False)
+    return (U * xp.maximum(s - threshold, asarray_like(0.0, A))) @ Vt
+
+
+def nonnegative(A: Array) -> Array:
+    """Set negative elements to zero."""
+    return namespace(A).maximum(A, asarray_like(0.0, A))
+
+
+def l1_norm(A: Array) -> float:
+    """Return the sum of absolute values."""
+    xp = namespace(A)
+    return float(xp.sum(xp.abs(A)))
+
+
+def nuclear_norm(A: Array) -> float:
+    """Return the sum of singular values."""
+    xp = namespace(A)
+    return float(xp.sum(xp.linalg.svdvals(A)))
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A convex penalty: its value, and prox(A, t) = argmin_J t value(J) + 1/2 ||J - A||_F^2."""
+
+    value: Callable[[Array], float]
+    prox: Callable[[Array, float], Array]
+
+
+L1 = Penalty(l1_norm, soft_threshold)  # a sparse graph: LKGs
+NUCLEAR = Penalty(nuclear_norm, singular_value_threshold)  # a low-rank graph or kernel: LKGr

@@ -1,0 +1,1 @@
+"""Everything that iterates: the ADMM of LKG, k-means, and quadratic programs on the simplex."""

@@ -1,0 +1,89 @@
+"""The one outer loop: run a step until it converges, and never hand back garbage."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from kernelbraid._arrays import LinAlgError, quiet_overflow
+
+State = TypeVar("State")
+
+
+class Status(StrEnum):
+    """How an iteration ended. The first three return the last iterate, the others the last sound one."""
+
+    CONVERGED = "converged"  # the stopping test held
+    MAX_ITER = "max_iter"  # all allowed steps were made
+    STOPPED = "stopped"  # a callback asked to stop
+    NON_FINITE = "non_finite"  # the next iterate was not finite
+    KERNEL_VANISHED = "kernel_vanished"  # the consensus kernel became zero
+    GRAPH_EMPTY = "graph_empty"  # the graph became zero
+    GRAPH_DIAGONAL = "graph_diagonal"  # the graph joins no two samples
+
+
+@dataclass(frozen=True)
+class Solution(Generic[State]):
+    """The outcome of an iteration."""
+
+    state: State  # the last sound iterate; the starting point if there was none
+    status: Status
+    n_iter: int  # steps that were made
+    sound_iter: int  # the step that made `state`; 0 for the starting point
+
+
+def iterate(
+    step: Callable[[State], State],
+    state: State,
+    *,
+    converged: Callable[[int, State], bool],
+    defect: Callable[[State], Status | None],
+    max_iter: int,
+    watch: Callable[[int, State], bool | None] | None = None,
+) -> Solution[State]:
+    """Repeat `step` until `converged`, keeping the last iterate without a defect.
+
+    Parameters
+    ----------
+    step : callable
+        Makes the next state.
+    state : State
+        Starting point; returned if no iterate is sound.
+    converged : callable
+        ``converged(n, state)`` is the stopping test after step n.
+    defect : callable
+        Says what is wrong with a state, None if it is sound. An unsound state may recover, so the iteration goes
+        on; only a state that is not finite ends it.
+    max_iter : int
+        Largest number of steps.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every finite state; returning True stops the iteration.
+
+    Returns
+    -------
+    Solution
+        If the final state has a defect, the last sound state and the defect as status.
+    """
+    start = state
+    sound, sound_iter = start, 0
+    status = Status.MAX_ITER
+    wrong: Status | None = None
+    n = 0
+    with quiet_overflow():
+        for n in range(1, max_iter + 1):
+            try:
+                state = step(state)
+                wrong = defect(state)
+            except LinAlgError:  # a decomposition does not converge on values that are not finite
+                wrong = Status.NON_FINITE
+            if wrong is Status.NON_FINITE:
+                break
+            if wrong is None:
+                sound, sound_iter = state, n
+            if watch is not None and watch(n, state):
+                status = Status.STOPPED
+                break
+            if converged(n, state):
+                status = Status.CONVERGED
+                break
+    return Solution(sound, wrong or status, n, sound_iter)

@@ -1,0 +1,83 @@
+"""Convex quadratic programs over the probability simplex."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kernelbraid._arrays import LinAlgError
+
+Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+# A constraint counts as violated when its multiplier, relative to the mean diagonal of Q, is below minus this.
+DUAL_TOLERANCE = 1e-14
+# Steps allowed per variable; an active-set method rarely needs more than two.
+STEPS_PER_VARIABLE = 20
+
+
+def solve_simplex_qp(Q: Matrix, a: Vector, start: Vector | None = None) -> Vector:
+    """Minimise 1/2 g'Qg - a'g subject to g >= 0 and sum(g) = 1, by a primal active-set method.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (m, m)
+        Symmetric positive semidefinite; may be singular, then one of the solutions is returned.
+    a : ndarray of shape (m,)
+        Linear term.
+    start : ndarray of shape (m,), default=None
+        Feasible starting point; uniform if None.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        A point of the simplex that satisfies the optimality conditions up to rounding.
+
+    Notes
+    -----
+    The support of g is the working set. Each round minimises over the support with sum(g) = 1. If that leaves the
+    simplex, g moves to the boundary and the blocking index leaves the support; otherwise the index outside the
+    support with the most negative multiplier enters. Finite because every full step lowers the objective.
+    """
+    m = a.shape[0]
+    if not (np.isfinite(Q).all() and np.isfinite(a).all()):
+        raise LinAlgError("the quadratic program of the kernel weights is not finite")
+    scale = float(np.trace(Q)) / m or 1.0
+    Q, a = Q / scale, a / scale
+    g = np.full(m, 1 / m) if start is None else np.asarray(start, dtype=float)
+    support = g > 0
+    refused = np.zeros(m, dtype=bool)  # entered only to leave at once: multipliers negative by rounding alone
+    entered = -1
+    for _ in range(STEPS_PER_VARIABLE * m):
+        target = _minimise_on_support(Q, a, support)
+        falling = support & (target < 0)
+        if falling.any():
+            ratios = np.where(falling, g / np.where(falling, g - target, 1.0), np.inf)
+            blocking = int(np.argmin(ratios))
+            g = np.where(support, g + ratios[blocking] * (target - g), 0.0)
+            g[blocking] = 0.0
+            support[blocking] = False
+            refused[blocking] |= blocking == entered
+            continue
+        g = target
+        gradient = Q @ g - a
+        multipliers = np.where(support | refused, np.inf, gradient - g @ gradient)
+        entered = int(np.argmin(multipliers))
+        if multipliers[entered] >= -DUAL_TOLERANCE:
+            break
+        support[entered] = True
+    return np.asarray(g / g.sum())
+
+
+def _minimise_on_support(Q: Matrix, a: Vector, support: np.ndarray[Any, np.dtype[np.bool_]]) -> Vector:
+    """Minimise 1/2 g'Qg - a'g with sum(g) = 1 and zeros outside the support (least-norm if not unique)."""
+    inside = np.flatnonzero(support)
+    size = inside.shape[0]
+    # sum(g) = 1 is met by the mean point; what remains is an unconstrained problem on vectors of sum zero.
+    mean = np.full(size, 1 / size)
+    centring = np.eye(size) - 1 / size
+    reduced = centring @ Q[np.ix_(inside, inside)] @ centring
+    slope = centring @ (a[inside] - Q[np.ix_(inside, inside)] @ mean)
+    shift = centring @ np.linalg.lstsq(reduced, slope, rcond=None)[0]
+    g = np.zeros(support.shape[0])
+    g[inside] = mean + shift
+    return g
