@@ -3,7 +3,8 @@
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,15 @@ def _listing(arrays: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items()) or "none"
 
 
-def _load_numpy(path: Path) -> Any:
-    """Return what NumPy finds in a file, without ever unpickling anything."""
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise _numpy_error(path, error) from None
+@contextmanager
+def _open_numpy(path: Path) -> Iterator[Any]:
+    """Open a file with NumPy, without ever unpickling anything."""
+    with path.open("rb") as file:  # given a path, NumPy leaves a broken archive open
+        try:
+            content = np.load(file, allow_pickle=False)
+        except (ValueError, EOFError, MemoryError, OSError, zipfile.BadZipFile) as error:
+            raise _numpy_error(path, error) from None
+        yield content
 
 
 def _numpy_error(path: Path, error: Exception) -> DataError:
@@ -82,19 +86,17 @@ def _one_line(error: Exception) -> str:
 
 def _load_npy(path: Path) -> np.ndarray:
     """Return the array of a .npy file."""
-    array = _load_numpy(path)
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise DataError(f"{path}: this is an .npz archive; rename it to .npz.")
-    return array
+    with _open_numpy(path) as array:
+        if not isinstance(array, np.ndarray):
+            raise DataError(f"{path}: this is an .npz archive; rename it to .npz.")
+        return array
 
 
 def _load_npz(path: Path, key: str | None) -> dict[str, Any]:
     """Return the arrays of a .npz file: all of them, or only the one called `key`."""
-    archive = _load_numpy(path)
-    if isinstance(archive, np.ndarray):
-        raise DataError(f"{path}: this is a single .npy array; rename it to .npy.")
-    with archive:
+    with _open_numpy(path) as archive:
+        if isinstance(archive, np.ndarray):
+            raise DataError(f"{path}: this is a single .npy array; rename it to .npy.")
         names = set(archive.files)
         if {"format", "shape", "data"} <= names:  # written by scipy.sparse.save_npz
             return {key or "X": _read_member(path, sparse.load_npz, path)}

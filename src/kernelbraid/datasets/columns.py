@@ -35,6 +35,7 @@ def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
     text = [i for i, cell in enumerate(first) if cell.strip() and not is_number(cell)]
     if not text:
         return counts_columns and not first[0].strip() and len(rest) == len(first) - 1 > 0
+    counts_columns = counts_columns and len(rest) > 2  # fewer may well be measurements
     if second is None or not rest or counts_columns or first[0].strip().lower() in ID_NAMES:
         return True
     return any(is_number(second[i]) or not second[i].strip() for i in text)

@@ -61,11 +61,12 @@ class LKG(ClusterMixin, BaseEstimator):
     graph_penalty : {"nuclear", "l1"}, default="nuclear"
         :math:`\rho`: a low-rank graph (LKGr) or a sparse one (LKGs).
     alpha : float, default=None
-        Weight of the graph penalty. Both presets: 0.1.
+        Weight of the graph penalty. Both presets: 0.01.
     beta : float, default=None
-        Weight of the kernel's nuclear norm. Both presets: 1.
+        Weight of the kernel's nuclear norm. Both presets: 0.1.
     gamma : float, default=None
-        Weight of the distance between K and the weighted sum of the candidates. Both presets: 1.
+        Weight of the distance between K and the weighted sum of the candidates. ``"authors"``: 0.1;
+        ``"paper"``: 100.
     mu : float, default=None
         Weight of the constraints Z = J and K = W in the first step. The result depends on it. Both presets: 1.
     mu_growth : float, default=None
@@ -77,7 +78,7 @@ class LKG(ClusterMixin, BaseEstimator):
         as in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives
         each view its own.
     graph_start : {"identity", "random"}, default=None
-        First value of J. ``"authors"``: the identity; ``"paper"``: uniform on [0, 1).
+        First value of J. ``"authors"``: the identity; ``"paper"``: uniform on [0, 1 / n_samples).
     kernel_start : {"average", "average/m"}, default=None
         First value of K and W: the average kernel (``"authors"``), or that divided by the number of kernels once
         more (``"paper"``).
@@ -261,7 +262,7 @@ class LKG(ClusterMixin, BaseEstimator):
             watch=history,
         )
         self._publish(solution, history, settings["graph_from"])
-        warn_unless_well(solution, history, settings)
+        warn_unless_well(solution, H, history, settings)
         self.embedding_ = spectral_embedding(self.graph_, self.n_clusters, spectrum=settings["embedding"])
         found = kmeans(self.embedding_, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
         self.labels_ = separate(found.labels, self.n_clusters, partial(identities, samples))
@@ -299,7 +300,8 @@ class LKG(ClusterMixin, BaseEstimator):
     def _start(self, H: Array, settings: dict[str, Any], random_state: np.random.RandomState) -> low_rank.LowRankState:
         graph = None
         if settings["graph_start"] == "random":
-            graph = asarray_like(random_state.random_sample(H.shape[1:]), H)
+            # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
+            graph = asarray_like(random_state.random_sample(H.shape[1:]) / H.shape[1], H)
         scale = 1.0 if settings["kernel_start"] == "average" else 1 / H.shape[0]
         return low_rank.starting_point(H, settings["mu"], graph=graph, kernel_scale=scale)
 

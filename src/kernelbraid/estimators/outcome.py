@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelbraid._arrays import frobenius_norm, quiet_overflow
+from kernelbraid._typing import Array
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import LowRankState, Progress
 
@@ -19,22 +21,30 @@ SENTENCES = {
     ),
     Status.NON_FINITE: (
         "left the finite numbers at step {n_iter}",
-        "Raise mu={mu:g} or gamma={gamma:g}, or lower beta={beta:g}.",
+        "Raise mu={mu:g} or gamma={gamma:g}.",
     ),
     Status.KERNEL_VANISHED: (
         "ended with a consensus kernel that is zero",
-        "Lower beta={beta:g}, or raise gamma={gamma:g} or mu={mu:g}.",
+        "Lower beta={beta:g} below the larger of gamma={gamma:g} and mu={mu:g}.",
     ),
     Status.GRAPH_EMPTY: (
         "ended with a graph {graph_from} that is zero",
-        "Lower alpha={alpha:g}, or raise mu={mu:g} above it.",
+        "Lower alpha={alpha:g} to well below mu={mu:g}.",
     ),
     Status.GRAPH_DIAGONAL: (
         "ended with a graph {graph_from} that joins no two samples",
-        "Lower mu={mu:g} or alpha={alpha:g}.",
+        "Lower mu={mu:g}, or use graph_penalty='nuclear', which spreads the graph.",
     ),
 }
+DIVERGED = (
+    "settled only after its consensus kernel had grown to {size:.0e} times the largest candidate: the iteration "
+    "diverged on its way and the result means little",
+    "Raise mu={mu:g} or gamma={gamma:g}.",
+)
+# Sound fits stay near the hull of the candidates (ratio about 1); a diverging one passes this at once.
+OVERSIZE = 1e3
 ENDED_WELL = (Status.CONVERGED, Status.STOPPED)
+LAST_ITERATE = (*ENDED_WELL, Status.MAX_ITER)
 
 
 class History:
@@ -73,15 +83,28 @@ class History:
         return {name: np.array([step[name] for step in self.steps]) for name in names}
 
 
-def warn_unless_well(solution: Solution[Any], history: History, settings: Mapping[str, Any]) -> None:
+def warn_unless_well(solution: Solution[LowRankState], H: Array, history: History, settings: Mapping[str, Any]) -> None:
     """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
-    if solution.status in ENDED_WELL or (solution.status is Status.MAX_ITER and settings["tol"] == 0):
-        return
-    what, remedy = SENTENCES[solution.status]
     facts = {"n_iter": solution.n_iter, **(history.steps[-1] if history.steps else {}), **settings}
-    returned = ""
-    if solution.status is not Status.MAX_ITER:
-        returned = f"; the result is that of step {solution.sound_iter}, the last sound one"
-        if solution.sound_iter == 0:
-            returned = "; no step was sound, so the average kernel was clustered"
+    facts["size"] = _relative_size(solution.state.K, H)
+    if facts["size"] > OVERSIZE:
+        what, remedy = DIVERGED
+    elif solution.status in ENDED_WELL or (solution.status is Status.MAX_ITER and settings["tol"] == 0):
+        return
+    else:
+        what, remedy = SENTENCES[solution.status]
+    returned = "" if solution.status in LAST_ITERATE else _returned(solution.sound_iter)
     warnings.warn(f"LKG {what.format(**facts)}{returned}. {remedy.format(**facts)}", ConvergenceWarning, stacklevel=4)
+
+
+def _relative_size(K: Array, H: Array) -> float:
+    """Return ||K||_F over the largest ||H_i||_F."""
+    with quiet_overflow():
+        largest = max(frobenius_norm(H[i, ...]) for i in range(H.shape[0]))
+        return frobenius_norm(K) / largest if largest > 0 else 0.0
+
+
+def _returned(sound_iter: int) -> str:
+    if sound_iter == 0:
+        return "; no step was sound, so the average kernel was clustered"
+    return f"; the result is that of step {sound_iter}, the last sound one"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import device, gram, namespace
+from kernelbraid._arrays import device, gram, is_finite, namespace, quiet_overflow
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel
@@ -140,7 +140,11 @@ def kernel_matrix(kernel: Kernel | Custom, X: Array, pairs: Pairs) -> Array:
     """Return the kernel matrix of the samples `X`, whose inner products are `pairs`."""
     if isinstance(kernel, Custom):
         return check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
-    return kernel.matrix(pairs)
+    with quiet_overflow():
+        K = kernel.matrix(pairs)
+    if not is_finite(K):
+        raise ValueError(f"the kernel {kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
+    return K
 
 
 def pairs_within(X: Array) -> Pairs:
@@ -149,7 +153,7 @@ def pairs_within(X: Array) -> Pairs:
     products = gram(X)
     xp = namespace(products)
     squares = xp.linalg.diagonal(products)
-    pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, unit=scale**2)
+    pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, scale=scale)
     return replace(pairs, max_distance=float(xp.max(pairs.squared_distances())))
 
 

@@ -9,24 +9,30 @@ from kernelbraid._typing import Array
 
 #: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
 Normalisation: TypeAlias = Literal["cosine", "max"] | None
+# Beside an offset of this size, products of scaled samples do not show in any digit.
+LARGE_OFFSET = 1e100
 
 
 @dataclass(frozen=True)
 class Pairs:
     """What the kernels need to know about two sets of samples.
 
-    All inner products are divided by `unit`, a power of four that keeps them away from overflow and underflow.
+    Samples are divided by `scale`, a power of two that keeps their inner products away from overflow and underflow.
     """
 
-    products: Array  # x_i . y_j / unit, (n_rows, n_columns)
-    row_squares: Array  # x_i . x_i / unit, (n_rows,)
-    column_squares: Array  # y_j . y_j / unit, (n_columns,)
-    max_square: float  # largest x . x / unit among the fitted samples
-    max_distance: float  # largest squared distance / unit among the fitted samples
-    unit: float = 1.0
+    products: Array  # x_i . y_j, (n_rows, n_columns)
+    row_squares: Array  # x_i . x_i, (n_rows,)
+    column_squares: Array  # y_j . y_j, (n_columns,)
+    max_square: float  # largest x . x among the fitted samples
+    max_distance: float  # largest squared distance among the fitted samples
+    scale: float = 1.0
+
+    def to_scale(self, offset: float) -> float:
+        """Return what a number added to x . y is in the scale of the products."""
+        return min(offset / self.scale / self.scale, LARGE_OFFSET)
 
     def squared_distances(self) -> Array:
-        """Return the squared Euclidean distances, divided by `unit`."""
+        """Return the squared Euclidean distances of the scaled samples."""
         xp = namespace(self.products)
         distances = self.row_squares[:, None] + self.column_squares[None, :] - 2 * self.products
         return xp.maximum(distances, asarray_like(0.0, distances))
@@ -74,9 +80,7 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         if not self.scale > 0:
-            raise ValueError(
-                f"Gaussian scale={self.scale!r} must be positive; try a value between 0.01 and 100."
-            )
+            raise ValueError(f"Gaussian scale={self.scale!r} must be positive; try a value between 0.01 and 100.")
 
     @property
     def name(self) -> str:
@@ -130,14 +134,14 @@ class Polynomial:
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return ((a + x.y) / scale)^b: dividing before the power cannot overflow."""
-        offset = self.offset / pairs.unit
+        offset = pairs.to_scale(self.offset)
         base = offset + pairs.products
         if self.normalise == "cosine":
             rows, columns = pairs.row_squares + offset, pairs.column_squares + offset
             return _unit_diagonal(base, rows, columns) ** self.degree
         if self.normalise == "max":
             return (base / ((offset + pairs.max_square) or 1.0)) ** self.degree
-        return (base * pairs.unit) ** self.degree
+        return (base * pairs.scale * pairs.scale) ** self.degree
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 DUAL_TOLERANCE = 1e-14
 # Steps allowed per variable; an active-set method rarely needs more than two.
 STEPS_PER_VARIABLE = 20
+# A slope that Q cannot balance, relative to the data of the problem, above which it is no rounding.
+FLATNESS = 1e-10
 
 
 def solve_simplex_qp(Q: Matrix, a: Vector, start: Vector | None = None) -> Vector:
@@ -69,7 +71,7 @@ def solve_simplex_qp(Q: Matrix, a: Vector, start: Vector | None = None) -> Vecto
 
 
 def _minimise_on_support(Q: Matrix, a: Vector, support: np.ndarray[Any, np.dtype[np.bool_]]) -> Vector:
-    """Minimise 1/2 g'Qg - a'g with sum(g) = 1 and zeros outside the support (least-norm if not unique)."""
+    """Minimise 1/2 g'Qg - a'g with sum(g) = 1 and zeros outside the support (the most even point if not unique)."""
     inside = np.flatnonzero(support)
     size = inside.shape[0]
     # sum(g) = 1 is met by the mean point; what remains is an unconstrained problem on vectors of sum zero.
@@ -78,6 +80,11 @@ def _minimise_on_support(Q: Matrix, a: Vector, support: np.ndarray[Any, np.dtype
     reduced = centring @ Q[np.ix_(inside, inside)] @ centring
     slope = centring @ (a[inside] - Q[np.ix_(inside, inside)] @ mean)
     shift = centring @ np.linalg.lstsq(reduced, slope, rcond=None)[0]
+    flat = slope - reduced @ shift
+    size_of_flat = float(np.linalg.norm(flat))
+    if size_of_flat > FLATNESS * (1 + float(np.abs(a).max())):
+        # The objective falls without end along a direction in which Q is zero: aim beyond the simplex.
+        shift = shift + flat * (2 / size_of_flat)
     g = np.zeros(support.shape[0])
     g[inside] = mean + shift
     return g

@@ -1,6 +1,6 @@
 """What a solver asks of a stack of kernels."""
 
-from kernelbraid._arrays import asarray_like, namespace, to_numpy
+from kernelbraid._arrays import asarray_like, namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.solvers.simplex_qp import Matrix, Vector, solve_simplex_qp
 
@@ -11,10 +11,11 @@ def combine(g: Vector, H: Array) -> Array:
 
 
 def inner_products(H: Array) -> Matrix:
-    """Return M_ij = Tr(H_i H_j) of symmetric kernels, in float64."""
+    """Return M_ij = Tr(H_i H_j) of symmetric kernels, in float64; the solver notices if it overflows."""
     xp = namespace(H)
     flat = xp.reshape(H, (H.shape[0], -1))
-    return to_numpy(flat @ flat.T).astype(float)
+    with quiet_overflow():
+        return to_numpy(flat @ flat.T).astype(float)
 
 
 def traces(K: Array, H: Array) -> Vector:

@@ -1,0 +1,120 @@
+"""Sphinx configuration: builds without a network, and every warning is an error (see the Makefile).
+
+Only the standard library is imported here at the top, so that tools that collect Python files can import it.
+"""
+
+import re
+from importlib.metadata import version as installed_version
+
+project = "kernelbraid"
+author = "The kernelbraid developers"
+copyright = author
+release = version = installed_version("kernelbraid")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "gallery/**/*.md5", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+# API pages
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings give the types
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_validation_checks = {
+    "all",
+    "ES01",  # no extended summary: one sentence may be enough
+    "EX01",  # no example: dataclass members and plots have none
+    "SA01",  # no See Also section
+    "SA04",  # See Also without description
+    "GL01",  # text starts on the line of the quotes: the style of this code base
+    "GL03",  # blank line at the end of a docstring is left by autodoc for attributes
+    "RT03",  # "Returns" whose type says it all
+    "PR01",  # fit(X, y) is documented by its own parameters
+}
+numpydoc_validation_exclude = {r"\.get_params$", r"\.set_params$", r"\.fit_predict$"}  # scikit-learn's own
+
+# Gallery
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "write_computation_times": False,
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# Pages
+html_theme = "pydata_sphinx_theme"
+html_title = f"kernelbraid {release}"
+html_static_path = ["_static"]
+html_css_files = ["kernelbraid.css"]
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {page: [] for page in ("index", "getting_started", "method", "paper_and_code", "notation")}
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+
+
+def to_mathml(tex, block):
+    """Return LaTeX as MathML, which a browser shows without any script from elsewhere."""
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    tex = re.sub(r"\\[Bb]ig{1,2}[lr]?(?![a-zA-Z])", "", tex)  # MathML stretches delimiters by itself
+    return tex2mathml(tex, as_block=block)
+
+
+def visit_math(self, node):
+    from docutils import nodes
+
+    self.body.append(to_mathml(node.astext(), block=False))
+    raise nodes.SkipNode
+
+
+def visit_math_block(self, node):
+    from docutils import nodes
+    from sphinx.util.math import get_node_equation_number
+
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    self.body.append(to_mathml(node.astext(), block=True))
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append("</div>")
+    raise nodes.SkipNode
+
+
+def strip_last_line(app, doctree):
+    """Drop the blank line that ends a doctest in Markdown: without it the fence would belong to the output."""
+    from docutils import nodes
+
+    for block in doctree.findall(nodes.literal_block):
+        if block.children:
+            block.children = [nodes.Text(block.astext().rstrip("\n"))]
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("doctree-read", strip_last_line)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,172 @@
+"""``kernelbraid cluster``: read views, fit LKG, write labels, summarise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import typer
+
+from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.output import bar, collect_warnings, print_json, print_table, print_warnings, write_labels
+from kernelbraid.cli.progress import show_progress
+from kernelbraid.datasets import DataError, column_names, read_samples
+from kernelbraid.estimators import LKG
+
+PRECOMPUTED = "precomputed"
+SMALL_WEIGHT = 0.0005  # weights below are not listed one by one
+STATUS_WORDS = {
+    "converged": "converged",
+    "max_iter": "stopped at the limit of iterations",
+    "stopped": "stopped on request",
+    "non_finite": "broke down: values were no longer finite",
+    "kernel_vanished": "broke down: the consensus kernel became zero",
+    "graph_empty": "broke down: the graph became empty",
+    "graph_diagonal": "broke down: the graph joins no two samples",
+}
+
+
+@dataclass(frozen=True)
+class Views:
+    """The data of all files, ready for a fit."""
+
+    data: Any  # one matrix, a list of views, or kernels
+    ids: list[str] | None
+    n_samples: int
+    n_features: int | None  # over all views; None for kernels
+
+
+def run(
+    paths: Sequence[Path],
+    parameters: dict[str, Any],
+    *,
+    reading: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Cluster the samples in the files and report."""
+    with collect_warnings() as warnings:
+        views = read_views(paths, precomputed=parameters["kernels"] == PRECOMPUTED, **reading)
+        model, seconds = fit(views, parameters, hidden=quiet or as_json)
+    if out is not None:
+        write_labels(out, model.labels_.tolist(), views.ids)
+    summary = summarise(model, views, seconds=seconds, out=out, warnings=warnings)
+    print_warnings(warnings)
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        print_summary(summary)
+
+
+def read_views(
+    paths: Sequence[Path], *, key: str | None, id_column: str | None, drop: Sequence[str], precomputed: bool
+) -> Views:
+    """Read the files as views of the same samples, or as kernels over them."""
+    choices = _columns_by_file(paths, id_column, drop)
+    files = [read_samples(path, key=key, **choice) for path, choice in zip(paths, choices, strict=True)]
+    for path, file in zip(paths, files, strict=True):
+        if file.X.ndim == 3 and not precomputed:
+            raise DataError(f"{path}: this is a stack of shape {file.X.shape}; for kernels add --kernels precomputed.")
+    rows = [file.X.shape[-1 if precomputed else 0] for file in files]
+    for path, count in zip(paths, rows, strict=True):
+        if count != rows[0]:
+            raise DataError(
+                f"{path}: {count} samples, but {paths[0]} has {rows[0]}; all files must hold the same samples."
+            )
+    ids = _agreed_ids(paths, [file.ids for file in files])
+    matrices = [file.X for file in files]
+    if precomputed:
+        kernels = [kernel for X in matrices for kernel in (X if X.ndim == 3 else [X])]
+        return Views(kernels, ids, rows[0], None)
+    return Views(matrices if len(matrices) > 1 else matrices[0], ids, rows[0], sum(X.shape[1] for X in matrices))
+
+
+def _columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence[str]) -> list[dict[str, Any]]:
+    """Return id column and columns to drop for each file; among several files a column need not be in all."""
+    if len(paths) == 1 or not (drop or id_column):
+        return [{"id_column": id_column, "drop": drop} for _ in paths]
+    known = [column_names(path) for path in paths]
+    for name in [*drop, *([id_column] if id_column else [])]:
+        if not any(name in names for names in known):
+            raise DataError(f"no file has a column {name!r}; with several files give columns by name.")
+    return [
+        {"id_column": id_column if id_column in names else None, "drop": [name for name in drop if name in names]}
+        for names in known
+    ]
+
+
+def _agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[str] | None:
+    """Return the ids of the samples, which must be the same wherever they are given."""
+    given = [(path, names) for path, names in zip(paths, ids, strict=True) if names is not None]
+    if not given:
+        return None
+    first_path, first = given[0]
+    for path, names in given[1:]:
+        for row, (mine, other) in enumerate(zip(names, first, strict=True), 1):
+            if mine != other:
+                raise DataError(
+                    f"{path}: sample {row} has the id {mine!r}, but {other!r} in {first_path}; "
+                    "give the same samples in the same order."
+                )
+    return first
+
+
+def fit(views: Views, parameters: dict[str, Any], *, hidden: bool) -> tuple[LKG, float]:
+    """Return the fitted model and the seconds that the fit took."""
+    with show_progress(parameters["max_iter"], hidden=hidden) as callback:
+        model = LKG(**parameters, callback=callback)
+        start = perf_counter()
+        try:
+            model.fit(views.data)
+        except ValueError as error:
+            raise Failure(str(error)) from None
+        except MemoryError:
+            raise Failure(
+                f"the kernels of {views.n_samples} samples do not fit into memory; cluster fewer samples."
+            ) from None
+        return model, perf_counter() - start
+
+
+def summarise(model: LKG, views: Views, *, seconds: float, out: Path | None, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return what there is to say about a fit, as plain data."""
+    weights = dict(zip(model.kernel_names_, np.asarray(model.kernel_weights_).tolist(), strict=True))
+    return {
+        "n_samples": views.n_samples,
+        "n_features": views.n_features,
+        "n_clusters": model.n_clusters,
+        "status": model.status_,
+        "n_iter": int(model.n_iter_),
+        "cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters).tolist(),
+        "kernel_weights": weights,
+        "seconds": round(seconds, 4),
+        "out": None if out is None else str(out),
+        "warnings": list(warnings),
+    }
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print a fit for people."""
+    weights = summary["kernel_weights"]
+    features = summary["n_features"]
+    rows = [
+        ["samples", str(summary["n_samples"])],
+        ["features", "none, precomputed kernels" if features is None else str(features)],
+        ["kernels", str(len(weights))],
+        ["status", STATUS_WORDS.get(summary["status"], summary["status"])],
+        ["iterations", str(summary["n_iter"])],
+        ["cluster sizes", ", ".join(map(str, summary["cluster_sizes"]))],
+        ["fit", f"{summary['seconds']:.2f} seconds"],
+        ["labels", summary["out"] or "not written; give --out labels.csv"],
+    ]
+    print_table(rows)
+    typer.echo("")
+    listed = sorted(weights.items(), key=lambda item: -item[1])
+    shown = [(name, weight) for name, weight in listed if weight >= SMALL_WEIGHT]
+    largest = max(weights.values())
+    table = [[name, f"{weight:.3f}", bar(weight / largest)] for name, weight in shown]
+    if len(shown) < len(listed):
+        table.append([f"{len(listed) - len(shown)} others", "0.000", ""])
+    print_table(table, header=["kernel", "weight", ""], numbers=[1])

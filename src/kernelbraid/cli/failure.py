@@ -1,0 +1,68 @@
+"""How a command ends early: with one sentence and an exit code, never with a traceback."""
+
+import sys
+from functools import partial
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from kernelbraid.datasets import DataError
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+
+class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)
+    """A command could not do its work; the message is one sentence for the user."""
+
+    def __init__(self, sentence: str, exit_code: int = FAILED) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+def one_line(message: object) -> str:
+    """Return a message without line breaks."""
+    return " ".join(str(message).split())
+
+
+class SentenceGroup(TyperGroup):
+    """A group of commands that reports every error as one line, ``Error: ...``, on stderr."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Failure("interrupted before the work was done.", INTERRUPTED) from None
+
+    def main(
+        self, args: Any = None, prog_name: Any = None, *rest: Any, standalone_mode: bool = True, **more: Any
+    ) -> Any:
+        """Run the program, and end it with the right exit code unless a program called it."""
+        run = partial(super().main, args, prog_name, *rest, **more)
+        if not standalone_mode:
+            return run(standalone_mode=False)
+        try:
+            code = run(standalone_mode=False)
+        except (Failure, DataError) as error:
+            _end(one_line(error), getattr(error, "exit_code", FAILED))
+        except Exception as error:
+            # Usage errors of typer and click share no public base class in all their versions.
+            if not hasattr(error, "format_message"):
+                raise
+            _end(_usage(error), getattr(error, "exit_code", BAD_USAGE))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Any) -> str:
+    """Return a usage error as one sentence; those raised here already say what to do."""
+    sentence, context = one_line(error.format_message()), getattr(error, "ctx", None)
+    if type(error) is typer.BadParameter or context is None:
+        return sentence
+    return f"{sentence.rstrip('.')} (see {context.command_path} --help)."
+
+
+def _end(sentence: str, exit_code: int) -> None:
+    """Report one sentence and end the program."""
+    typer.echo(f"Error: {sentence}", err=True)
+    sys.exit(exit_code)

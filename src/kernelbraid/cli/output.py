@@ -1,0 +1,120 @@
+"""What the commands print and write: tables, JSON, warnings, and files that are whole or not there."""
+
+import csv
+import json
+import os
+import secrets
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kernelbraid.cli.failure import Failure, one_line
+
+BAR_WIDTH = 24  # characters of the longest bar
+UNLIMITED = 10_000  # columns of a file or a pipe, which has no width to fit into
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def print_table(
+    rows: Iterable[Iterable[str]], *, header: Iterable[str] | None = None, numbers: Iterable[int] = ()
+) -> None:
+    """Print rows of cells in columns; those in `numbers` are aligned to the right."""
+    numbers = set(numbers)
+    cells = [list(row) for row in rows]
+    names = list(header) if header is not None else [""] * len(cells[0])
+    table = Table(show_header=header is not None, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, name in enumerate(names):
+        table.add_column(Text(name, style="bold"), justify="right" if i in numbers else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    width = None if Console().is_terminal else UNLIMITED
+    Console(highlight=False, width=width).print(table)
+
+
+def bar(share: float) -> str:
+    """Return a bar of a length between 0 and `BAR_WIDTH`."""
+    mark = "█" if Console().encoding.lower().startswith("utf") else "#"
+    return mark * max(1, round(BAR_WIDTH * share)) if share > 0 else ""
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect what the library has to say as single lines, instead of Python's warning dumps."""
+    lines: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
+            warnings.simplefilter("ignore", category)  # for programmers, not for users
+        yield lines
+        lines.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
+
+
+def print_warnings(lines: Iterable[str]) -> None:
+    """Print one line per warning on stderr."""
+    for line in lines:
+        typer.echo(f"Warning: {line}", err=True)
+
+
+def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
+    """Refuse, before any work is done, an output file that could not be written."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(folder)!r}; create it first.", param_hint=option)
+    if path.is_dir():
+        raise typer.BadParameter(f"{str(path)!r} is a folder; give a file name.", param_hint=option)
+    if path.exists() and not path.is_file():
+        raise typer.BadParameter(f"{str(path)!r} is not a plain file; choose another name.", param_hint=option)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise typer.BadParameter(f"the folder {str(folder)!r} is not writable; choose another.", param_hint=option)
+    if any(path.exists() and path.samefile(source) for source in inputs):
+        raise typer.BadParameter(f"{str(path)!r} is a data file; choose another name.", param_hint=option)
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Refuse, before any work is done, an output folder that is not there and could not be made."""
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        raise typer.BadParameter(f"{str(there)!r} is a file; give a folder.", param_hint=option)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise typer.BadParameter(f"the folder {str(there)!r} is not writable; choose another.", param_hint=option)
+
+
+@contextmanager
+def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a file that appears under its name only when it is complete, replacing an older one."""
+    path = path.resolve()
+    draft = path.with_name(f".kernelbraid-{secrets.token_hex(8)}.tmp")
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    try:
+        try:
+            with draft.open(mode.replace("w", "x"), **text) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if path.exists():
+                shutil.copymode(path, draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise Failure(f"{path} could not be written ({error.strerror or error}).") from None
+
+
+def write_labels(path: Path, labels: Iterable[int], ids: Iterable[str] | None = None) -> None:
+    """Write labels as CSV: by id where there are ids, otherwise by number of the row from 0."""
+    with write_whole(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["sample" if ids is None else "id", "label"])
+        writer.writerows(enumerate(labels) if ids is None else zip(ids, labels, strict=True))

@@ -1,0 +1,63 @@
+"""What options accept: each function turns the text of an option into a value or says what it must be."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+LARGEST_SEED = 2**32 - 1
+
+
+def choice(*names: str) -> Callable[[str], str]:
+    """Return a parser for one of several words."""
+
+    def parse(value: str) -> str:
+        if value not in names:
+            raise typer.BadParameter(f"{value!r} is unknown; choose {' or '.join(names)}.")
+        return value
+
+    return parse
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[Any], int]:
+    """Return a parser for a whole number in a range."""
+    wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+
+    def parse(value: Any) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            raise typer.BadParameter(f"{value!r} is no whole number; give {wanted}.") from None
+        if number < least or (most is not None and number > most):
+            raise typer.BadParameter(f"{number} is out of range; give {wanted}.")
+        return number
+
+    return parse
+
+
+def real_number(*, zero: bool) -> Callable[[Any], float]:
+    """Return a parser for a positive number, or for one that may also be zero."""
+
+    def parse(value: Any) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (0 < number < math.inf or (zero and number == 0)):
+            wanted = "0 or a positive number" if zero else "a positive number"
+            raise typer.BadParameter(f"{str(value)!r} is out of range; give {wanted}.")
+        return number
+
+    return parse
+
+
+def existing_file(value: Any) -> Path:
+    """Return the path of a file that is there."""
+    path = Path(value)
+    if not path.exists():
+        raise typer.BadParameter(f"there is no file {str(path)!r}; check the path.")
+    if path.is_dir():
+        raise typer.BadParameter(f"{str(path)!r} is a folder; give a file.")
+    return path

@@ -1,0 +1,236 @@
+"""Pictures of a fitted LKG: its kernel weights, graph, kernel, embedding and convergence.
+
+Each function draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown, no
+global setting is changed, and matplotlib is imported only when a function is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from kernelbraid.estimators import LKG
+
+__all__ = ["plot_convergence", "plot_embedding", "plot_graph", "plot_kernel", "plot_kernel_weights"]
+
+# Okabe and Ito's colours, told apart with any colour vision; a second round of them gets the next marker.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#000000")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+INK = "#444444"
+HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
+BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
+
+
+def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the weight of every candidate kernel as a bar, in the order of the bank.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted estimator.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+    """
+    names, weights = list(model.kernel_names_), np.asarray(model.kernel_weights_)
+    ax = _axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
+    positions = np.arange(len(names))
+    ax.barh(positions, weights, height=0.7, color=COLOURS[0])
+    ax.set_yticks(positions, names)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, max(1.12 * float(weights.max()), 1e-12))
+    for at in zip(weights, positions, strict=True):
+        if at[0] >= 0.005:
+            ax.annotate(f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=INK, size="small")
+    return _finish(ax, "Kernel weights", "weight")
+
+
+def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the learned graph as a heat map, its samples sorted by cluster.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted estimator.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+
+    Notes
+    -----
+    Colours follow the square root of the values, between the 0.5th and the 99.5th percentile of those off the
+    diagonal, so that weak and strong edges both show.
+    """
+    return _heat_map(model.graph_, model.labels_, "Learned graph", ax, power=0.5)
+
+
+def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the consensus kernel as a heat map, its samples sorted by cluster.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted estimator.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+
+    Notes
+    -----
+    Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
+    """
+    return _heat_map(model.kernel_, model.labels_, "Consensus kernel", ax, power=1.0)
+
+
+def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the samples on the first two principal axes of the spectral embedding, one colour per cluster.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted estimator.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+    """
+    ax = _axes(ax, figsize=(5.0, 4.5))
+    points, labels = _principal_axes(np.asarray(model.embedding_)), np.asarray(model.labels_)
+    clusters = np.unique(labels)
+    for number, cluster in enumerate(clusters):
+        x, y = points[labels == cluster].T
+        ax.scatter(
+            x,
+            y,
+            s=26,
+            color=COLOURS[number % len(COLOURS)],
+            marker=MARKERS[number // len(COLOURS) % len(MARKERS)],
+            edgecolor="white",
+            linewidth=0.4,
+            label=str(cluster),
+        )
+    ax.set_aspect("equal", adjustable="datalim")
+    if len(clusters) <= 20:
+        columns = 1 if len(clusters) <= 10 else 2
+        ax.legend(title="cluster", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, ncols=columns)
+    return _finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
+
+
+def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the change of the kernel and both residuals over the steps, on a logarithmic axis.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted estimator.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+    """
+    ax = _axes(ax, figsize=(6.0, 4.0))
+    curves = {
+        "kernel_change": ("relative change of K", "-"),
+        "graph_residual": ("‖Z − J‖, graph residual", "--"),
+        "kernel_residual": ("‖K − W‖, kernel residual", "-."),
+    }
+    ax.set_yscale("log")
+    lowest = np.inf
+    for (name, (label, style)), colour in zip(curves.items(), (COLOURS[0], COLOURS[5], COLOURS[2]), strict=True):
+        values = np.array(model.history_[name], dtype=float)
+        values[~(np.isfinite(values) & (values > 0))] = np.nan  # a logarithmic axis has no place for 0
+        ax.plot(np.arange(1, len(values) + 1), values, style, color=colour, linewidth=1.6, label=label)
+        # The residuals of the first two steps may be rounding errors, far below all others.
+        lowest = np.nanmin([lowest, *values[2:]])
+    if np.isfinite(lowest):
+        ax.set_ylim(bottom=lowest / 3)
+    ax.legend(frameon=False)
+    ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    return _finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
+
+
+def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: float) -> Axes:
+    """Draw a square matrix in the order of the clusters, with a line between clusters."""
+    ax = _axes(ax, figsize=(5.4, 4.6))
+    from matplotlib.colors import PowerNorm
+
+    order = np.argsort(labels, kind="stable")
+    sorted_matrix = np.asarray(matrix)[np.ix_(order, order)]
+    low, high = _colour_range(sorted_matrix)
+    norm = PowerNorm(power, vmin=low, vmax=high, clip=True)
+    image = ax.imshow(sorted_matrix, cmap=HEAT, norm=norm, interpolation="nearest", rasterized=True)
+    borders = np.cumsum(np.unique(labels, return_counts=True)[1])[:-1] - 0.5
+    for draw in (ax.axhline, ax.axvline):
+        for border in borders:
+            draw(border, color=INK, linewidth=0.5)
+    ticks = low + (high - low) * np.linspace(0, 1, 5) ** (1 / power)  # evenly spaced on the colour bar
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, extend="both", ticks=ticks, format="%.2g")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=INK, length=0)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    return _finish(ax, title, "samples, by cluster", "samples, by cluster", spines=())
+
+
+def _colour_range(matrix: np.ndarray) -> tuple[float, float]:
+    """Return where the colour scale starts and ends, judged by the values off the diagonal if there are any."""
+    off_diagonal = matrix[~np.eye(len(matrix), dtype=bool)]
+    for values in (off_diagonal, matrix):
+        if values.size:
+            low, high = np.percentile(values, (100 - BRIGHTEST, BRIGHTEST)).tolist()
+            if high > low:
+                return low, high
+    return 0.0, max(float(matrix.max()), 1.0)
+
+
+def _principal_axes(points: np.ndarray) -> np.ndarray:
+    """Return the coordinates on the first two principal axes, (n, 2), with a sign that does not depend on chance."""
+    centred = points - points.mean(axis=0)
+    left, values, right = np.linalg.svd(centred, full_matrices=False)
+    signs = np.where(right[np.arange(len(right)), np.abs(right).argmax(axis=1)] < 0, -1.0, 1.0)
+    coordinates = (left * values * signs)[:, :2]
+    return np.pad(coordinates, ((0, 0), (0, 2 - coordinates.shape[1])))
+
+
+def _axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
+    """Return the given axes, or those of a new figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError('Pictures need matplotlib; install it with pip install "kernelbraid[plot]".') from None
+    return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
+
+
+def _finish(ax: Axes, title: str, x: str, y: str = "", *, spines: tuple[str, ...] = ("left", "bottom")) -> Axes:
+    """Give the axes their title and names, and take away the lines that carry nothing."""
+    ax.set_title(title, loc="left", color=INK)
+    ax.set_xlabel(x, color=INK)
+    ax.set_ylabel(y, color=INK)
+    for name, spine in ax.spines.items():
+        spine.set_visible(name in spines)
+        spine.set_color(INK)
+    ax.tick_params(colors=INK)
+    return ax

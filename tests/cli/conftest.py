@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from typer.testing import CliRunner
+
+from kernelbraid.cli import app
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """Thirty samples in three blobs that every method tells apart."""
+    X, y = make_blobs([10, 10, 10], n_features=4, cluster_std=0.3, random_state=1)
+    return X, y
+
+
+@pytest.fixture
+def blobs_csv(tmp_path, blobs):
+    path = tmp_path / "blobs.csv"
+    rows = [",".join(["id", "a", "b", "c", "d"])]
+    rows += [",".join([f"s{i}", *map(repr, map(float, row))]) for i, row in enumerate(blobs[0])]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def run():
+    """Run the program in this process; any exception but the end of the program is a failure of the test."""
+
+    def invoke(*args):
+        runner = CliRunner(env=dict.fromkeys(("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")))
+        result = runner.invoke(app, [str(arg) for arg in args], catch_exceptions=False, prog_name="kernelbraid")
+        assert "Traceback" not in result.stderr
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def refuse(run, tmp_path):
+    """Run the program, expect one sentence on stderr, and nothing printed or written."""
+
+    def invoke(*args, code, says=()):
+        before = sorted(tmp_path.rglob("*"))
+        result = run(*args)
+        assert result.exit_code == code, result.output
+        assert result.stdout == ""
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+        for fragment in [says] if isinstance(says, str) else says:
+            assert fragment in result.stderr
+        assert sorted(tmp_path.rglob("*")) == before
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def no_fit(monkeypatch):
+    """Fail if the program starts a fit."""
+    from kernelbraid.cli import cluster
+
+    monkeypatch.setattr(cluster, "LKG", lambda **_: pytest.fail("the fit started"))
+
+
+@pytest.fixture
+def stack(tmp_path, blobs):
+    """A file with two kernels."""
+    X = blobs[0] - blobs[0].mean(axis=0)
+    np.save(tmp_path / "stack.npy", np.stack([X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))]))
+    return tmp_path / "stack.npy"

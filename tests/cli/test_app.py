@@ -1,0 +1,154 @@
+import inspect
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from kernelbraid import __version__
+from kernelbraid.cli import app as package_app
+from kernelbraid.cli.app import cluster as cluster_command
+
+
+def test_version_is_printed(run):
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"kernelbraid {__version__}\n"
+
+
+def plain(text):
+    """Return text without the colours that some environments force on."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_the_commands_and_the_exit_codes(run, option):
+    result = run(option)
+    assert result.exit_code == 0
+    for word in ("cluster", "score", "demo", "--version", "Exit codes", "130"):
+        assert word in plain(result.stdout)
+
+
+def test_without_a_command_the_help_is_shown_as_bad_usage(run):
+    result = run()
+    assert result.exit_code == 2
+    assert "cluster" in result.stdout
+
+
+OPTIONS = {
+    "cluster": "--clusters -k --out -o --preset --penalty --alpha --beta --gamma --mu --kernels --graph-from --n-init "
+    "--max-iter --tol --seed --key --id --drop --json --quiet",
+    "score": "--json --nmi-average --key",
+    "demo": "--out --json",
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_of_a_command_mentions_every_option(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    for option in OPTIONS[command].split():
+        assert re.search(rf"(?<!\S){option}\b", plain(result.stdout)), option
+    assert "[bold]" not in result.stdout
+
+
+def test_the_list_of_options_above_is_complete():
+    names = {name.replace("_", "-") for name in inspect.signature(cluster_command).parameters}
+    renamed = {"as-json": "json", "id-column": "id"}
+    assert {f"--{renamed.get(name, name)}" for name in names - {"data"}} <= set(OPTIONS["cluster"].split())
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["bogus"], "bogus"),
+        (["--bogus"], "--bogus"),
+        (["cluster"], "DATA"),
+        (["cluster", "{data}"], "--clusters"),
+        (["cluster", "{data}", "-k"], "-k"),
+        (["cluster", "{data}", "-k", "3", "--bogus"], "--bogus"),
+        (["cluster", "{data}", "-k", "0"], ["--clusters", "0", "at least 1"]),
+        (["cluster", "{data}", "-k", "-3"], ["--clusters", "-3"]),
+        (["cluster", "{data}", "-k", "three"], ["--clusters", "'three'", "whole number"]),
+        (["cluster", "{data}", "-k", "2.5"], ["--clusters", "'2.5'"]),
+        *[
+            (["cluster", "{data}", "-k", "3", f"--{name}", value], [f"--{name}", f"'{value}'", "a positive number"])
+            for name in ("alpha", "beta", "gamma", "mu")
+            for value in ("0", "-1", "nan", "inf", "much")
+        ],
+        (["cluster", "{data}", "-k", "3", "--tol", "-1"], ["--tol", "'-1'", "0 or a positive number"]),
+        (["cluster", "{data}", "-k", "3", "--n-init", "0"], ["--n-init", "at least 1"]),
+        (["cluster", "{data}", "-k", "3", "--max-iter", "0"], ["--max-iter", "at least 1"]),
+        (["cluster", "{data}", "-k", "3", "--seed", "-1"], ["--seed", "from 0 to"]),
+        (["cluster", "{data}", "-k", "3", "--preset", "mine"], ["--preset", "'mine'", "authors or paper"]),
+        (["cluster", "{data}", "-k", "3", "--penalty", "l2"], ["--penalty", "'l2'", "nuclear or l1"]),
+        (["cluster", "{data}", "-k", "3", "--kernels", "x"], ["--kernels", "'x'", "precomputed"]),
+        (["cluster", "{data}", "-k", "3", "--graph-from", "K"], ["--graph-from", "'K'", "J or Z"]),
+        (["cluster", "{missing}", "-k", "3"], ["DATA", "missing.csv", "check the path"]),
+        (["cluster", "{data}", "{missing}", "-k", "3"], ["DATA", "missing.csv"]),
+        (["cluster", "{folder}", "-k", "3"], ["DATA", "is a folder"]),
+        (["score", "{data}"], "LABELS"),
+        (["score", "{data}", "{missing}"], ["LABELS", "missing.csv"]),
+        (["score", "{missing}", "{data}"], ["TRUTH", "missing.csv"]),
+        (["score", "{data}", "{data}", "--nmi-average", "min"], ["--nmi-average", "'min'", "max or arithmetic"]),
+        (["demo", "extra"], "extra"),
+        (["demo", "--out", "{data}"], ["--out", "is a file"]),
+    ],
+)
+def test_bad_usage_ends_with_code_2_and_one_sentence(refuse, no_fit, blobs_csv, tmp_path, args, says):
+    places = {"data": blobs_csv, "missing": tmp_path / "missing.csv", "folder": tmp_path}
+    refuse(*[arg.format(**places) for arg in args], code=2, says=says)
+
+
+def test_ctrl_c_ends_with_code_130_and_one_sentence(refuse, monkeypatch, blobs_csv, tmp_path):
+    from kernelbraid.cli import cluster
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cluster.LKG, "fit", interrupt)
+    refuse("cluster", blobs_csv, "-k", 3, "--out", tmp_path / "labels.csv", code=130, says="interrupted")
+
+
+def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv):
+    from kernelbraid.cli import cluster
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cluster.LKG, "fit", fail)
+    with pytest.raises(ZeroDivisionError):
+        run("cluster", blobs_csv, "-k", 3)
+
+
+def test_other_programs_may_call_a_command(blobs_csv, capsys):
+    package_app(["cluster", str(blobs_csv), "-k", "3", "--n-init", "1", "--json"], standalone_mode=False)
+    assert '"n_clusters": 3' in capsys.readouterr().out
+
+
+def run_process(*args, **environment):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    command = [sys.executable, "-W", "error", "-m", "kernelbraid.cli", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, encoding="utf-8")
+
+
+def test_the_program_runs_as_a_process_and_repeats_itself(blobs_csv, tmp_path):
+    contents = []
+    for name in ("first.csv", "second.csv"):
+        result = run_process("cluster", blobs_csv, "-k", 3, "-o", tmp_path / name, "--n-init", 5)
+        assert result.returncode == 0
+        assert result.stderr == ""
+        assert "converged" in result.stdout
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_a_failing_process_prints_one_line_even_in_ascii(tmp_path):
+    path = tmp_path / "zahlen-ö.csv"
+    path.write_text("a,b\n1,zwölf\n")
+    result = run_process("cluster", path, "-k", 1, PYTHONIOENCODING="ascii")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1

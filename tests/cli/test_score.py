@@ -1,0 +1,97 @@
+import json
+
+import numpy as np
+import pytest
+from scipy import io
+
+from kernelbraid.metrics import evaluate
+
+NAMES = ["acc", "nmi", "purity", "ari", "f_score", "precision", "recall", "entropy"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_text(name, content):
+        (tmp_path / name).write_text(content)
+        return tmp_path / name
+
+    return write_text
+
+
+def test_json_is_what_evaluate_returns(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
+    result = run("score", truth, labels, "--json")
+    assert result.exit_code == 0
+    scores = json.loads(result.stdout)
+    assert list(scores) == NAMES
+    assert scores == evaluate(list("aabb"), [0, 0, 1, 2])
+
+
+def test_the_table_has_four_decimals(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
+    lines = run("score", truth, labels).stdout.splitlines()
+    values = {line.split()[0]: line.split()[1] for line in lines[1:]}
+    assert list(values) == NAMES
+    assert values["acc"] == "0.7500"
+    assert values["nmi"] == "0.6667"
+    assert values["entropy"] == "1.5000"
+
+
+def test_the_mean_of_the_entropies_is_an_option(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "0\n0\n1\n2\n")
+    scores = json.loads(run("score", truth, labels, "--json", "--nmi-average", "arithmetic").stdout)
+    assert scores["nmi"] == pytest.approx(0.8)
+
+
+def test_ids_are_matched_whatever_their_order(run, write):
+    truth = write("truth.csv", "id,label\nx,a\ny,b\nz,c\n")
+    labels = write("labels.csv", "id,label\nz,2\nx,0\ny,1\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_without_ids_on_one_side_the_order_counts(run, write):
+    truth = write("truth.csv", "id,label\nx,a\ny,b\nz,b\n")
+    labels = write("labels.csv", "0\n1\n1\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_row_numbers_do_not_stand_against_names(run, write):
+    truth = write("truth.csv", "id,label\nx,a\ny,b\nz,b\n")
+    labels = write("labels.csv", "sample,label\n0,0\n1,1\n2,1\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_row_numbers_on_both_sides_are_matched(run, write):
+    truth = write("truth.csv", "sample,label\n2,a\n0,b\n1,b\n")
+    labels = write("labels.csv", "sample,label\n0,0\n1,0\n2,1\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_labels_may_come_from_different_formats(run, write, tmp_path):
+    truth, labels = tmp_path / "truth.mat", tmp_path / "labels.npy"
+    io.savemat(truth, {"fea": np.eye(3), "gnd": np.array([[1], [2], [2]])})
+    np.save(labels, np.array([5, 0, 0]))
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_what_cluster_writes_is_scored(run, blobs_csv, blobs, tmp_path):
+    truth = tmp_path / "truth.csv"
+    rows = [f"s{i},{label}" for i, label in enumerate(blobs[1])]
+    truth.write_text("\n".join(["id,class", *reversed(rows)]))
+    run("cluster", blobs_csv, "-k", 3, "--n-init", 3, "-o", tmp_path / "labels.csv")
+    assert json.loads(run("score", truth, tmp_path / "labels.csv", "--json").stdout)["acc"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels", "says"),
+    [
+        ("0\n1\n", "0\n1\n1\n", ["labels.csv has 3 labels", "truth.csv has 2"]),
+        ("id,label\nx,0\ny,1\n", "id,label\nx,0\nz,1\n", ["labels.csv: 1 of the 2 ids in", "'y'"]),
+        ("id,label\nx,0\n", "id,label\nx,0\nz,1\n", ["truth.csv: 1 of the 2 ids in", "'z'"]),
+        ("id,label\nx,0\nx,1\n", "id,label\nx,0\ny,1\n", ["truth.csv", "'x' occurs more than once"]),
+        ("", "0\n", ["truth.csv", "empty"]),
+        ("id,label\nx,\n", "0\n", ["column 'label'", "row 2"]),
+    ],
+)
+def test_files_that_do_not_match_are_refused(refuse, write, truth, labels, says):
+    refuse("score", write("truth.csv", truth), write("labels.csv", labels), code=1, says=says)

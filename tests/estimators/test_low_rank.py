@@ -1,0 +1,300 @@
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernelbraid import LKG
+from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.metrics import evaluate
+from problems import blobs, paper_data, rings
+
+X, y = blobs(n=45)
+
+
+def fit(data=X, k=3, **parameters):
+    return LKG(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_yale_reaches_the_published_accuracy(seed):
+    faces, persons = paper_data("yale")
+    model = LKG(15, graph_penalty="l1", alpha=0.1, beta=1, gamma=1, mu=1, n_init=100, random_state=seed).fit(faces)
+    assert model.status_ == "converged"
+    assert round(evaluate(persons, model.labels_)["acc"] * 165) >= 103  # 62.42 %
+
+
+@pytest.mark.parametrize("preset", ["authors", "paper"])
+@pytest.mark.parametrize("data", [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)])
+def test_separated_blobs_are_found(preset, data):
+    model = fit(data, preset=preset)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert model.kernel_.dtype == data.dtype
+
+
+def test_fitted_attributes_are_what_they_say():
+    model = fit(record_objective=True)
+    n = len(X)
+    for name in ("graph_", "coefficients_", "auxiliary_graph_", "kernel_"):
+        assert getattr(model, name).shape == (n, n)
+        assert getattr(model, name).min() >= 0
+    np.testing.assert_array_equal(model.graph_, model.graph_.T)
+    np.testing.assert_allclose(model.graph_, (model.auxiliary_graph_ + model.auxiliary_graph_.T) / 2)
+    assert model.kernel_weights_.shape == (12,) == (len(model.kernel_names_),)
+    assert model.kernel_weights_.sum() == pytest.approx(1)
+    assert model.embedding_.shape == (n, 3)
+    np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
+    assert model.status_ == "converged"
+    assert set(model.history_) == {"kernel_change", "graph_residual", "kernel_residual", "mu", "objective"}
+    assert all(column.shape == (model.n_iter_,) for column in model.history_.values())
+    assert model.history_["kernel_change"][-1] < 1e-5
+    np.testing.assert_allclose(model.history_["mu"], 1.1 ** np.arange(model.n_iter_))
+    assert isinstance(model.status_, str)
+
+
+def test_the_objective_is_recorded_only_when_asked_for():
+    assert "objective" not in fit().history_
+
+
+def test_graph_from_chooses_the_clustered_matrix():
+    model = fit(graph_from="Z")
+    np.testing.assert_allclose(model.graph_, (model.coefficients_ + model.coefficients_.T) / 2)
+
+
+def test_same_seed_same_labels_also_in_another_process():
+    model = fit(random_state=7, preset="paper")
+    np.testing.assert_array_equal(model.labels_, fit(random_state=7, preset="paper").labels_)
+    code = (
+        "import sys; sys.path[:0] = [p for p in sys.argv[1].split('|')]\n"
+        "from problems import blobs; from kernelbraid import LKG\n"
+        "m = LKG(3, preset='paper', n_init=10, random_state=7).fit(blobs(n=45)[0])\n"
+        "print(m.labels_.tobytes().hex()); print(m.kernel_.tobytes().hex())"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, "|".join(sys.path)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert out == [model.labels_.tobytes().hex(), model.kernel_.tobytes().hex()]
+
+
+def test_the_global_generator_is_not_touched():
+    before = np.random.get_state()[1].copy()
+    fit(preset="paper")
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+
+
+def test_clone_and_pickle():
+    model = fit(kernels=[Gaussian(0.1), Linear()])
+    assert clone(model).get_params()["kernels"] == [Gaussian(0.1), Linear()]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
+
+
+def test_it_works_in_a_pipeline_and_on_data_frames():
+    columns = [f"f{i}" for i in range(X.shape[1])]
+    frames = [pd.DataFrame(X, columns=columns), pl.DataFrame(X, schema=columns)]
+    for frame in frames:
+        model = fit(frame)
+        assert adjusted_rand_score(y, model.labels_) == 1
+        assert list(model.feature_names_in_) == columns
+        labels = make_pipeline(StandardScaler(), LKG(3, random_state=0)).fit_predict(frame)
+        assert adjusted_rand_score(y, labels) == 1
+
+
+class TestKernels:
+    def test_precomputed_equals_built(self):
+        H = build_bank(X, "rmkkm")
+        built, handed = fit(), fit(H, kernels="precomputed")
+        np.testing.assert_array_equal(built.kernel_, handed.kernel_)
+        np.testing.assert_array_equal(built.kernel_, fit(list(H), kernels="precomputed").kernel_)
+        assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
+        assert handed.n_features_in_ == len(X)
+
+    def test_one_precomputed_kernel_is_enough(self):
+        model = fit(build_bank(X, [Gaussian(0.1)])[0], kernels="precomputed")
+        assert adjusted_rand_score(y, model.labels_) == 1
+        np.testing.assert_array_equal(model.kernel_weights_, [1])
+
+    def test_a_bank_may_mix_kernels_and_functions(self):
+        model = fit(kernels=[Gaussian(0.05), laplacian_kernel, Linear("max")])
+        assert model.kernel_names_ == ["gaussian s=0.05", "laplacian_kernel", "linear"]
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+    def test_a_narrow_kernel_separates_rings_that_k_means_cannot(self):
+        samples, ring = rings()
+        model = fit(samples, k=2, kernels=[Gaussian(0.005)], gamma=100.0)
+        assert adjusted_rand_score(ring, model.labels_) == 1
+
+
+class TestViews:
+    def test_each_view_brings_its_own_kernels(self):
+        model = fit([X[:, :3], sparse.csr_array(X[:, 3:])])
+        assert model.kernel_weights_.shape == (24,)
+        assert model.kernel_names_[0] == "view 1: gaussian t=0.01"
+        assert model.kernel_names_[-1] == "view 2: polynomial (1 + x.y)^4"
+        assert model.n_features_in_ == 6
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+    def test_views_may_be_data_frames_with_banks_of_their_own(self):
+        model = fit([pd.DataFrame(X), pl.DataFrame(X)], kernels=["paper", [Linear()]])
+        assert model.kernel_weights_.shape == (13,)
+
+    def test_two_halves_of_the_truth_are_joined(self):
+        # The first view tells cluster 0 from the rest, the second cluster 2 from the rest.
+        rng = np.random.default_rng(0)
+        truth = np.repeat([0, 1, 2], 15)
+        views = [rng.normal(0, 0.3, (45, 2)) + 5 * np.c_[truth == c, truth != c] for c in (0, 2)]
+        assert adjusted_rand_score(truth, fit(views).labels_) == 1
+
+    def test_a_list_of_lists_is_one_matrix(self):
+        assert fit(X.tolist()).kernel_weights_.shape == (12,)
+
+
+class TestStatus:
+    """A fit that does not end well says so, says what to change, and still returns something sound."""
+
+    @pytest.mark.parametrize(
+        ("parameters", "status", "sentence"),
+        [
+            ({"alpha": 1e-5, "beta": 10, "gamma": 1e-3, "mu": 1}, "kernel_vanished", r"Lower beta=10 below"),
+            ({"alpha": 1, "beta": 0.01, "gamma": 1, "mu": 1, "graph_penalty": "l1"}, "graph_empty", "Lower alpha=1 to"),
+            ({"alpha": 0.1, "mu": 20, "graph_penalty": "l1"}, "graph_diagonal", "Lower mu=20"),
+            ({"max_iter": 3}, "max_iter", r"made max_iter=3 steps and the kernel still changed by .* \(tol=1e-05\)"),
+        ],
+    )
+    def test_every_bad_end_is_named_with_a_remedy(self, parameters, status, sentence):
+        with pytest.warns(ConvergenceWarning, match=sentence):
+            model = fit(**parameters)
+        assert model.status_ == status
+        assert len(set(model.labels_)) == 3
+        assert np.isfinite(model.graph_).all()
+        assert model.graph_[~np.eye(len(X), dtype=bool)].any()
+
+    def test_kernels_too_large_for_the_arithmetic_fall_back_to_their_average(self):
+        H = build_bank(X, "rmkkm") * 1e200
+        with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 1; no step was sound"):
+            model = fit(H, kernels="precomputed")
+        assert model.status_ == "non_finite"
+        assert adjusted_rand_score(y, model.labels_) == 1
+        assert all(len(column) == 0 for column in model.history_.values())
+
+    def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
+        with pytest.warns(ConvergenceWarning, match=r"diverged on its way .* Raise mu=0.05 or gamma=3e-05"):
+            fit(alpha=3, beta=6e-4, gamma=3e-5, mu=0.05)
+
+    def test_all_steps_on_request_are_no_reason_to_warn(self):
+        model = fit(max_iter=7, tol=0)
+        assert (model.status_, model.n_iter_) == ("max_iter", 7)
+
+    def test_a_callback_sees_every_step_and_can_stop(self):
+        seen = []
+        model = fit(callback=lambda n, progress: seen.append((n, progress.mu)) or n == 4)
+        assert [n for n, _ in seen] == [1, 2, 3, 4]
+        assert (model.status_, model.n_iter_) == ("stopped", 4)
+
+
+class TestOrdinaryData:
+    """Odd but legitimate data simply work."""
+
+    @pytest.mark.parametrize("preset", ["authors", "paper"])
+    @pytest.mark.parametrize("penalty", ["nuclear", "l1"])
+    @pytest.mark.parametrize(
+        ("data", "k", "labels"),
+        [
+            (np.repeat([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], 5, axis=0), 3, 3),  # copies
+            (np.repeat([[0.0, 1.0], [1.0, 0.0]], 5, axis=0), 2, 2),
+            (np.c_[X, np.ones(len(X))], 3, 3),  # a constant feature
+            (sparse.csr_array(np.vstack([np.zeros((3, 6)), X])), 3, 3),  # rows without entries
+            (X, 1, 1),
+            (X[:3], 3, 3),
+            (X[:1], 1, 1),
+            (np.array([[1.0], [2.0], [-4.0], [-8.0]]), 4, 4),  # distinct, though alike under the cosine
+            (X * 1e200, 3, 3),
+            (X * 1e-200, 3, 3),
+            (np.eye(6), 4, 4),
+        ],
+        ids=["copies", "pairs", "constant", "empty rows", "k=1", "k=n", "n=1", "line", "huge", "tiny", "identity"],
+    )
+    def test_it_fits(self, data, k, labels, penalty, preset):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = fit(data, k=k, graph_penalty=penalty, preset=preset)
+        assert len(set(model.labels_)) == labels
+        assert set(model.labels_) == set(range(labels))
+        assert all(np.isfinite(a).all() for a in (model.graph_, model.kernel_, model.embedding_))
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.parametrize("data", [np.zeros((6, 2)), np.ones((6, 2)), sparse.csr_array((6, 4))])
+    def test_one_distinct_sample_gets_one_label_or_a_split_never_an_error(self, data):
+        assert np.isfinite(fit(data, k=3).graph_).all()
+
+
+class TestBadInput:
+    """One clear sentence each."""
+
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [
+            (np.where(np.arange(270).reshape(45, 6) == 14, np.nan, X), r"X contains NaN \(row 2, column 2\); drop"),
+            (np.where(np.arange(270).reshape(45, 6) == 14, np.inf, X), r"X contains infinity \(row 2, column 2\)"),
+            (sparse.csr_array(np.where(np.arange(270).reshape(45, 6) == 14, np.nan, X)), r"NaN \(row 2, column 2\)"),
+            ([X, np.where(X[3, 1] == X, np.nan, X)], r"view 2 of X contains NaN \(row 3, column 1\)"),
+            ([X, X[:-1]], r"the views of X have \[45, 44\] rows"),
+            (X[:2], "n_samples=2 is below n_clusters=3; ask for at most 2"),
+            (X[None], r"for a stack of kernels set kernels='precomputed'"),
+            (X[:, 0], "Expected 2D array, got 1D array"),
+        ],
+    )
+    def test_samples(self, data, message):
+        with pytest.raises(ValueError, match=message):
+            fit(data)
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            *[
+                ({name: value}, f"The '{name}' parameter of LKG must be .* Got {value} instead")
+                for name in ("alpha", "beta", "gamma", "mu")
+                for value in (0, -1.5)
+            ],
+            ({"alpha": float("nan")}, "'alpha' parameter"),
+            ({"k": 0}, "'n_clusters' parameter of LKG must be an int in the range \\[1, inf\\). Got 0"),
+            ({"k": 2.5}, "'n_clusters' parameter"),
+            ({"mu_growth": 0.9}, "'mu_growth' parameter"),
+            ({"preset": "best"}, "'preset' parameter of LKG must be a str among"),
+            ({"graph_penalty": "l2"}, "'graph_penalty' parameter"),
+            ({"graph_from": "W"}, "'graph_from' parameter"),
+            ({"n_init": 0}, "'n_init' parameter"),
+            ({"tol": -1}, "'tol' parameter"),
+            ({"kernels": "nosuch"}, r"kernels='nosuch' is no bank; use one of \['paper', 'rmkkm'\]"),
+            ({"kernels": 3}, "'kernels' parameter"),
+            ({"kernels": []}, "kernels is an empty list"),
+        ],
+    )
+    def test_parameters(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            fit(**parameters)
+
+    @pytest.mark.parametrize(
+        ("stack", "message"),
+        [
+            (np.ones((2, 5, 4)), "must be square"),
+            (np.triu(np.ones((2, 5, 5))), "not symmetric"),
+            ([np.eye(5), np.eye(4)], r"kernel 1 of X has shape \(4, 4\)"),
+            ([np.eye(5), np.zeros((5, 5))], "kernel 1 of X is zero everywhere"),
+            (np.stack([np.eye(2)]), "n_samples=2 is below n_clusters=3"),
+        ],
+    )
+    def test_kernels(self, stack, message):
+        with pytest.raises(ValueError, match=message):
+            fit(stack, kernels="precomputed")

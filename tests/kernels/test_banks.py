@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances, laplacian_kernel
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, bank_names, build_bank, resolve_bank, resolve_banks
+
+X = np.random.default_rng(0).standard_normal((9, 5))
+WIDTHS = (0.01, 0.05, 0.1, 1, 10, 50, 100)
+
+
+def by_hand(gaussian, normalise):
+    G = X @ X.T
+    D = euclidean_distances(X, squared=True)
+    kernels = [gaussian(D / D.max(), t) for t in WIDTHS] + [G] + [(a + G) ** b for a in (0, 1) for b in (2, 4)]
+    return np.array([normalise(K) for K in kernels])
+
+
+def test_the_paper_bank_is_the_formula_of_the_text():
+    expected = by_hand(lambda d, t: np.exp(-d / t), lambda K: K / K.max())
+    np.testing.assert_allclose(build_bank(X, "paper"), expected, atol=1e-12)
+
+
+def test_the_rmkkm_bank_is_the_recipe_behind_the_published_figures():
+    expected = by_hand(lambda d, t: np.exp(-d / (2 * t**2)), lambda K: K / np.sqrt(np.outer(np.diag(K), np.diag(K))))
+    np.testing.assert_allclose(build_bank(X, "rmkkm"), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("bank", BANKS)
+def test_every_kernel_of_a_ready_bank_has_its_own_name(bank):
+    names = bank_names([resolve_bank(bank)])
+    assert len(set(names)) == 12
+    assert names[0] == "gaussian t=0.01"
+    assert names[7:9] == ["linear", "polynomial (0 + x.y)^2"]
+
+
+@pytest.mark.parametrize("bank", BANKS)
+def test_sparse_and_dense_samples_give_the_same_bank(bank):
+    S = sparse.random(12, 30, density=0.2, format="csr", random_state=0)
+    for form in (sparse.csr_matrix, sparse.csr_array, sparse.csc_array):
+        np.testing.assert_allclose(build_bank(form(S), bank), build_bank(S.toarray(), bank), atol=1e-12)
+
+
+@pytest.mark.parametrize("bank", BANKS)
+def test_every_backend_gives_the_same_bank(xp, bank):
+    np.testing.assert_allclose(to_numpy(build_bank(xp.asarray(X), bank)), build_bank(X, bank), atol=1e-12)
+
+
+def test_the_type_of_the_data_is_kept_and_integers_become_double():
+    assert build_bank(X.astype(np.float32)).dtype == np.float32
+    assert build_bank(np.arange(6).reshape(3, 2)).dtype == np.float64
+    assert build_bank(X, dtype=np.float32).dtype == np.float32
+
+
+def test_single_precision_is_as_exact_as_its_storage():
+    Y = X.astype(np.float32)
+    np.testing.assert_allclose(build_bank(Y), build_bank(Y.astype(float)), atol=1e-7)
+
+
+def test_views_are_stacked_one_after_the_other():
+    views = [X, X[:, :2]]
+    stack = build_bank(views, "rmkkm")
+    np.testing.assert_array_equal(stack[:12], build_bank(X, "rmkkm"))
+    np.testing.assert_array_equal(stack[12:], build_bank(X[:, :2], "rmkkm"))
+    assert bank_names(resolve_banks("rmkkm", 2))[12] == "view 2: gaussian t=0.01"
+
+
+def test_each_view_may_have_its_own_bank():
+    stack = build_bank([X, X], ["paper", [Linear()]])
+    assert stack.shape == (13, 9, 9)
+    np.testing.assert_array_equal(stack[12], build_bank(X, [Linear()])[0])
+
+
+def test_any_function_of_two_matrices_is_a_kernel():
+    bank = [Gaussian(1.0), laplacian_kernel, Custom(lambda A, B: laplacian_kernel(A, B, gamma=2.0), "sharp")]
+    stack = build_bank(X, bank)
+    np.testing.assert_allclose(stack[1], laplacian_kernel(X))
+    np.testing.assert_allclose(stack[2], laplacian_kernel(X, gamma=2.0))
+    assert bank_names([resolve_bank(bank)])[1:] == ["laplacian_kernel", "sharp"]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "message"),
+    [
+        ("nosuch", "kernels='nosuch' is no bank"),
+        ([], "empty list"),
+        ([Linear(), 3], r"kernels\[1\]=3 is no kernel"),
+        ([lambda A, B: np.zeros((9, 9))], "zero everywhere"),
+        ([lambda A, B: np.ones((2, 9))], "must be square"),
+        ([lambda A, B: np.ones((4, 4))], "9 samples need"),
+        ([lambda A, B: np.full((9, 9), np.nan)], "NaN or infinity"),
+        ([lambda A, B: np.triu(np.ones((9, 9)))], "not symmetric"),
+        (["paper", "rmkkm"], "2 banks for 1 view"),
+    ],
+)
+def test_bad_banks_get_a_clear_sentence(kernels, message):
+    with pytest.raises(ValueError, match=message):
+        build_bank(X, kernels)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
+
+
+def random_graph(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return symmetrise(rng.random((n, n)) * (rng.random((n, n)) < 0.5))
+
+
+def two_blocks(n=5):
+    return np.kron(np.eye(2), np.ones((n, n)))
+
+
+def test_separated_blocks_become_two_orthogonal_points():
+    E = spectral_embedding(two_blocks(), 2)
+    np.testing.assert_allclose(E @ E.T, two_blocks(), atol=1e-9)
+
+
+@given(st.integers(2, 8), st.integers(0, 50))
+def test_normalised_graph_has_spectrum_within_one_and_root_degrees_as_top_eigenvector(n, seed):
+    S = random_graph(n, seed) + 1e-3
+    N = normalised_graph(S)
+    values = np.linalg.eigvalsh(N)
+    assert values[-1] == pytest.approx(1.0, abs=1e-9)
+    assert values[0] >= -1 - 1e-9
+    root = np.sqrt(S.sum(axis=1))
+    np.testing.assert_allclose(N @ root, root, rtol=1e-9)
+
+
+def test_embedding_does_not_depend_on_the_scale_of_the_graph():
+    S = random_graph(9, 3)
+    np.testing.assert_allclose(spectral_embedding(S * 1e150, 3), spectral_embedding(S, 3), atol=1e-9)
+
+
+def test_rows_have_unit_length_and_isolated_vertices_stay_finite():
+    S = random_graph(8, 1)
+    S[2] = S[:, 2] = 0
+    E = spectral_embedding(S, 3)
+    assert np.isfinite(E).all()
+    lengths = np.linalg.norm(E, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-12) | (lengths == 0))
+
+
+def test_magnitude_takes_singular_vectors_and_largest_takes_eigenvectors():
+    S = np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.1], [0.1, 0.1, 0.0]])  # its most negative eigenvalue is second in size
+    N = normalised_graph(S)
+    U = np.linalg.svd(N)[0][:, :2]
+    by_magnitude = spectral_embedding(S, 2, spectrum="magnitude")
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    np.testing.assert_allclose(by_magnitude @ by_magnitude.T, U @ U.T, atol=1e-9)
+    V = np.linalg.eigh(N)[1][:, -2:]
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    by_value = spectral_embedding(S, 2, spectrum="largest")
+    np.testing.assert_allclose(by_value @ by_value.T, V @ V.T, atol=1e-9)
+    assert not np.allclose(by_value @ by_value.T, by_magnitude @ by_magnitude.T)
+
+
+@pytest.mark.parametrize("spectrum", ["magnitude", "largest"])
+def test_backends_agree(xp, spectrum):
+    S = random_graph(10, 2)
+    found = spectral_embedding(xp.asarray(S), 3, spectrum=spectrum)
+    np.testing.assert_allclose(to_numpy(found), spectral_embedding(S, 3, spectrum=spectrum), atol=1e-9)

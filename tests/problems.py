@@ -1,0 +1,120 @@
+"""The small problems that tests share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from sklearn.datasets import make_blobs
+
+from kernelbraid.kernels import build_bank
+from kernelbraid.ops import L1, NUCLEAR
+from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.weights import inner_products
+
+PENALTIES = {"nuclear": NUCLEAR, "l1": L1}
+
+
+def blobs(n=60, d=6, k=3, seed=0):
+    """Well separated Gaussian blobs, the same number of samples in each."""
+    return make_blobs(n_samples=n, n_features=d, centers=k, random_state=seed)
+
+
+def rings(n=60, seed=0):
+    """Two concentric rings."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = 1 + 2 * y + rng.normal(0, 0.05, n)
+    return np.c_[radius * np.cos(angle), radius * np.sin(angle)], y
+
+
+def low_rank_problem(H, *, alpha=0.1, beta=1.0, gamma=1.0, penalty="nuclear", growth=1.1, pull=2.0):
+    return low_rank.LowRankProblem(H, inner_products(H), alpha, beta, gamma, PENALTIES[penalty], growth, pull)
+
+
+def shared_folder(name):
+    """Folder of optional files: named by KERNELBRAID_SHARED, or `shared` beside the checkout. Skips if missing."""
+    places = [Path(__file__).resolve().parents[2] / "shared"]
+    if "KERNELBRAID_SHARED" in os.environ:
+        places.insert(0, Path(os.environ["KERNELBRAID_SHARED"]))
+    for place in places:
+        if (place / name).is_dir():
+            return place / name
+    pytest.skip(f"no folder '{name}' in ../shared or in $KERNELBRAID_SHARED: the reference files are not distributed")
+
+
+def paper_data(name):
+    """Data of the reference fits in full precision: YALE and JAFFE recomputed from their grey levels."""
+    folder = shared_folder("datasets")
+    if name == "wide3":
+        return _load(folder / "nuswide_view3.npz")
+    X, y = _load(folder / f"{name}_raw.npz")
+    if name == "yale":
+        X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+def _load(path):
+    with np.load(path, allow_pickle=False) as file:
+        return file["X"].astype(float), file["y"].astype(int)
+
+
+def blob_bank(n=24, k=3, seed=0, bank="rmkkm"):
+    X, y = blobs(n=n, k=k, seed=seed)
+    return build_bank(X, bank), y
+
+
+def random_settings(count, seed=0):
+    """Settings over the ranges in which the published iteration fails for about a fifth."""
+    rng = np.random.default_rng(seed)
+    low, high = np.log10([[1e-5, 1e-4, 1e-5, 0.03], [10, 100, 100, 100]])
+    values = 10 ** rng.uniform(low, high, (count, 4))
+    penalties = np.where(rng.random(count) < 0.5, "nuclear", "l1")
+    return [
+        dict(zip(("alpha", "beta", "gamma", "mu"), row.tolist(), strict=True), graph_penalty=str(penalty))
+        for row, penalty in zip(values, penalties, strict=True)
+    ]
+
+
+def survives_unguarded(H, settings, max_iter=200, tol=1e-5):
+    """Tell whether Algorithm 1 without any guard ends with finite matrices, a kernel and an edge in the graph.
+
+    Independent of the package: plain NumPy, nonnegative least squares for the weights.
+    """
+    alpha, beta, gamma, mu = (settings[name] for name in ("alpha", "beta", "gamma", "mu"))
+    m, n, _ = H.shape
+    flat, eye = H.reshape(m, -1), np.eye(n)
+    root = np.linalg.cholesky(flat @ flat.T + 1e-12 * np.sum(flat**2) * np.eye(m))
+    K = W = flat.mean(axis=0).reshape(n, n)
+    S, J, Y1, Y2 = K, eye, np.zeros((n, n)), np.zeros((n, n))
+    with np.errstate(all="ignore"):
+        for n_iter in range(1, max_iter + 1):
+            try:
+                Z = np.linalg.solve(K + mu * eye, K + mu * J + Y1).clip(0)
+                before = K
+                K = ((2 * gamma * S + mu * W + Y2 - eye / 2 + Z.T - Z @ Z.T / 2) / (mu + 2 * gamma)).clip(0)
+                J = _shrink(Z - Y1 / mu, alpha / mu, settings["graph_penalty"]).clip(0)
+                W = _shrink(K - Y2 / mu, beta / mu, "nuclear").clip(0)
+                S = (_weights(root, flat @ K.ravel()) @ flat).reshape(n, n)
+            except (np.linalg.LinAlgError, ValueError):
+                return False
+            Y1, Y2, mu = Y1 + mu * (J - Z), Y2 + mu * (W - K), mu * 1.1
+            if n_iter > 5 and np.linalg.norm(K - before) < tol * np.linalg.norm(before):
+                break
+    return bool(np.isfinite([Z, K, J, W]).all() and K.any() and J[~np.eye(n, dtype=bool)].any())
+
+
+def _shrink(A, t, penalty):
+    if penalty == "l1":
+        return np.sign(A) * np.maximum(np.abs(A) - t, 0)
+    U, s, Vt = np.linalg.svd(A)
+    return U * np.maximum(s - t, 0) @ Vt
+
+
+def _weights(root, t):
+    heavy = 1e4 * np.linalg.norm(root)
+    m = len(t)
+    g, _ = nnls(np.vstack([root.T, heavy * np.ones(m)]), np.r_[np.linalg.solve(root, t), heavy], maxiter=5000)
+    return g / g.sum()
