@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
@@ -17,3 +19,15 @@ def xp(request):
     module = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     empty = module.asarray(0.0) if request.param == "array_api_strict" else module.empty(0)
     return array_namespace(empty)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print how the fits of the robustness sweep ended."""
+    counts = Counter()
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "statuses":
+                counts.update(value)
+    if counts:
+        ends = ", ".join(f"{status} {count}" for status, count in counts.most_common())
+        terminalreporter.write_line(f"random settings: {counts.total()} fits, {ends}")

