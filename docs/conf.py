@@ -3,6 +3,7 @@
 Only the standard library is imported here at the top, so that tools that collect Python files can import it.
 """
 
+import html
 import re
 from importlib.metadata import version as installed_version
 
@@ -40,9 +41,9 @@ numpydoc_validation_checks = {
     "GL01",  # text starts on the line of the quotes: the style of this code base
     "GL03",  # blank line at the end of a docstring is left by autodoc for attributes
     "RT03",  # "Returns" whose type says it all
-    "PR01",  # fit(X, y) is documented by its own parameters
+    "PR08",  # a description may start with the letter of the equation
 }
-numpydoc_validation_exclude = {r"\.get_params$", r"\.set_params$", r"\.fit_predict$"}  # scikit-learn's own
+numpydoc_validation_exclude = {r"\.(get_params|set_params|fit_predict)$"}  # scikit-learn's own
 
 # Gallery
 sphinx_gallery_conf = {
@@ -71,23 +72,30 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "getting_started", "method", "paper_and_code", "notation")}
+html_sidebars = {page: [] for page in ("index", "getting_started", "method", "paper_and_code", "notation", "gallery/*")}
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 
 
-def to_mathml(tex, block):
+def to_mathml(node, block):
     """Return LaTeX as MathML, which a browser shows without any script from elsewhere."""
+    from docutils.utils.math import MathError
     from docutils.utils.math.latex2mathml import tex2mathml
+    from sphinx.util import logging
 
-    tex = re.sub(r"\\[Bb]ig{1,2}[lr]?(?![a-zA-Z])", "", tex)  # MathML stretches delimiters by itself
-    return tex2mathml(tex, as_block=block)
+    tex = re.sub(r"\\[Bb]ig{1,2}[lr]?(?![a-zA-Z])", "", node.astext())  # MathML stretches delimiters by itself
+    tex = re.sub(r"frac(\d)(\d)", r"frac{\1}{\2}", tex)  # the converter reads \frac12 as one number
+    try:
+        return tex2mathml(tex, as_block=block)
+    except MathError as error:
+        logging.getLogger(__name__).warning("%s in the formula %s", error, tex, location=node)
+        return f"<code>{html.escape(tex)}</code>"
 
 
 def visit_math(self, node):
     from docutils import nodes
 
-    self.body.append(to_mathml(node.astext(), block=False))
+    self.body.append(to_mathml(node, block=False))
     raise nodes.SkipNode
 
 
@@ -96,7 +104,7 @@ def visit_math_block(self, node):
     from sphinx.util.math import get_node_equation_number
 
     self.body.append(self.starttag(node, "div", CLASS="math"))
-    self.body.append(to_mathml(node.astext(), block=True))
+    self.body.append(to_mathml(node, block=True))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")
@@ -105,16 +113,23 @@ def visit_math_block(self, node):
     raise nodes.SkipNode
 
 
+def mark_fitted_attributes(app, what, name, obj, options, lines):
+    """Quote a fitted attribute inside a shape: its last underscore would be read as a link."""
+    lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
+
+
 def strip_last_line(app, doctree):
     """Drop the blank line that ends a doctest in Markdown: without it the fence would belong to the output."""
     from docutils import nodes
 
     for block in doctree.findall(nodes.literal_block):
-        if block.children:
-            block.children = [nodes.Text(block.astext().rstrip("\n"))]
+        if block.rawsource == block.astext():
+            block.rawsource = block.astext().rstrip("\n")
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.connect("doctree-read", strip_last_line)
+    app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=400)  # before numpydoc
     return {"parallel_read_safe": True}

@@ -29,7 +29,7 @@ pixels, y = load_digits(return_X_y=True)
 pixels, y = pixels[:300], y[:300]
 upper, lower = normalize(pixels[:, :32]), normalize(pixels[:, 32:])
 
-fig, axes = plt.subplots(2, 8, figsize=(8, 2.2), layout="constrained")
+fig, axes = plt.subplots(2, 8, figsize=(8, 1.4), layout="constrained")
 for i, column in enumerate(axes.T):
     for ax, half, name in zip(column, (upper, lower), ("upper", "lower"), strict=True):
         ax.imshow(half[i].reshape(4, 8), cmap="gray_r")
@@ -51,7 +51,8 @@ report("upper half", LKG(10, random_state=0).fit_predict(upper))
 report("lower half", LKG(10, random_state=0).fit_predict(lower))
 both = LKG(10, random_state=0).fit([upper, lower])
 report("both views", both.labels_)
-report("k-means on both, side by side", KMeans(10, n_init=100, random_state=0).fit_predict(np.hstack([upper, lower])))
+kmeans = KMeans(10, n_init=100, random_state=0).fit(np.hstack([upper, lower]))
+report("k-means on both, side by side", kmeans.labels_)
 
 # %%
 # Every view has its own copy of the bank, so there are twice twelve weights.
@@ -60,6 +61,7 @@ fig, axes = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
 plot_kernel_weights(both, ax=axes[0])
 plot_graph(both, ax=axes[1])
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A weight is not a mark
@@ -70,7 +72,8 @@ plt.show()
 noise = normalize(np.random.default_rng(0).standard_normal((300, 32)))
 three = LKG(10, random_state=0).fit([upper, lower, noise])
 report("both views and noise", three.labels_)
-for name, share in zip(("upper", "lower", "noise"), three.kernel_weights_.reshape(3, -1).sum(axis=1), strict=True):
+shares = three.kernel_weights_.reshape(3, -1).sum(axis=1)
+for name, share in zip(("upper", "lower", "noise"), shares, strict=True):
     print(f"  {name} {share:.2f}")
 
 # %%

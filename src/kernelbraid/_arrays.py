@@ -31,6 +31,11 @@ def asarray_like(values: Any, like: Array) -> Array:
     return xp.asarray(values, dtype=like.dtype, device=device(like))
 
 
+def is_on_host(array: Array) -> bool:
+    """Tell whether an array lives in the memory of the CPU."""
+    return not str(device(array)).startswith(("cuda", "xpu", "mps"))
+
+
 def identity_like(A: Array) -> Array:
     """Return the identity matrix with the order, dtype and device of the square matrix `A`."""
     return namespace(A).eye(A.shape[-1], dtype=A.dtype, device=device(A))

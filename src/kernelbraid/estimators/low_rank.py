@@ -262,10 +262,10 @@ class LKG(ClusterMixin, BaseEstimator):
             watch=history,
         )
         self._publish(solution, history, settings["graph_from"])
-        warn_unless_well(solution, H, history, settings)
         self.embedding_ = spectral_embedding(self.graph_, self.n_clusters, spectrum=settings["embedding"])
         found = kmeans(self.embedding_, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
         self.labels_ = separate(found.labels, self.n_clusters, partial(identities, samples))
+        warn_unless_well(solution, H, history, settings)
         return self
 
     def _settings(self) -> dict[str, Any]:
