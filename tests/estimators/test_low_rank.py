@@ -189,7 +189,7 @@ class TestStatus:
         assert all(len(column) == 0 for column in model.history_.values())
 
     def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
-        with pytest.warns(ConvergenceWarning, match=r"diverged on its way .* Raise mu=0.05 or gamma=3e-05"):
+        with pytest.warns(ConvergenceWarning, match=r"diverged on its way: .* Raise mu=0.05 or gamma=3e-05"):
             fit(alpha=3, beta=6e-4, gamma=3e-5, mu=0.05)
 
     def test_all_steps_on_request_are_no_reason_to_warn(self):

@@ -37,8 +37,8 @@ SENTENCES = {
     ),
 }
 DIVERGED = (
-    "settled only after its consensus kernel had grown to {size:.0e} times the largest candidate: the iteration "
-    "diverged on its way and the result means little",
+    "diverged on its way: its consensus kernel grew to {size:.0e} times the largest candidate, and the result "
+    "means little",
     "Raise mu={mu:g} or gamma={gamma:g}.",
 )
 # Sound fits stay near the hull of the candidates (ratio about 1); a diverging one passes this at once.
