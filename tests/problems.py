@@ -1,6 +1,7 @@
 """The small problems that tests share."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,9 @@ import pytest
 from scipy.optimize import nnls
 from sklearn.datasets import make_blobs
 
-from kernelbraid.kernels import build_bank
+from kernelbraid.kernels import StoredStack, build_bank
 from kernelbraid.ops import L1, NUCLEAR
 from kernelbraid.solvers import low_rank
-from kernelbraid.solvers.weights import inner_products
 
 PENALTIES = {"nuclear": NUCLEAR, "l1": L1}
 
@@ -31,7 +31,14 @@ def rings(n=60, seed=0):
 
 
 def low_rank_problem(H, *, alpha=0.1, beta=1.0, gamma=1.0, penalty="nuclear", growth=1.1, pull=2.0):
-    return low_rank.LowRankProblem(H, inner_products(H), alpha, beta, gamma, PENALTIES[penalty], growth, pull)
+    kernels = StoredStack(H)
+    M = kernels.inner_products()
+    return low_rank.LowRankProblem(kernels, M, alpha, beta, gamma, PENALTIES[penalty], growth, pull)
+
+
+def begin(H, mu):
+    """A function that makes the starting point over a stack of kernels."""
+    return partial(low_rank.starting_point, StoredStack(H), mu)
 
 
 def shared_folder(name):

@@ -1,6 +1,8 @@
 """The only file that knows about array backends."""
 
 import contextlib
+import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,13 +13,21 @@ from scipy import sparse
 
 from kernelbraid._typing import Array, Namespace
 
-# What a linear-algebra routine raises when it cannot finish.
+# What our own code raises when linear algebra cannot finish.
 LinAlgError = np.linalg.LinAlgError
+# Numbers in a block of rows: small beside a matrix, large enough for fast passes.
+BLOCK_SIZE = 500_000
 
 
 def namespace(*arrays: Array) -> Namespace:
     """Return the array namespace that all arguments share; scipy.sparse belongs to NumPy's."""
     return array_namespace(*(np.empty(0) if sparse.issparse(array) else array for array in arrays))
+
+
+def linalg_errors() -> tuple[type[Exception], ...]:
+    """Return what linear algebra raises when it cannot finish, for the backends that are loaded."""
+    torch = sys.modules.get("torch")
+    return (LinAlgError,) if torch is None else (LinAlgError, torch.linalg.LinAlgError)
 
 
 def device(array: Array) -> Any:
@@ -29,6 +39,11 @@ def asarray_like(values: Any, like: Array) -> Array:
     """Return `values` as an array with the namespace, dtype and device of `like`."""
     xp = namespace(like)
     return xp.asarray(values, dtype=like.dtype, device=device(like))
+
+
+def itemsize(dtype: Any) -> int:
+    """Return the bytes of a number of a floating-point type, of any backend."""
+    return 4 if "float32" in str(dtype) else 8
 
 
 def is_on_host(array: Array) -> bool:
@@ -49,6 +64,22 @@ def to_numpy(array: Array) -> np.ndarray[Any, Any]:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else np.from_dlpack(array))
 
 
+def clip_negative(A: Array) -> Array:
+    """Set negative elements to zero, in place where the backend can."""
+    if is_numpy_array(A):
+        return np.maximum(A, 0, out=A)
+    return namespace(A).maximum(A, asarray_like(0.0, A))
+
+
+def add_to_diagonal(A: Array, value: float) -> Array:
+    """Add a number to every diagonal element, in place where the backend can."""
+    if is_numpy_array(A):
+        diagonal = np.einsum("ii->i", A)  # a view
+        diagonal += value
+        return A
+    return A + value * identity_like(A)
+
+
 def is_finite(array: Array) -> bool:
     """Tell whether every element is finite."""
     xp = namespace(array)
@@ -60,10 +91,43 @@ def frobenius_norm(A: Array) -> float:
     return float(namespace(A).linalg.matrix_norm(A))
 
 
+def row_blocks(n: int) -> Iterator[slice]:
+    """Yield slices of rows of an n x n matrix, so that a pass over it needs little memory of its own."""
+    size = max(1, BLOCK_SIZE // n)
+    for first in range(0, n, size):
+        yield slice(first, min(first + size, n))
+
+
+def distance(A: Array, B: Array) -> float:
+    """Return the Frobenius norm of A - B without forming the difference."""
+    if A.ndim != 2:
+        raise ValueError("distance compares two matrices")
+    return math.sqrt(math.fsum(frobenius_norm(A[rows, :] - B[rows, :]) ** 2 for rows in row_blocks(A.shape[0])))
+
+
 def gram(X: Array) -> Array:
     """Return X X' as a dense, exactly symmetric matrix for dense or scipy.sparse `X`."""
-    G = (X @ X.T).toarray() if sparse.issparse(X) else X @ X.T
-    return (G + G.T) / 2
+    if not sparse.issparse(X):
+        return symmetric_part(X @ X.T)
+    n = X.shape[0]
+    G = np.empty((n, n), dtype=X.dtype)
+    transposed = X.T.tocsr()
+    for rows in row_blocks(n):
+        G[rows, :] = (X[rows, :] @ transposed).toarray()
+    return symmetric_part(G)
+
+
+def symmetric_part(A: Array) -> Array:
+    """Return (A + A') / 2, exactly symmetric; halved first, so that it cannot overflow. `A` may be destroyed."""
+    if not is_numpy_array(A):
+        return A / 2 + A.T / 2
+    A *= 0.5
+    for rows in row_blocks(A.shape[0]):  # each pair of mirrored blocks once, from the first row on
+        columns = slice(rows.start, None)
+        block = A[rows, columns] + A[columns, rows].T
+        A[rows, columns] = block
+        A[columns, rows] = block.T
+    return A
 
 
 @contextlib.contextmanager

@@ -57,7 +57,8 @@ def test_fitted_attributes_are_what_they_say():
     assert model.embedding_.shape == (n, 3)
     np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
     assert model.status_ == "converged"
-    assert set(model.history_) == {"kernel_change", "graph_residual", "kernel_residual", "mu", "objective"}
+    steps = {"kernel_change", "graph_residual", "kernel_residual", "mu", "objective"}
+    assert set(model.history_) == {*steps, "graph_rank", "kernel_rank", "graph_route", "kernel_route"}
     assert all(column.shape == (model.n_iter_,) for column in model.history_.values())
     assert model.history_["kernel_change"][-1] < 1e-5
     np.testing.assert_allclose(model.history_["mu"], 1.1 ** np.arange(model.n_iter_))

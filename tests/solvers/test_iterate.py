@@ -5,7 +5,7 @@ from kernelbraid.solvers.iterate import Status, iterate
 
 
 def run(step, start, *, defect=lambda s: None, converged=lambda n, s: False, max_iter=10, watch=None):
-    return iterate(step, start, converged=converged, defect=defect, max_iter=max_iter, watch=watch)
+    return iterate(lambda: (step, start), converged=converged, defect=defect, max_iter=max_iter, watch=watch)
 
 
 def test_it_stops_when_converged():

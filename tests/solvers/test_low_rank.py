@@ -5,16 +5,29 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, Polynomial, build_bank
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.low_rank import solve, starting_point, step
-from kernelbraid.solvers.weights import combine
-from problems import PENALTIES, blob_bank, blobs, low_rank_problem, paper_data, shared_folder
+from kernelbraid.solvers.low_rank import Stepper, solve
+from problems import PENALTIES, begin, blob_bank, blobs, low_rank_problem, paper_data, shared_folder
 
 REFERENCES = ["yale_lkgr_a", "yale_lkgs_a", "jaffe_lkgr_a", "wide3_lkgs_a"]
+
+
+def combine(g, H):
+    return np.tensordot(g, H, 1)
+
+
+def copied(s):
+    """A state of its own arrays: a step reuses those it is given."""
+    return replace(s, **{name: getattr(s, name).copy() for name in ("Z", "K", "J", "W", "Y1", "Y2")})
+
+
+def step(problem, s):
+    return Stepper(problem)(copied(s) if isinstance(s.K, np.ndarray) else s)
 
 
 def relative(found, expected):
@@ -33,9 +46,7 @@ def test_fits_agree_with_those_of_the_published_code(name):
     settings = {key: float(expected[key]) for key in ("alpha", "beta", "gamma")}
     problem = low_rank_problem(H, penalty="nuclear" if "lkgr" in name else "l1", **settings)
     history = []
-    solution = solve(
-        problem, starting_point(H, float(expected["mu_start"])), watch=lambda n, s: history.append(s.progress)
-    )
+    solution = solve(problem, begin(H, float(expected["mu_start"])), watch=lambda n, s: history.append(s.progress))
     s = solution.state
 
     assert solution.status is Status.CONVERGED
@@ -61,7 +72,7 @@ def test_fits_agree_with_those_of_the_published_code(name):
 
 def some_state(H, n_steps=4, **kwargs):
     problem = low_rank_problem(H, **kwargs)
-    state = starting_point(H, 1.0)
+    state = begin(H, 1.0)()
     for _ in range(n_steps):
         state = step(problem, state)
     return problem, state
@@ -70,7 +81,7 @@ def some_state(H, n_steps=4, **kwargs):
 def test_the_first_graph_is_the_identity_and_the_first_kernel_the_average(xp):
     H, _ = blob_bank(bank="paper")  # nonnegative kernels
     H = H.clip(0)
-    first = step(low_rank_problem(xp.asarray(H)), starting_point(xp.asarray(H), 0.7))
+    first = step(low_rank_problem(xp.asarray(H)), begin(xp.asarray(H), 0.7)())
     np.testing.assert_allclose(to_numpy(first.Z), np.eye(H.shape[1]), atol=1e-12)
     np.testing.assert_allclose(to_numpy(first.K), H.mean(axis=0), atol=1e-12)
 
@@ -94,7 +105,7 @@ def test_every_update_minimises_its_terms_of_the_augmented_lagrangian(penalty):
     problems = {
         "Z": (
             np.linalg.solve(K_symmetric + s.mu * np.eye(len(s.K)), K_symmetric + s.mu * s.J + s.Y1),
-            low_rank.update_graph(symmetric),
+            low_rank.update_graph(copied(symmetric)),
             lambda Z: fit(K_symmetric, Z) + coupling(s.J, Z, s.Y1),
         ),
         "J": (
@@ -118,8 +129,8 @@ def test_every_update_minimises_its_terms_of_the_augmented_lagrangian(penalty):
 def test_the_kernel_update_is_stationary():
     H, _ = blob_bank()
     p, s = some_state(H)
-    Z = low_rank.update_graph(s)
-    K = low_rank.update_kernel(p, s, Z)
+    Z = low_rank.update_graph(copied(s))
+    K = low_rank.update_kernel(p, copied(s), Z)
     # Gradient of Eq. (5) in K where K is positive; nonnegative where it was clipped.
     eye = np.eye(len(K))
     gradient = 0.5 * (eye - 2 * Z.T + Z @ Z.T) + 2 * p.gamma * (K - combine(s.g, H)) - s.mu * (s.W - K + s.Y2 / s.mu)
@@ -139,7 +150,7 @@ def test_the_multipliers_follow_algorithm_1():
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_constraints_hold_at_the_stop(penalty):
     H, _ = blob_bank(n=30)
-    solution = solve(low_rank_problem(H, alpha=0.001, penalty=penalty), starting_point(H, 1.0), tol=1e-7)
+    solution = solve(low_rank_problem(H, alpha=0.001, penalty=penalty), begin(H, 1.0), tol=1e-7)
     s = solution.state
     assert solution.status is Status.CONVERGED
     assert s.progress.graph_residual < 1e-3 * np.linalg.norm(s.Z)
@@ -174,7 +185,7 @@ def test_permuted_samples_give_permuted_graph_and_kernel_and_the_same_weights(or
     def fit(samples):
         H = build_bank(samples, DISTINCT)
         problem = low_rank_problem(H, alpha=0.01, beta=0.1, gamma=1.0, penalty=penalty)
-        return solve(problem, starting_point(H, 0.5), max_iter=30).state
+        return solve(problem, begin(H, 0.5), max_iter=30).state
 
     plain, shuffled = fit(X), fit(X[order])
     for name in ("Z", "J", "K"):
@@ -188,7 +199,7 @@ def test_permuted_samples_give_permuted_graph_and_kernel_and_the_same_weights(or
 def test_permuted_kernels_give_permuted_weights(order):
     H = build_bank(blobs(n=18)[0], DISTINCT)
     plain, shuffled = (
-        solve(low_rank_problem(stack, alpha=0.01, beta=0.1), starting_point(stack, 1.0), max_iter=20).state
+        solve(low_rank_problem(stack, alpha=0.01, beta=0.1), begin(stack, 1.0), max_iter=20).state
         for stack in (H, H[list(order)])
     )
     np.testing.assert_allclose(shuffled.g, plain.g[list(order)], atol=1e-6)
@@ -198,8 +209,8 @@ def test_permuted_kernels_give_permuted_weights(order):
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_every_backend_gives_the_same_fit(xp, penalty):
     H, _ = blob_bank()
-    here = solve(low_rank_problem(H, penalty=penalty), starting_point(H, 1.0), max_iter=25)
-    there = solve(low_rank_problem(xp.asarray(H), penalty=penalty), starting_point(xp.asarray(H), 1.0), max_iter=25)
+    here = solve(low_rank_problem(H, penalty=penalty), begin(H, 1.0), max_iter=25)
+    there = solve(low_rank_problem(xp.asarray(H), penalty=penalty), begin(xp.asarray(H), 1.0), max_iter=25)
     assert there.n_iter == here.n_iter
     for name in ("Z", "J", "K", "W"):
         np.testing.assert_allclose(to_numpy(getattr(there.state, name)), getattr(here.state, name), atol=1e-9)
@@ -208,7 +219,7 @@ def test_every_backend_gives_the_same_fit(xp, penalty):
 def test_single_precision_stays_single(xp):
     H, _ = blob_bank()
     H = xp.asarray(H, dtype=xp.float32)
-    state = solve(low_rank_problem(H), starting_point(H, 1.0), max_iter=5).state
+    state = solve(low_rank_problem(H), begin(H, 1.0), max_iter=5).state
     assert all(A.dtype == xp.float32 for A in (state.Z, state.K, state.J, state.W, state.Y1, state.Y2))
 
 
@@ -253,7 +264,7 @@ class TestDefects:
 )
 def test_a_collapse_is_named_and_leaves_something_sound(settings, mu, status):
     H, _ = blob_bank()
-    solution = solve(low_rank_problem(H, **settings), starting_point(H, mu))
+    solution = solve(low_rank_problem(H, **settings), begin(H, mu))
     assert solution.status is status
     assert low_rank.defect(solution.state, "J") is None
 
@@ -261,7 +272,7 @@ def test_a_collapse_is_named_and_leaves_something_sound(settings, mu, status):
 def test_without_a_sound_iterate_the_average_kernel_is_its_own_graph():
     H, _ = blob_bank()
     problem = low_rank_problem(H, penalty="l1", alpha=0.1)
-    solution = solve(problem, starting_point(H, 50.0))
+    solution = solve(problem, begin(H, 50.0))
     assert solution.sound_iter == 0
     np.testing.assert_allclose(solution.state.K, H.mean(axis=0))
     np.testing.assert_allclose(solution.state.J, H.mean(axis=0).clip(0))
@@ -270,17 +281,52 @@ def test_without_a_sound_iterate_the_average_kernel_is_its_own_graph():
 
 def test_values_that_overflow_end_with_the_average_kernel():
     H, _ = blob_bank()
-    solution = solve(low_rank_problem(H * 1e200), starting_point(H * 1e200, 1.0))
+    solution = solve(low_rank_problem(H * 1e200), begin(H * 1e200, 1.0))
     assert solution.status is Status.NON_FINITE
     assert np.isfinite(solution.state.K).all()
 
 
 def test_tolerance_zero_makes_every_step():
     H, _ = blob_bank(n=12)
-    solution = solve(low_rank_problem(H), starting_point(H, 1.0), max_iter=70, tol=0)
+    solution = solve(low_rank_problem(H), begin(H, 1.0), max_iter=70, tol=0)
     assert (solution.status, solution.n_iter) == (Status.MAX_ITER, 70)
 
 
 def test_it_never_stops_before_the_sixth_step():
     H, _ = blob_bank(n=12)
-    assert solve(low_rank_problem(H), starting_point(H, 1e6), tol=1.0).n_iter == low_rank.MIN_ITER
+    assert solve(low_rank_problem(H), begin(H, 1e6), tol=1.0).n_iter == low_rank.MIN_ITER
+
+
+class TestWeights:
+    """Eq. (14) projects K on the convex hull of the kernels."""
+
+    def weights(self, H, K, pull=2.0):
+        problem = low_rank_problem(H, pull=pull)
+        return low_rank.update_weights(problem, begin(H, 1.0)(), K)
+
+    def test_identical_kernels_share_their_weight(self):
+        H = np.stack([np.eye(3), np.eye(3), np.ones((3, 3))])
+        g = self.weights(H, np.eye(3) + 0.1)
+        assert g[0] == pytest.approx(g[1])
+
+    def test_a_combination_of_kernels_is_its_own_nearest_combination(self):
+        H, _ = blob_bank()
+        K = combine(np.r_[0.5, 0.2, np.zeros(5), 0.3, np.zeros(4)], H)
+        np.testing.assert_allclose(combine(self.weights(H, K), H), K, atol=1e-7)
+
+    def test_the_printed_problem_projects_a_quarter_of_the_kernel(self):
+        H, _ = blob_bank()
+        K = H[3] + H[8]
+        printed, quarter = self.weights(H, K, pull=0.5), self.weights(H, K / 4)
+        np.testing.assert_allclose(combine(printed, H), combine(quarter, H), atol=1e-7)
+
+    def test_nearly_identical_kernels_give_the_nearest_combination(self):
+        # The flat Gaussians of the bank make M singular to rounding; the weighted sum is well defined all the same.
+        H, _ = blob_bank()
+        rng = np.random.default_rng(0)
+        K = combine(rng.dirichlet(np.ones(12)), H) + 0.05 * rng.random(H.shape[1:])
+        heavy = 1e4 * np.linalg.norm(H)
+        A = np.vstack([H.reshape(12, -1).T, heavy * np.ones(12)])
+        other, _ = nnls(A, np.r_[K.ravel(), heavy], maxiter=5000)
+        g = self.weights(H, K)
+        assert np.linalg.norm(K - combine(g, H)) <= np.linalg.norm(K - combine(other / other.sum(), H)) * (1 + 1e-9)

@@ -3,11 +3,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 
 from kernelbraid.solvers.simplex_qp import solve_simplex_qp
-from kernelbraid.solvers.weights import combine, inner_products, nearest_combination, traces
-from problems import blob_bank
 
 
 @st.composite
@@ -73,23 +70,3 @@ def test_zero_hessian_puts_all_weight_on_the_best_index():
 def test_what_is_not_finite_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         solve_simplex_qp(np.full((2, 2), np.inf), np.zeros(2))
-
-
-def test_identical_kernels_share_their_weight():
-    H = np.stack([np.eye(3), np.eye(3), np.ones((3, 3))])
-    K = np.eye(3) + 0.1
-    g = nearest_combination(inner_products(H), traces(K, H), np.full(3, 1 / 3))
-    assert g[0] == pytest.approx(g[1])
-
-
-def test_nearly_identical_kernels_give_the_nearest_combination():
-    # The flat Gaussians of the bank make M singular to rounding; the weighted sum is well defined all the same.
-    H, _ = blob_bank()
-    rng = np.random.default_rng(0)
-    K = combine(rng.dirichlet(np.ones(12)), H) + 0.05 * rng.random(H.shape[1:])
-    g = nearest_combination(inner_products(H), traces(K, H), np.full(12, 1 / 12))
-    heavy = 1e4 * np.linalg.norm(H)
-    A = np.vstack([H.reshape(12, -1).T, heavy * np.ones(12)])
-    other, _ = nnls(A, np.r_[K.ravel(), heavy], maxiter=5000)
-    assert np.linalg.norm(K - combine(g, H)) <= np.linalg.norm(K - combine(other / other.sum(), H)) * (1 + 1e-9)
-    assert_optimal(2 * inner_products(H), 2 * traces(K, H), g)

@@ -1,5 +1,6 @@
 """LKG as a scikit-learn clusterer."""
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -8,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._arrays import asarray_like
+from kernelbraid._arrays import itemsize
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import (
     Interval,
@@ -19,14 +20,15 @@ from kernelbraid.estimators.base import (
     read_kernels,
     read_views,
 )
-from kernelbraid.estimators.outcome import History, warn_unless_well
+from kernelbraid.estimators.memory import STORAGES, choose_storage
+from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import bank_names, build_bank, resolve_banks
+from kernelbraid.kernels import KernelStack, StoredStack, bank_names, resolve_banks, stack_bank
 from kernelbraid.ops import spectral_embedding, symmetrise
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution
 from kernelbraid.solvers.kmeans import kmeans, separate
-from kernelbraid.solvers.weights import inner_products
+from kernelbraid.solvers.thresholding import ROUTES
 
 # Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
@@ -97,6 +99,15 @@ class LKG(ClusterMixin, BaseEstimator):
     tol : float, default=1e-5
         The solver stops, after six steps at the earliest, when the relative change of K is below `tol`. With 0 it
         makes all `max_iter` steps.
+    thresholding : {"auto", "svd", "gram", "symmetric", "range", "subspace", "polar"}, default="auto"
+        How singular values are thresholded. ``"auto"`` takes the cheapest route that is correct, call by call; a
+        forced route falls back to an exact one where it does not apply. ``history_`` tells which one ran.
+    storage : {"auto", "stored", "lazy"}, default="auto"
+        Keep the kernels as matrices, or form them block by block from the inner products whenever they are needed,
+        so that memory does not grow with their number. ``"auto"`` stores them if there is room.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None. A fit that would need more is refused
+        with a prediction, before anything is allocated.
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions a step).
     callback : callable, default=None
@@ -132,7 +143,9 @@ class LKG(ClusterMixin, BaseEstimator):
         graph if there was none, with a warning.
     history_ : dict of ndarray
         Per step: ``kernel_change``, ``graph_residual`` :math:`\|Z - J\|_F`, ``kernel_residual``
-        :math:`\|K - W\|_F`, ``mu``, and ``objective`` when asked for.
+        :math:`\|K - W\|_F`, ``mu``; how many singular values passed the thresholds, ``graph_rank`` (-1 for the l1
+        penalty) and ``kernel_rank``, and by which route, ``graph_route`` and ``kernel_route``; and ``objective``
+        when asked for.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -141,8 +154,8 @@ class LKG(ClusterMixin, BaseEstimator):
     Notes
     -----
     One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W. Memory is
-    n_kernels + about 15 matrices of n_samples x n_samples, time O(n_samples^3) a step. X is used as it is: scale
-    it first if its features have different units.
+    about 11 matrices of n_samples x n_samples, plus n_kernels of them when stored or one a view when lazy; time is
+    O(n_samples^3) a step. X is used as it is: scale it first if its features have different units.
 
     References
     ----------
@@ -174,6 +187,9 @@ class LKG(ClusterMixin, BaseEstimator):
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "thresholding": [StrOptions(set(ROUTES))],
+        "storage": [StrOptions(set(STORAGES))],
+        "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
         "record_objective": ["boolean"],
         "callback": [callable, None],
         "random_state": ["random_state"],
@@ -199,6 +215,9 @@ class LKG(ClusterMixin, BaseEstimator):
         n_init=None,
         max_iter=200,
         tol=1e-5,
+        thresholding="auto",
+        storage="auto",
+        memory_budget=None,
         record_objective=False,
         callback=None,
         random_state=None,
@@ -220,6 +239,9 @@ class LKG(ClusterMixin, BaseEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.thresholding = thresholding
+        self.storage = storage
+        self.memory_budget = memory_budget
         self.record_objective = record_objective
         self.callback = callback
         self.random_state = random_state
@@ -250,45 +272,57 @@ class LKG(ClusterMixin, BaseEstimator):
         """
         settings = self._settings()
         random_state = check_random_state(self.random_state)
-        samples, H = self._read(X, settings["kernels"])
-        problem = self._problem(H, settings)
+        samples, kernels = self._read(X, settings["kernels"])
+        problem = self._problem(kernels, settings)
         history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
         solution = low_rank.solve(
             problem,
-            self._start(H, settings, random_state),
+            self._start(kernels, settings, random_state),
             graph=settings["graph_from"],
             max_iter=self.max_iter,
             tol=self.tol,
+            route=self.thresholding,
             watch=history,
         )
         self._publish(solution, history, settings["graph_from"])
+        outcome = Outcome.of(solution, problem, history, settings)
+        del solution, problem, kernels  # the embedding needs their memory
         self.embedding_ = spectral_embedding(self.graph_, self.n_clusters, spectrum=settings["embedding"])
         found = kmeans(self.embedding_, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
         self.labels_ = separate(found.labels, self.n_clusters, partial(identities, samples))
-        warn_unless_well(solution, H, history, settings)
+        outcome.warn()
         return self
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters, with the preset's value for each that is None."""
         return PRESETS[self.preset].resolve(self.get_params(deep=False))
 
-    def _read(self, X: Any, kernels: Any) -> tuple[list[Array], Array]:
+    def _read(self, X: Any, kernels: Any) -> tuple[list[Array], KernelStack]:
         """Return the checked samples and their candidate kernels, and name the kernels."""
         if isinstance(kernels, str) and kernels == "precomputed":
             H = read_kernels(self, X)
             check_n_clusters(self.n_clusters, H.shape[-1])
+            self._store(H.shape[-1], H.shape[0], 0, H.dtype)
             self.kernel_names_ = [f"kernel {i}" for i in range(H.shape[0])]
-            return list(H), H
+            return list(H), StoredStack(H)
         views = read_views(self, X)
-        check_n_clusters(self.n_clusters, views[0].shape[0])
+        n_samples = views[0].shape[0]
+        check_n_clusters(self.n_clusters, n_samples)
         banks = resolve_banks(kernels, len(views))
+        stored = self._store(n_samples, sum(map(len, banks)), len(views), views[0].dtype)
+        stack = stack_bank(views, banks)
         self.kernel_names_ = bank_names(banks)
-        return views, build_bank(views, banks)
+        return views, stack.store() if stored else stack
 
-    def _problem(self, H: Array, settings: dict[str, Any]) -> low_rank.LowRankProblem:
+    def _store(self, n_samples: int, n_kernels: int, n_views: int, dtype: Any) -> bool:
+        """Return whether the kernels are stored; refuse a fit that does not fit into memory."""
+        size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize(dtype)}
+        return choose_storage(self.storage, self.memory_budget, **size)
+
+    def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(
-            H=H,
-            M=inner_products(H),
+            kernels=kernels,
+            M=kernels.inner_products(),
             alpha=settings["alpha"],
             beta=settings["beta"],
             gamma=settings["gamma"],
@@ -297,13 +331,17 @@ class LKG(ClusterMixin, BaseEstimator):
             pull=PULLS[settings["weights_problem"]],
         )
 
-    def _start(self, H: Array, settings: dict[str, Any], random_state: np.random.RandomState) -> low_rank.LowRankState:
+    def _start(
+        self, kernels: KernelStack, settings: dict[str, Any], random_state: np.random.RandomState
+    ) -> Callable[[], low_rank.LowRankState]:
+        """Return a function that makes the starting point anew, the same one every time."""
         graph = None
         if settings["graph_start"] == "random":
             # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
-            graph = asarray_like(random_state.random_sample(H.shape[1:]) / H.shape[1], H)
-        scale = 1.0 if settings["kernel_start"] == "average" else 1 / H.shape[0]
-        return low_rank.starting_point(H, settings["mu"], graph=graph, kernel_scale=scale)
+            n = kernels.n_samples
+            graph = random_state.random_sample((n, n)) / n
+        scale = 1.0 if settings["kernel_start"] == "average" else 1 / kernels.n_kernels
+        return partial(low_rank.starting_point, kernels, settings["mu"], graph=graph, kernel_scale=scale)
 
     def _publish(self, solution: Solution[low_rank.LowRankState], history: History, graph_from: str) -> None:
         state = solution.state

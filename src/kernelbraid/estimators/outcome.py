@@ -1,17 +1,17 @@
 """What a fit tells about itself: a record of every step, and a warning when it did not end well."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
-from kernelbraid._typing import Array
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import LowRankState, Progress
+from kernelbraid.solvers.low_rank import LowRankProblem, LowRankState, Progress
 
 # What happened, and what to change. `{...}` are filled from the settings of the fit.
 SENTENCES = {
@@ -65,7 +65,7 @@ class History:
     ) -> None:
         self.callback = callback
         self.objective = objective
-        self.steps: list[dict[str, float]] = []
+        self.steps: list[dict[str, Any]] = []
 
     def __call__(self, n_iter: int, state: LowRankState) -> bool | None:
         """Record one step."""
@@ -83,28 +83,40 @@ class History:
         return {name: np.array([step[name] for step in self.steps]) for name in names}
 
 
-def warn_unless_well(solution: Solution[LowRankState], H: Array, history: History, settings: Mapping[str, Any]) -> None:
-    """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
-    facts = {"n_iter": solution.n_iter, **(history.steps[-1] if history.steps else {}), **settings}
-    facts["size"] = _relative_size(solution.state.K, H)
-    if facts["size"] > OVERSIZE:
-        what, remedy = DIVERGED
-    elif solution.status in ENDED_WELL or (solution.status is Status.MAX_ITER and settings["tol"] == 0):
-        return
-    else:
-        what, remedy = SENTENCES[solution.status]
-    returned = "" if solution.status in LAST_ITERATE else _returned(solution.sound_iter)
-    warnings.warn(f"LKG {what.format(**facts)}{returned}. {remedy.format(**facts)}", ConvergenceWarning, stacklevel=4)
+@dataclass(frozen=True)
+class Outcome:
+    """How a fit ended, in numbers and words."""
 
+    status: Status
+    sound_iter: int
+    facts: Mapping[str, Any]  # what the sentences mention: settings, last step, size of K
 
-def _relative_size(K: Array, H: Array) -> float:
-    """Return ||K||_F over the largest ||H_i||_F."""
-    with quiet_overflow():
-        largest = max(frobenius_norm(H[i, ...]) for i in range(H.shape[0]))
-        return frobenius_norm(K) / largest if largest > 0 else 0.0
+    @classmethod
+    def of(
+        cls, solution: Solution[LowRankState], problem: LowRankProblem, history: History, settings: Mapping[str, Any]
+    ) -> "Outcome":
+        """Gather the facts of a solution."""
+        largest = math.sqrt(max(float(problem.M.diagonal().max()), 0.0))  # ||H_i||_F^2 = M_ii
+        with quiet_overflow():
+            size = frobenius_norm(solution.state.K) / largest if largest > 0 else 0.0
+        last = history.steps[-1] if history.steps else {}
+        facts = {"n_iter": solution.n_iter, **last, **settings, "size": size}
+        return cls(solution.status, solution.sound_iter, facts)
 
+    def warn(self) -> None:
+        """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
+        if self.facts["size"] > OVERSIZE:
+            what, remedy = DIVERGED
+        elif self.status in ENDED_WELL or (self.status is Status.MAX_ITER and self.facts["tol"] == 0):
+            return
+        else:
+            what, remedy = SENTENCES[self.status]
+        text = f"LKG {what.format(**self.facts)}{self._returned()}. {remedy.format(**self.facts)}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
-def _returned(sound_iter: int) -> str:
-    if sound_iter == 0:
-        return "; no step was sound, so the average kernel was clustered"
-    return f"; the result is that of step {sound_iter}, the last sound one"
+    def _returned(self) -> str:
+        if self.status in LAST_ITERATE:
+            return ""
+        if self.sound_iter == 0:
+            return "; no step was sound, so the average kernel was clustered"
+        return f"; the result is that of step {self.sound_iter}, the last sound one"

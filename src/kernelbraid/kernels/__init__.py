@@ -1,8 +1,9 @@
 """From samples to kernel matrices: kernel functions, ready banks, precomputed kernels."""
 
-from kernelbraid.kernels.banks import BANKS, bank_names, build_bank, resolve_bank, resolve_banks
+from kernelbraid.kernels.banks import BANKS, bank_names, build_bank, resolve_bank, resolve_banks, stack_bank
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel, stack_kernels
+from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack
 
 __all__ = [
     "build_bank",
@@ -17,4 +18,8 @@ __all__ = [
     "resolve_banks",
     "check_kernel",
     "stack_kernels",
+    "stack_bank",
+    "KernelStack",
+    "LazyStack",
+    "StoredStack",
 ]

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import device, gram, is_finite, namespace, quiet_overflow
+from kernelbraid._arrays import gram, namespace, row_blocks
 from kernelbraid._typing import Array
-from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Normalisation, Pairs, Polynomial
+from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel
+from kernelbraid.kernels.stacks import LazyStack
 
 #: One entry of a bank: a kernel of ours or any function of two data matrices.
 KernelLike: TypeAlias = Kernel | Custom | Callable[[Array, Array], Array]
@@ -119,32 +120,33 @@ def build_bank(
     >>> build_bank(np.eye(4), "paper").shape
     (12, 4, 4)
     """
+    return stack_bank(X, kernels, dtype=dtype).store().H
+
+
+def stack_bank(
+    X: Array | Sequence[Array],
+    kernels: BankLike | Sequence[BankLike] = "rmkkm",
+    *,
+    dtype: Any = None,
+) -> LazyStack:
+    """Return a bank of kernels on data without evaluating it; parameters as for :func:`build_bank`."""
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     banks = resolve_banks(kernels, len(views))
     first = views[0]
     xp = namespace(first)
     if dtype is None:
         dtype = first.dtype if first.dtype in (xp.float32, xp.float64) else xp.float64
-    n = first.shape[0]
-    stack = xp.empty((sum(map(len, banks)), n, n), dtype=dtype, device=device(first))
-    row = 0
-    for view, bank in zip(views, banks, strict=True):
-        pairs = pairs_within(view)
-        for kernel in bank:
-            stack[row, ...] = xp.astype(kernel_matrix(kernel, view, pairs), dtype)
-            row += 1
-    return stack
+    return LazyStack([(pairs_within(view), _bind(bank, view)) for view, bank in zip(views, banks, strict=True)], dtype)
 
 
-def kernel_matrix(kernel: Kernel | Custom, X: Array, pairs: Pairs) -> Array:
-    """Return the kernel matrix of the samples `X`, whose inner products are `pairs`."""
-    if isinstance(kernel, Custom):
-        return check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
-    with quiet_overflow():
-        K = kernel.matrix(pairs)
-    if not is_finite(K):
-        raise ValueError(f"the kernel {kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
-    return K
+def _bind(bank: Sequence[Kernel | Custom], X: Array) -> list[Kernel]:
+    """Evaluate the user's functions on the samples: what they return is kept, the rest stays lazy."""
+    return [
+        Given(check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0]), kernel.name)
+        if isinstance(kernel, Custom)
+        else kernel
+        for kernel in bank
+    ]
 
 
 def pairs_within(X: Array) -> Pairs:
@@ -154,7 +156,8 @@ def pairs_within(X: Array) -> Pairs:
     xp = namespace(products)
     squares = xp.linalg.diagonal(products)
     pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, scale=scale)
-    return replace(pairs, max_distance=float(xp.max(pairs.squared_distances())))
+    blocks = (pairs.rows(rows).squared_distances() for rows in row_blocks(X.shape[0]))
+    return replace(pairs, max_distance=max(float(xp.max(block)) for block in blocks))
 
 
 def _away_from_overflow(X: Array) -> tuple[Array, float]:

@@ -1,7 +1,7 @@
 """Kernel functions: each is an elementwise function of inner products and two scalars per sample."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from kernelbraid._arrays import asarray_like, namespace
@@ -26,6 +26,16 @@ class Pairs:
     max_square: float  # largest x . x among the fitted samples
     max_distance: float  # largest squared distance among the fitted samples
     scale: float = 1.0
+    first_row: int = 0  # where the rows stand among the fitted samples
+
+    def rows(self, rows: slice) -> "Pairs":
+        """Return a block of rows."""
+        return replace(
+            self,
+            products=self.products[rows, :],
+            row_squares=self.row_squares[rows],
+            first_row=self.first_row + (rows.start or 0),
+        )
 
     def to_scale(self, offset: float) -> float:
         """Return what a number added to x . y is in the scale of the products."""
@@ -189,6 +199,18 @@ class Custom:
     def name(self) -> str:
         """Readable name."""
         return self.label or str(getattr(self.function, "__name__", type(self.function).__name__))
+
+
+@dataclass(frozen=True)
+class Given:
+    """A kernel whose matrix over the fitted samples is known."""
+
+    values: Array = field(repr=False)  # (n, n)
+    name: str = "given"
+
+    def matrix(self, pairs: Pairs) -> Array:
+        """Return the rows that are asked for."""
+        return self.values[pairs.first_row : pairs.first_row + pairs.products.shape[0], :]
 
 
 def _check_normalisation(normalise: Normalisation) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from kernelbraid._arrays import LinAlgError, quiet_overflow
+from kernelbraid._arrays import linalg_errors, quiet_overflow
 
 State = TypeVar("State")
 
@@ -33,22 +33,20 @@ class Solution(Generic[State]):
 
 
 def iterate(
-    step: Callable[[State], State],
-    state: State,
+    begin: Callable[[], tuple[Callable[[State], State], State]],
     *,
     converged: Callable[[int, State], bool],
     defect: Callable[[State], Status | None],
     max_iter: int,
     watch: Callable[[int, State], bool | None] | None = None,
 ) -> Solution[State]:
-    """Repeat `step` until `converged`, keeping the last iterate without a defect.
+    """Repeat a step until it has converged, and return the last iterate without a defect.
 
     Parameters
     ----------
-    step : callable
-        Makes the next state.
-    state : State
-        Starting point; returned if no iterate is sound.
+    begin : callable
+        Returns the step and the starting point, both fresh. A step may reuse the arrays of the state it is given,
+        so earlier states are gone; the rare iteration that ends badly is run again up to its last sound state.
     converged : callable
         ``converged(n, state)`` is the stopping test after step n.
     defect : callable
@@ -62,28 +60,37 @@ def iterate(
     Returns
     -------
     Solution
-        If the final state has a defect, the last sound state and the defect as status.
+        If the final state has a defect, the last sound state (the start if there is none) and the defect as status.
     """
-    start = state
-    sound, sound_iter = start, 0
+    step, state = begin()
     status = Status.MAX_ITER
     wrong: Status | None = None
-    n = 0
+    n = sound_iter = 0
     with quiet_overflow():
         for n in range(1, max_iter + 1):
             try:
                 state = step(state)
                 wrong = defect(state)
-            except LinAlgError:  # a decomposition does not converge on values that are not finite
+            except linalg_errors():  # a decomposition does not converge on values that are not finite
                 wrong = Status.NON_FINITE
             if wrong is Status.NON_FINITE:
                 break
             if wrong is None:
-                sound, sound_iter = state, n
+                sound_iter = n
             if watch is not None and watch(n, state):
                 status = Status.STOPPED
                 break
             if converged(n, state):
                 status = Status.CONVERGED
                 break
-    return Solution(sound, wrong or status, n, sound_iter)
+        if wrong is not None:
+            state = _replay(begin, sound_iter)
+    return Solution(state, wrong or status, n, sound_iter)
+
+
+def _replay(begin: Callable[[], tuple[Callable[[State], State], State]], n_steps: int) -> State:
+    """Return the state after some steps from the start."""
+    step, state = begin()
+    for _ in range(n_steps):
+        state = step(state)
+    return state

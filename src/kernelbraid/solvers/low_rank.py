@@ -2,18 +2,29 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from kernelbraid._arrays import frobenius_norm, identity_like, is_finite, namespace
+from kernelbraid._arrays import (
+    add_to_diagonal,
+    asarray_like,
+    clip_negative,
+    distance,
+    frobenius_norm,
+    identity_like,
+    is_finite,
+    namespace,
+)
+from kernelbraid._linalg import outer_gram, solve_in_place
 from kernelbraid._typing import Array
-from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative
+from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
+from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, soft_threshold
 from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.simplex_qp import Matrix, Vector
-from kernelbraid.solvers.weights import combine, nearest_combination, traces
+from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
 
 GRAPH_PENALTIES: dict[str, Penalty] = {"nuclear": NUCLEAR, "l1": L1}
 GraphName: TypeAlias = Literal["J", "Z"]
@@ -29,7 +40,7 @@ class LowRankProblem:
     Z and K are nonnegative, g is on the simplex.
     """
 
-    H: Array  # candidate kernels, (m, n, n), each symmetric
+    kernels: KernelStack  # candidates H_i, (n, n), each symmetric
     M: Matrix  # M_ij = Tr(H_i H_j), (m, m): constant, computed once
     alpha: float  # weight of the graph penalty
     beta: float  # weight of the kernel's nuclear norm
@@ -47,6 +58,10 @@ class Progress:
     kernel_change: float  # ||K - K_before||_F / ||K_before||_F
     graph_residual: float  # ||Z - J||_F
     kernel_residual: float  # ||K - W||_F
+    graph_rank: int  # singular values of J before the clip; -1 if the graph penalty has none
+    kernel_rank: int  # singular values of W before the clip
+    graph_route: str  # how J was thresholded
+    kernel_route: str  # how W was thresholded
 
 
 @dataclass(frozen=True)
@@ -64,53 +79,106 @@ class LowRankState:
     progress: Progress | None = None  # None for a starting point
 
 
-def step(problem: LowRankProblem, s: LowRankState) -> LowRankState:
-    """Make one round of Algorithm 1, in its order."""
-    Z = update_graph(s)  # Eq. (7)
-    K = update_kernel(problem, s, Z)  # Eq. (8)
-    J = update_graph_copy(problem, s, Z)  # Eq. (10) or (11)
-    W = update_kernel_copy(problem, s, K)  # Eq. (13)
-    g = nearest_combination(problem.M, traces(K, problem.H), s.g, problem.pull)  # Eq. (14)
-    Y1 = s.Y1 + s.mu * (J - Z)
-    Y2 = s.Y2 + s.mu * (W - K)
-    progress = Progress(s.mu, relative_change(K, s.K), frobenius_norm(Z - J), frobenius_norm(K - W))
-    return LowRankState(Z, K, J, W, g, Y1, Y2, s.mu * problem.growth, progress)
+@dataclass
+class Stepper:
+    """One round of Algorithm 1, in its order. The arrays of the state that it is given are reused."""
+
+    problem: LowRankProblem
+    route: Route = "auto"
+    shrink_graph: SingularValueThreshold | None = field(init=False)
+    shrink_kernel: SingularValueThreshold = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shrink_graph = SingularValueThreshold(self.route) if self.problem.penalty is NUCLEAR else None
+        self.shrink_kernel = SingularValueThreshold(self.route)
+
+    def __call__(self, s: LowRankState) -> LowRankState:
+        """Return the next state."""
+        p = self.problem
+        Z = update_graph(s)  # Eq. (7)
+        K = update_kernel(p, s, Z)  # Eq. (8)
+        J, Y1 = update_copy(Z, s.Y1, s.mu, partial(self._graph_prox, t=p.alpha / s.mu))  # Eq. (10) or (11)
+        W, Y2 = update_copy(K, s.Y2, s.mu, partial(self.shrink_kernel, t=p.beta / s.mu))  # Eq. (13)
+        g = update_weights(p, s, K)  # Eq. (14)
+        return LowRankState(Z, K, J, W, g, Y1, Y2, s.mu * p.growth, self._progress(s, Z, K, J, W))
+
+    def _graph_prox(self, A: Array, t: float) -> Array:
+        return soft_threshold(A, t) if self.shrink_graph is None else self.shrink_graph(A, t)
+
+    def _progress(self, s: LowRankState, Z: Array, K: Array, J: Array, W: Array) -> Progress:
+        graph, kernel = self.shrink_graph, self.shrink_kernel
+        return Progress(
+            mu=s.mu,
+            kernel_change=relative_change(K, s.K),
+            graph_residual=distance(Z, J),
+            kernel_residual=distance(K, W),
+            graph_rank=-1 if graph is None else graph.rank,
+            kernel_rank=kernel.rank,
+            graph_route="soft" if graph is None else graph.used,
+            kernel_route=kernel.used,
+        )
 
 
 def update_graph(s: LowRankState) -> Array:
-    """Minimise 1/2 Tr(K - 2KZ + Z'KZ) + mu/2 ||J - Z + Y1/mu||_F^2 over Z, then clip: Eq. (7)."""
-    eye = identity_like(s.K)
-    return nonnegative(namespace(s.K).linalg.solve(s.K + s.mu * eye, s.K + s.mu * s.J + s.Y1))
+    """Minimise 1/2 Tr(K - 2KZ + Z'KZ) + mu/2 ||J - Z + Y1/mu||_F^2 over Z, then clip: Eq. (7). Overwrites J."""
+    right = s.J
+    right *= s.mu
+    right += s.K
+    right += s.Y1
+    return clip_negative(solve_in_place(add_to_diagonal(s.K + 0.0, s.mu), right))
 
 
 def update_kernel(p: LowRankProblem, s: LowRankState, Z: Array) -> Array:
-    """Minimise the terms of Eq. (5) that hold K, with the new Z and the old weights, then clip: Eq. (8)."""
-    expressed = Z.T - (identity_like(Z) + Z @ Z.T) / 2
-    return nonnegative((2 * p.gamma * combine(s.g, p.H) + s.mu * s.W + s.Y2 + expressed) / (s.mu + 2 * p.gamma))
+    """Minimise the terms of Eq. (5) with K, for the new Z and the old weights, then clip: Eq. (8). Overwrites W."""
+    K = s.W
+    K *= s.mu
+    K += s.Y2
+    combined = p.kernels.combine(s.g)
+    combined *= 2 * p.gamma
+    K += combined
+    del combined
+    K -= outer_gram(Z, 0.5)
+    K += Z.T
+    K = add_to_diagonal(K, -0.5)
+    K *= 1 / (s.mu + 2 * p.gamma)
+    return clip_negative(K)
 
 
-def update_graph_copy(p: LowRankProblem, s: LowRankState, Z: Array) -> Array:
-    """Minimise alpha rho(J) + mu/2 ||J - Z + Y1/mu||_F^2 over J, then clip: Eq. (10) or (11)."""
-    return nonnegative(p.penalty.prox(Z - s.Y1 / s.mu, p.alpha / s.mu))
+def update_copy(original: Array, Y: Array, mu: float, prox: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Return the copy of Z or K that carries a penalty, clipped, and the new price of their difference. Overwrites Y.
+
+    The copy minimises penalty + mu/2 ||copy - D||_F^2 with D = original - Y/mu: Eqs. (9) and (12). The price
+    Y + mu (copy - original) is mu (copy - D).
+    """
+    D = Y
+    D *= -1 / mu
+    D += original
+    copy = clip_negative(prox(D))
+    D -= copy
+    D *= -mu
+    return copy, D
 
 
-def update_kernel_copy(p: LowRankProblem, s: LowRankState, K: Array) -> Array:
-    """Minimise beta ||W||_* + mu/2 ||W - K + Y2/mu||_F^2 over W, then clip: Eq. (13)."""
-    return nonnegative(NUCLEAR.prox(K - s.Y2 / s.mu, p.beta / s.mu))
+def update_weights(p: LowRankProblem, s: LowRankState, K: Array) -> Vector:
+    """Minimise g'Mg - pull t'g on the simplex, t_i = Tr(K H_i): Eq. (14).
+
+    With pull = 2 the solution is the weighted sum of kernels that is nearest to K in the Frobenius norm.
+    """
+    return solve_simplex_qp(2 * p.M, p.pull * p.kernels.traces(K), s.g)
 
 
 def relative_change(new: Array, old: Array) -> float:
     """Return ||new - old||_F / ||old||_F, infinite if the old one is zero: the stopping test then never holds."""
     size = frobenius_norm(old)
-    return frobenius_norm(new - old) / size if size > 0 else math.inf
+    return distance(new, old) / size if size > 0 else math.inf
 
 
 def objective(p: LowRankProblem, s: LowRankState) -> float:
     """Return the value of Eq. (3) at Z, K and g."""
     xp = namespace(s.K)
     fit = 0.5 * float(xp.linalg.trace(s.K) - 2 * xp.sum(s.K * s.Z.T) + xp.sum(s.Z * (s.K @ s.Z)))
-    distance = frobenius_norm(s.K - combine(s.g, p.H))
-    return fit + p.alpha * p.penalty.value(s.Z) + p.beta * NUCLEAR.value(s.K) + p.gamma * distance**2
+    misfit = distance(s.K, p.kernels.combine(s.g))
+    return fit + p.alpha * p.penalty.value(s.Z) + p.beta * NUCLEAR.value(s.K) + p.gamma * misfit**2
 
 
 def defect(s: LowRankState, graph: GraphName) -> Status | None:
@@ -136,32 +204,35 @@ def _finite(s: LowRankState) -> bool:
     return all(map(is_finite, (s.Z, s.J, s.K, s.W)))
 
 
-def starting_point(H: Array, mu: float, *, graph: Array | None = None, kernel_scale: float = 1.0) -> LowRankState:
+def starting_point(
+    kernels: KernelStack, mu: float, *, graph: Array | None = None, kernel_scale: float = 1.0
+) -> LowRankState:
     """Return the start of Algorithm 1: uniform weights, K = W = average kernel times `kernel_scale`, Y1 = Y2 = 0.
 
     J is `graph`, or the identity, with which the first step leaves Z = I and K at the average kernel.
     """
-    g = np.full(H.shape[0], 1 / H.shape[0])
-    K = combine(g, H) * kernel_scale
-    J = identity_like(K) if graph is None else graph
-    zero = 0 * K
-    return LowRankState(Z=J, K=K, J=J, W=K, g=g, Y1=zero, Y2=zero, mu=mu)
+    g = np.full(kernels.n_kernels, 1 / kernels.n_kernels)
+    K = kernels.combine(g)
+    K *= kernel_scale
+    J = identity_like(K) if graph is None else asarray_like(graph + 0.0, K)
+    return LowRankState(Z=J, K=K, J=J, W=K + 0.0, g=g, Y1=0 * K, Y2=0 * K, mu=mu)
 
 
-def average_state(H: Array, mu: float) -> LowRankState:
+def average_state(kernels: KernelStack, mu: float) -> LowRankState:
     """Return the plain average kernel with itself as the graph: what is left when no iterate is sound."""
-    start = starting_point(H, mu)
+    start = starting_point(kernels, mu)
     graph = nonnegative(start.K)
     return replace(start, Z=graph, J=graph)
 
 
 def solve(
     problem: LowRankProblem,
-    start: LowRankState,
+    start: Callable[[], LowRankState],
     *,
     graph: GraphName = "J",
     max_iter: int = 200,
     tol: float = 1e-5,
+    route: Route = "auto",
     watch: Callable[[int, LowRankState], bool | None] | None = None,
 ) -> Solution[LowRankState]:
     """Run Algorithm 1 until the consensus kernel settles.
@@ -170,14 +241,16 @@ def solve(
     ----------
     problem : LowRankProblem
         Kernels and weights of Eq. (3).
-    start : LowRankState
-        From :func:`starting_point`.
+    start : callable
+        Returns a fresh :func:`starting_point`; the same one every time.
     graph : {"J", "Z"}, default="J"
         The graph that will be clustered: an iterate in which it joins no two samples is not sound.
     max_iter : int, default=200
         Largest number of steps.
     tol : float, default=1e-5
         Stop after step 6 at the earliest when ||K - K_before||_F < tol ||K_before||_F; never if 0.
+    route : Route, default="auto"
+        How singular values are thresholded.
     watch : callable, default=None
         ``watch(n, state)`` sees every finite iterate; returning True stops.
 
@@ -191,8 +264,7 @@ def solve(
         return n >= MIN_ITER and s.progress is not None and s.progress.kernel_change < tol
 
     solution = iterate(
-        partial(step, problem),
-        start,
+        lambda: (Stepper(problem, route), start()),
         converged=converged,
         defect=partial(defect, graph=graph),
         max_iter=max_iter,
@@ -200,4 +272,4 @@ def solve(
     )
     if solution.sound_iter > 0:
         return solution
-    return replace(solution, state=average_state(problem.H, start.mu))
+    return replace(solution, state=average_state(problem.kernels, solution.state.mu))

@@ -1,0 +1,87 @@
+"""Factorisations and products in the fastest way that each backend offers.
+
+NumPy goes to LAPACK and BLAS directly: in place, and one triangle of a symmetric matrix only. Other backends use
+the functions of the array API standard.
+"""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_numpy_array
+from scipy import linalg
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+from kernelbraid._arrays import LinAlgError, asarray_like, namespace
+from kernelbraid._typing import Array
+
+
+def solve_in_place(A: Array, B: Array) -> Array:
+    """Return A^-1 B by an LU factorisation; `A` and `B` may be destroyed."""
+    if not is_numpy_array(A):
+        return namespace(A).linalg.solve(A, B)
+    getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (A, B))
+    # A row-major array is the transpose of the column-major one that LAPACK wants: factor A', solve with its transpose.
+    factors, pivots, info = getrf(A.T, overwrite_a=True)
+    if info != 0:
+        raise LinAlgError("the matrix K + mu I is singular")
+    X, _ = getrs(factors, pivots, np.asfortranarray(B), trans=1, overwrite_b=True)
+    return np.ascontiguousarray(X)
+
+
+def gram(A: Array) -> Array:
+    """Return A'A, exactly symmetric on the host."""
+    return A.T @ A  # NumPy recognises the product of a matrix with its own transpose
+
+
+def outer_gram(A: Array, factor: float) -> Array:
+    """Return factor A A'."""
+    P = A @ A.T
+    P *= factor
+    return P
+
+
+def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
+    """Return eigenvalues (ascending) and eigenvectors of A'A in float64.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Any square matrix. float32 is promoted: its Gram matrix would lose the small singular values.
+    above : float, default=None
+        Return the eigenvalues above this only, by LAPACK's range selection; NumPy only, others return all.
+    """
+    xp = namespace(A)
+    A = xp.astype(A, xp.float64, copy=False)
+    if not is_numpy_array(A):
+        return tuple(xp.linalg.eigh(A.T @ A))
+    G = get_blas_funcs("syrk", (A,))(1.0, A.T, lower=True)
+    return _lower_eigh(G, above)
+
+
+def eigh(S: Array) -> tuple[Array, Array]:
+    """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix."""
+    if not is_numpy_array(S):
+        return tuple(namespace(S).linalg.eigh(S))
+    return _lower_eigh(S.copy(order="F"), None)
+
+
+def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:
+    """Decompose a symmetric matrix given by its lower triangle in column-major order, which is destroyed."""
+    options: dict[str, Any] = {"driver": "evd"} if above is None else {"subset_by_value": (above, np.inf)}
+    values, vectors = linalg.eigh(G, lower=True, overwrite_a=True, check_finite=False, **options)
+    return values, vectors
+
+
+def spectral_product(A: Array, V: Array, f: Array) -> Array:
+    """Return A V diag(f) V' for f >= 0, in the order of multiplication that costs least."""
+    xp = namespace(A)
+    n, r = V.shape
+    dtype = A.dtype
+    if r > n // 4 and is_numpy_array(A) and A.dtype == V.dtype:
+        syrk, symm = get_blas_funcs(("syrk", "symm"), (A, V))
+        P = syrk(1.0, V * np.sqrt(f), lower=True)
+        return np.ascontiguousarray(symm(1.0, P, A.T, side=0, lower=True).T)
+    if r > n // 4 and A.ndim == 2:
+        return A @ xp.astype((V * f) @ V.T, dtype, copy=False)
+    V = xp.astype(V, dtype, copy=False)
+    return (A @ (V * asarray_like(f, V))) @ V.T

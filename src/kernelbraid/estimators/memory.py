@@ -1,0 +1,109 @@
+"""How much memory a fit needs, and whether it may have it."""
+
+import os
+from pathlib import Path
+
+# Matrices of n x n that a fit holds at its peak beside the kernels: the seven of the iteration, the workspace of an
+# eigendecomposition and temporaries.
+WORKING_MATRICES = 11.0
+STORAGES = ("auto", "stored", "lazy")
+
+
+def predict_bytes(n_samples: int, n_kernels: int, n_views: int, itemsize: int, *, stored: bool) -> int:
+    """Return the peak memory of a fit beside its input.
+
+    Parameters
+    ----------
+    n_samples, n_kernels, n_views : int
+        Size of the problem; n_views is 0 for precomputed kernels, whose inner products are not needed.
+    itemsize : int
+        Bytes of a number: 4 or 8.
+    stored : bool
+        Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix a view.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    square = n_samples * n_samples
+    kernels = n_kernels * itemsize if stored else n_views * 8
+    return int(square * (WORKING_MATRICES * itemsize + kernels))
+
+
+def available_bytes() -> int | None:
+    """Return the memory that is free now, within the limit of a container; None where the system does not tell."""
+    limits = [_meminfo(), _cgroup()]
+    known = [limit for limit in limits if limit is not None]
+    if known:
+        return min(known)
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def choose_storage(
+    storage: str, budget: float | None, *, n_samples: int, n_kernels: int, n_views: int, itemsize: int
+) -> bool:
+    """Return whether to store the kernels, or say that the fit does not fit.
+
+    Parameters
+    ----------
+    storage : {"auto", "stored", "lazy"}
+        ``"auto"`` stores them if there is room.
+    budget : float or None
+        Bytes that may be used; what is available if None.
+    n_samples, n_kernels, n_views, itemsize : int
+        As for :func:`predict_bytes`.
+    """
+    limit = available_bytes() if budget is None else budget
+    size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize}
+    stored = predict_bytes(**size, stored=True)
+    lazy = predict_bytes(**size, stored=False)
+    if limit is None or (storage != "lazy" and stored <= limit):
+        return storage != "lazy"
+    if storage != "stored" and n_views > 0 and lazy <= limit:
+        return False
+    needed = stored if storage == "stored" or n_views == 0 else lazy
+    ways = []
+    if storage == "stored" and n_views > 0 and lazy <= limit:
+        ways.append(f"storage='lazy' ({format_bytes(lazy)})")
+    if itemsize == 8:
+        halved = predict_bytes(n_samples, n_kernels, n_views, 4, stored=storage == "stored" or n_views == 0)
+        ways.append(f"float32 data ({format_bytes(halved)})")
+    ways += ["fewer samples", "a larger memory_budget"]
+    raise MemoryError(
+        f"a fit of {n_samples} samples with {n_kernels} kernels needs about {format_bytes(needed)}, and "
+        f"{format_bytes(limit)} {'may be used' if budget is not None else 'are free'}; use {' or '.join(ways)}."
+    )
+
+
+def format_bytes(count: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def _cgroup() -> int | None:
+    """Return what a container's limit leaves (version 2 of control groups)."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        stat = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
+        return None if limit == "max" else max(int(limit) - used + cache, 0)
+    except (OSError, ValueError):
+        return None
