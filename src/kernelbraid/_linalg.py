@@ -16,16 +16,22 @@ from kernelbraid._typing import Array
 
 
 def solve_in_place(A: Array, B: Array) -> Array:
-    """Return A^-1 B by an LU factorisation; `A` and `B` may be destroyed."""
+    """Return A^-1 B by an LU factorisation; `A` and `B` are used up."""
     if not is_numpy_array(A):
         return namespace(A).linalg.solve(A, B)
-    getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (A, B))
-    # A row-major array is the transpose of the column-major one that LAPACK wants: factor A', solve with its transpose.
+    getrf, trsm = get_lapack_funcs("getrf", (A, B)), get_blas_funcs("trsm", (A, B))
+    # A row-major array is the transpose of the column-major one that LAPACK wants. With A' = P L U the equation
+    # A X = B reads X' P L U = B': two triangular solves from the right, then the columns of X' go back to their places.
     factors, pivots, info = getrf(A.T, overwrite_a=True)
     if info != 0:
         raise LinAlgError("the matrix K + mu I is singular")
-    X, _ = getrs(factors, pivots, np.asfortranarray(B), trans=1, overwrite_b=True)
-    return np.ascontiguousarray(X)
+    solved = trsm(1.0, factors, B.T, side=1, lower=False, overwrite_b=True)
+    solved = trsm(1.0, factors, solved, side=1, lower=True, diag=1, overwrite_b=True)
+    X = solved.T
+    for row, pivot in reversed(list(enumerate(pivots))):
+        if row != pivot:
+            X[[row, pivot]] = X[[pivot, row]]
+    return X
 
 
 def gram(A: Array) -> Array:
@@ -58,11 +64,11 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
     return _lower_eigh(G, above)
 
 
-def eigh(S: Array) -> tuple[Array, Array]:
-    """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix."""
+def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+    """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix, which may be used up."""
     if not is_numpy_array(S):
         return tuple(namespace(S).linalg.eigh(S))
-    return _lower_eigh(S.copy(order="F"), None)
+    return _lower_eigh(S.T if overwrite else S.copy().T, None)
 
 
 def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:
@@ -73,15 +79,16 @@ def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:
 
 
 def spectral_product(A: Array, V: Array, f: Array) -> Array:
-    """Return A V diag(f) V' for f >= 0, in the order of multiplication that costs least."""
+    """Return A V diag(f) V' for f >= 0, in the order of multiplication that costs least; `V` may be used up."""
     xp = namespace(A)
     n, r = V.shape
-    dtype = A.dtype
-    if r > n // 4 and is_numpy_array(A) and A.dtype == V.dtype:
+    if r <= n // 4:
+        V = xp.astype(V, A.dtype, copy=False)
+        return (A @ (V * asarray_like(f, V))) @ V.T
+    if is_numpy_array(A) and A.dtype == V.dtype:
         syrk, symm = get_blas_funcs(("syrk", "symm"), (A, V))
-        P = syrk(1.0, V * np.sqrt(f), lower=True)
-        return np.ascontiguousarray(symm(1.0, P, A.T, side=0, lower=True).T)
-    if r > n // 4 and A.ndim == 2:
-        return A @ xp.astype((V * f) @ V.T, dtype, copy=False)
-    V = xp.astype(V, dtype, copy=False)
-    return (A @ (V * asarray_like(f, V))) @ V.T
+        V *= np.sqrt(f)
+        P = syrk(1.0, V, lower=True)
+        del V
+        return symm(1.0, P, A.T, side=0, lower=True).T
+    return A @ xp.astype((V * f) @ V.T, A.dtype, copy=False)

@@ -101,11 +101,11 @@ def test_every_update_minimises_its_terms_of_the_augmented_lagrangian(penalty):
         return s.mu / 2 * np.sum((copy - original + Y / s.mu) ** 2)
 
     K_symmetric = (s.K + s.K.T) / 2
-    symmetric = replace(s, K=K_symmetric)
+    symmetric = copied(replace(s, K=K_symmetric))
     problems = {
         "Z": (
             np.linalg.solve(K_symmetric + s.mu * np.eye(len(s.K)), K_symmetric + s.mu * s.J + s.Y1),
-            low_rank.update_graph(copied(symmetric)),
+            low_rank.update_graph(symmetric.K, symmetric.J, symmetric.Y1, s.mu),
             lambda Z: fit(K_symmetric, Z) + coupling(s.J, Z, s.Y1),
         ),
         "J": (
@@ -129,8 +129,8 @@ def test_every_update_minimises_its_terms_of_the_augmented_lagrangian(penalty):
 def test_the_kernel_update_is_stationary():
     H, _ = blob_bank()
     p, s = some_state(H)
-    Z = low_rank.update_graph(copied(s))
-    K = low_rank.update_kernel(p, copied(s), Z)
+    Z = low_rank.update_graph(s.K, s.J.copy(), s.Y1, s.mu)
+    K = low_rank.update_kernel(p, s.W.copy(), s.Y2, Z, s.g, s.mu)
     # Gradient of Eq. (5) in K where K is positive; nonnegative where it was clipped.
     eye = np.eye(len(K))
     gradient = 0.5 * (eye - 2 * Z.T + Z @ Z.T) + 2 * p.gamma * (K - combine(s.g, H)) - s.mu * (s.W - K + s.Y2 / s.mu)
@@ -302,7 +302,7 @@ class TestWeights:
 
     def weights(self, H, K, pull=2.0):
         problem = low_rank_problem(H, pull=pull)
-        return low_rank.update_weights(problem, begin(H, 1.0)(), K)
+        return low_rank.update_weights(problem, begin(H, 1.0)().g, K)
 
     def test_identical_kernels_share_their_weight(self):
         H = np.stack([np.eye(3), np.eye(3), np.ones((3, 3))])

@@ -2,7 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from kernelbraid._arrays import asarray_like, namespace
+from kernelbraid._arrays import asarray_like, namespace, symmetric_part
+from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 
 #: Which eigenvectors of the normalised graph span the embedding.
@@ -20,7 +21,9 @@ def normalised_graph(S: Array) -> Array:
     largest = xp.max(S)
     S = S / xp.where(largest > 0, largest, asarray_like(1.0, S))  # degrees cannot overflow
     scale = 1 / (float(xp.finfo(S.dtype).eps) + xp.sqrt(xp.sum(S, axis=1)))
-    return S * (scale[:, None] * scale[None, :])
+    S *= scale[:, None]
+    S *= scale[None, :]
+    return symmetric_part(S)
 
 
 def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
@@ -42,7 +45,7 @@ def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "lar
         Each row of length one (rows of zeros stay). The largest entry of each eigenvector is positive before that.
     """
     xp = namespace(S)
-    values, vectors = xp.linalg.eigh(normalised_graph(S))
+    values, vectors = eigh(normalised_graph(S), overwrite=True)
     order = xp.argsort(xp.abs(values) if spectrum == "magnitude" else values, descending=True, stable=True)
     vectors = xp.take(vectors, order[:n_components], axis=1)
     peaks = xp.take_along_axis(vectors, xp.argmax(xp.abs(vectors), axis=0)[None, :], axis=0)

@@ -64,7 +64,7 @@ class Progress:
     kernel_route: str  # how W was thresholded
 
 
-@dataclass(frozen=True)
+@dataclass
 class LowRankState:
     """The variables of Algorithm 1."""
 
@@ -78,10 +78,16 @@ class LowRankState:
     mu: float  # weight of both constraints in the next step
     progress: Progress | None = None  # None for a starting point
 
+    def give_up(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Hand over K, J, W, Y1 and Y2, whose memory the next state uses, and forget all matrices."""
+        arrays = self.K, self.J, self.W, self.Y1, self.Y2
+        self.Z = self.K = self.J = self.W = self.Y1 = self.Y2 = None
+        return arrays
+
 
 @dataclass
 class Stepper:
-    """One round of Algorithm 1, in its order. The arrays of the state that it is given are reused."""
+    """One round of Algorithm 1, in its order. The state that it is given is used up."""
 
     problem: LowRankProblem
     route: Route = "auto"
@@ -94,58 +100,56 @@ class Stepper:
 
     def __call__(self, s: LowRankState) -> LowRankState:
         """Return the next state."""
-        p = self.problem
-        Z = update_graph(s)  # Eq. (7)
-        K = update_kernel(p, s, Z)  # Eq. (8)
-        J, Y1 = update_copy(Z, s.Y1, s.mu, partial(self._graph_prox, t=p.alpha / s.mu))  # Eq. (10) or (11)
-        W, Y2 = update_copy(K, s.Y2, s.mu, partial(self.shrink_kernel, t=p.beta / s.mu))  # Eq. (13)
-        g = update_weights(p, s, K)  # Eq. (14)
-        return LowRankState(Z, K, J, W, g, Y1, Y2, s.mu * p.growth, self._progress(s, Z, K, J, W))
+        p, mu = self.problem, s.mu
+        K_before, J, W, Y1, Y2 = s.give_up()
+        Z = update_graph(K_before, J, Y1, mu)  # Eq. (7), in the memory of J
+        K = update_kernel(p, W, Y2, Z, s.g, mu)  # Eq. (8), in the memory of W
+        change = relative_change(K, K_before)
+        del K_before, J, W
+        J, Y1 = update_copy(Z, Y1, mu, partial(self._graph_prox, t=p.alpha / mu))  # Eq. (10) or (11)
+        W, Y2 = update_copy(K, Y2, mu, partial(self.shrink_kernel, t=p.beta / mu))  # Eq. (13)
+        g = update_weights(p, s.g, K)  # Eq. (14)
+        progress = Progress(mu, change, distance(Z, J), distance(K, W), *self._routes())
+        return LowRankState(Z, K, J, W, g, Y1, Y2, mu * p.growth, progress)
 
     def _graph_prox(self, A: Array, t: float) -> Array:
         return soft_threshold(A, t) if self.shrink_graph is None else self.shrink_graph(A, t)
 
-    def _progress(self, s: LowRankState, Z: Array, K: Array, J: Array, W: Array) -> Progress:
+    def _routes(self) -> tuple[int, int, str, str]:
+        """Return how many singular values passed for J and for W, and how they were found."""
         graph, kernel = self.shrink_graph, self.shrink_kernel
-        return Progress(
-            mu=s.mu,
-            kernel_change=relative_change(K, s.K),
-            graph_residual=distance(Z, J),
-            kernel_residual=distance(K, W),
-            graph_rank=-1 if graph is None else graph.rank,
-            kernel_rank=kernel.rank,
-            graph_route="soft" if graph is None else graph.used,
-            kernel_route=kernel.used,
-        )
+        if graph is None:
+            return -1, kernel.rank, "soft", kernel.used
+        return graph.rank, kernel.rank, graph.used, kernel.used
 
 
-def update_graph(s: LowRankState) -> Array:
-    """Minimise 1/2 Tr(K - 2KZ + Z'KZ) + mu/2 ||J - Z + Y1/mu||_F^2 over Z, then clip: Eq. (7). Overwrites J."""
-    right = s.J
-    right *= s.mu
-    right += s.K
-    right += s.Y1
-    return clip_negative(solve_in_place(add_to_diagonal(s.K + 0.0, s.mu), right))
+def update_graph(K: Array, J: Array, Y1: Array, mu: float) -> Array:
+    """Minimise 1/2 Tr(K - 2KZ + Z'KZ) + mu/2 ||J - Z + Y1/mu||_F^2 over Z, then clip: Eq. (7). Uses up J."""
+    right = J
+    right *= mu
+    right += K
+    right += Y1
+    return clip_negative(solve_in_place(add_to_diagonal(K + 0.0, mu), right))
 
 
-def update_kernel(p: LowRankProblem, s: LowRankState, Z: Array) -> Array:
-    """Minimise the terms of Eq. (5) with K, for the new Z and the old weights, then clip: Eq. (8). Overwrites W."""
-    K = s.W
-    K *= s.mu
-    K += s.Y2
-    combined = p.kernels.combine(s.g)
+def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, mu: float) -> Array:
+    """Minimise the terms of Eq. (5) with K, for the new Z and the old weights, then clip: Eq. (8). Uses up W."""
+    K = W
+    K *= mu
+    K += Y2
+    combined = p.kernels.combine(g)
     combined *= 2 * p.gamma
     K += combined
     del combined
     K -= outer_gram(Z, 0.5)
     K += Z.T
     K = add_to_diagonal(K, -0.5)
-    K *= 1 / (s.mu + 2 * p.gamma)
+    K *= 1 / (mu + 2 * p.gamma)
     return clip_negative(K)
 
 
 def update_copy(original: Array, Y: Array, mu: float, prox: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """Return the copy of Z or K that carries a penalty, clipped, and the new price of their difference. Overwrites Y.
+    """Return the copy of Z or K that carries a penalty, clipped, and the new price of their difference. Uses up Y.
 
     The copy minimises penalty + mu/2 ||copy - D||_F^2 with D = original - Y/mu: Eqs. (9) and (12). The price
     Y + mu (copy - original) is mu (copy - D).
@@ -159,12 +163,12 @@ def update_copy(original: Array, Y: Array, mu: float, prox: Callable[[Array], Ar
     return copy, D
 
 
-def update_weights(p: LowRankProblem, s: LowRankState, K: Array) -> Vector:
-    """Minimise g'Mg - pull t'g on the simplex, t_i = Tr(K H_i): Eq. (14).
+def update_weights(p: LowRankProblem, g: Vector, K: Array) -> Vector:
+    """Minimise g'Mg - pull t'g on the simplex, t_i = Tr(K H_i), from the old weights: Eq. (14).
 
     With pull = 2 the solution is the weighted sum of kernels that is nearest to K in the Frobenius norm.
     """
-    return solve_simplex_qp(2 * p.M, p.pull * p.kernels.traces(K), s.g)
+    return solve_simplex_qp(2 * p.M, p.pull * p.kernels.traces(K), g)
 
 
 def relative_change(new: Array, old: Array) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 
 from kernelbraid._arrays import (
     LinAlgError,
+    add_to_diagonal,
     asarray_like,
-    identity_like,
     is_finite,
     is_on_host,
     linalg_errors,
@@ -38,6 +38,7 @@ SUBSPACE_REST = 10  # calls without another try after a subspace failed
 # Steps of the polar iteration that cost less than a decomposition: on a CPU about six products, on a GPU thirty.
 POLAR_STEPS = {True: 2, False: 6}  # by whether the arrays are on the host
 POLAR_POWER_STEPS = 12  # products with a vector that estimate the spread
+MARGIN = 1.4  # that estimate comes from below: n^(1/24) covers what it may miss
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def _from_gram(A: Array, t: float, values: Array, vectors: Array) -> Outcome | N
     eps = float(xp.finfo(s.dtype).eps)
     if eps * float(s[-1]) / (2 * float(s[0])) > ACCURACY:
         return None
-    return Outcome(spectral_product(A, vectors, 1 - t / s), rank, vectors)
+    few = rank < SUBSPACE_SHARE * A.shape[-1]  # only then the vectors serve again; otherwise their memory does
+    return Outcome(spectral_product(A, vectors, 1 - t / s), rank, vectors if few else None)
 
 
 def by_symmetric(A: Array, t: float) -> Outcome | None:
@@ -188,29 +190,40 @@ def by_polar(A: Array, t: float) -> Outcome | None:
     """
     xp = namespace(A)
     n = A.shape[-1]
-    G = gram(A)
-    centre = float(xp.linalg.trace(G)) / n
+    E = gram(A)
+    centre = float(xp.linalg.trace(E)) / n
     if centre <= t * t:
         return None
-    eye = identity_like(A)
-    E = eye - G / centre
+    E *= -1 / centre
+    E = add_to_diagonal(E, 1.0)  # I - G / centre
     # An error d of U is an error t d of the result, whose scale is that of A.
     tolerance = max(float(xp.finfo(A.dtype).eps), min(1e-3, 0.01 * ACCURACY * math.sqrt(centre) / t))
-    steps = _polar_steps(_spectral_radius(E), tolerance)
-    if steps is None or steps > POLAR_STEPS[is_on_host(A)]:
+    spread = _spectral_radius(E)
+    steps = _polar_steps(spread, tolerance)
+    # Squared singular values lie within centre (1 +- spread): all pass if the lowest does.
+    if steps is None or steps > POLAR_STEPS[is_on_host(A)] or centre * (1 - MARGIN * spread) <= t * t:
         return None
-    xp.linalg.cholesky(G - t * t * eye)  # exists only if all singular values pass; otherwise raises
     X = A / math.sqrt(centre)
     for step in range(steps):
         if step > 0:
-            E = eye - gram(X)
-        X = X + X @ (E / 2 + 0.375 * gram(E))
-    return Outcome(A - t * X, n)
+            E = gram(X)
+            E *= -1
+            E = add_to_diagonal(E, 1.0)
+        factor = gram(E)
+        factor *= 0.375
+        E *= 0.5
+        factor += E
+        del E
+        X += X @ factor
+        del factor
+    X *= -t
+    X += A
+    return Outcome(X, n)
 
 
 def _polar_steps(distance: float, tolerance: float) -> int | None:
     """Return the steps after which singular values whose squares are `distance` off one are one; None if too far."""
-    distance *= 1.2  # the estimate comes from below
+    distance *= MARGIN
     if distance > 0.8:
         return None
     steps = 0
