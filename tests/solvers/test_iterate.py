@@ -5,7 +5,14 @@ from kernelbraid.solvers.iterate import Status, iterate
 
 
 def run(step, start, *, defect=lambda s: None, converged=lambda n, s: False, max_iter=10, watch=None):
-    return iterate(lambda: (step, start), converged=converged, defect=defect, max_iter=max_iter, watch=watch)
+    return iterate(
+        lambda: (step, start),
+        converged=converged,
+        defect=defect,
+        fallback=lambda: "fallback",
+        max_iter=max_iter,
+        watch=watch,
+    )
 
 
 def test_it_stops_when_converged():
@@ -56,9 +63,9 @@ def test_an_unsound_end_returns_the_last_sound_state():
     assert (solution.state, solution.status, solution.n_iter) == (4, Status.GRAPH_EMPTY, 7)
 
 
-def test_without_a_sound_state_the_start_is_returned():
+def test_without_a_sound_state_the_fallback_is_returned():
     solution = run(lambda s: s + 1, 0, defect=lambda s: Status.KERNEL_VANISHED)
-    assert (solution.state, solution.sound_iter) == (0, 0)
+    assert (solution.state, solution.sound_iter) == ("fallback", 0)
 
 
 def test_errors_of_a_watcher_are_not_swallowed():

@@ -26,10 +26,10 @@ class Status(StrEnum):
 class Solution(Generic[State]):
     """The outcome of an iteration."""
 
-    state: State  # the last sound iterate; the starting point if there was none
+    state: State  # the last sound iterate; the fallback if there was none
     status: Status
     n_iter: int  # steps that were made
-    sound_iter: int  # the step that made `state`; 0 for the starting point
+    sound_iter: int  # the step that made `state`; 0 for the fallback
 
 
 def iterate(
@@ -37,6 +37,7 @@ def iterate(
     *,
     converged: Callable[[int, State], bool],
     defect: Callable[[State], Status | None],
+    fallback: Callable[[], State],
     max_iter: int,
     watch: Callable[[int, State], bool | None] | None = None,
 ) -> Solution[State]:
@@ -52,6 +53,8 @@ def iterate(
     defect : callable
         Says what is wrong with a state, None if it is sound. An unsound state may recover, so the iteration goes
         on; only a state that is not finite ends it.
+    fallback : callable
+        Makes the state to return when no iterate was sound.
     max_iter : int
         Largest number of steps.
     watch : callable, default=None
@@ -60,7 +63,7 @@ def iterate(
     Returns
     -------
     Solution
-        If the final state has a defect, the last sound state (the start if there is none) and the defect as status.
+        If the final state has a defect: the last sound state, or the fallback, and the defect as status.
     """
     step, state = begin()
     status = Status.MAX_ITER
@@ -84,7 +87,8 @@ def iterate(
                 status = Status.CONVERGED
                 break
         if wrong is not None:
-            state = _replay(begin, sound_iter)
+            del state  # its memory is needed
+            state = _replay(begin, sound_iter) if sound_iter > 0 else fallback()
     return Solution(state, wrong or status, n, sound_iter)
 
 

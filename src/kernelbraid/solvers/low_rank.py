@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -222,11 +222,12 @@ def starting_point(
     return LowRankState(Z=J, K=K, J=J, W=K + 0.0, g=g, Y1=0 * K, Y2=0 * K, mu=mu)
 
 
-def average_state(kernels: KernelStack, mu: float) -> LowRankState:
+def average_state(kernels: KernelStack) -> LowRankState:
     """Return the plain average kernel with itself as the graph: what is left when no iterate is sound."""
-    start = starting_point(kernels, mu)
-    graph = nonnegative(start.K)
-    return replace(start, Z=graph, J=graph)
+    g = np.full(kernels.n_kernels, 1 / kernels.n_kernels)
+    K = kernels.combine(g)
+    graph = nonnegative(K)
+    return LowRankState(Z=graph, K=K, J=graph, W=K, g=g, Y1=0.0, Y2=0.0, mu=0.0)
 
 
 def solve(
@@ -267,13 +268,11 @@ def solve(
     def converged(n: int, s: LowRankState) -> bool:
         return n >= MIN_ITER and s.progress is not None and s.progress.kernel_change < tol
 
-    solution = iterate(
+    return iterate(
         lambda: (Stepper(problem, route), start()),
         converged=converged,
         defect=partial(defect, graph=graph),
+        fallback=partial(average_state, problem.kernels),
         max_iter=max_iter,
         watch=watch,
     )
-    if solution.sound_iter > 0:
-        return solution
-    return replace(solution, state=average_state(problem.kernels, solution.state.mu))
