@@ -1,13 +1,14 @@
 """The only file that knows about array backends."""
 
 import contextlib
+import importlib
 import math
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as array_device
 from scipy import sparse
 
@@ -39,6 +40,31 @@ def asarray_like(values: Any, like: Array) -> Array:
     """Return `values` as an array with the namespace, dtype and device of `like`."""
     xp = namespace(like)
     return xp.asarray(values, dtype=like.dtype, device=device(like))
+
+
+def is_foreign(array: Any) -> bool:
+    """Tell whether something is an array of a library other than NumPy."""
+    return bool(is_array_api_obj(array)) and not is_numpy_array(array)
+
+
+def to_device(array: Array, name: str) -> Array:
+    """Copy a NumPy array to a device by its PyTorch name, such as ``"cuda"`` or ``"cpu"``."""
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        raise ValueError(f"device={name!r} needs PyTorch; install torch, or leave device=None.") from None
+    try:
+        # PyTorch warns of arrays that it cannot write to, such as views of a diagonal: those are copied.
+        return torch.as_tensor(np.require(array, requirements="W") if is_numpy_array(array) else array, device=name)
+    except (RuntimeError, AssertionError):  # what PyTorch raises for a device that is not there
+        raise ValueError(f"device={name!r} is not available to PyTorch here; leave device=None.") from None
+
+
+def free_bytes(array: Array) -> int | None:
+    """Return the free memory of the accelerator that holds an array; None for the CPU or where it is unknown."""
+    if is_on_host(array) or not str(device(array)).startswith("cuda"):
+        return None
+    return int(sys.modules["torch"].cuda.mem_get_info(device(array))[0])
 
 
 def itemsize(dtype: Any) -> int:

@@ -11,7 +11,7 @@ from array_api_compat import is_numpy_array
 from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from kernelbraid._arrays import LinAlgError, asarray_like, namespace
+from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
 from kernelbraid._typing import Array
 
 
@@ -64,11 +64,20 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
     return _lower_eigh(G, above)
 
 
+def batched_gram_eigh(A: Array) -> tuple[Array, Array]:
+    """Return eigenvalues (ascending) and eigenvectors of A'A for every matrix of a batch."""
+    return tuple(namespace(A).linalg.eigh(A.mT @ A))
+
+
 def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix, which may be used up."""
-    if not is_numpy_array(S):
+    if is_numpy_array(S):
+        return _lower_eigh(S.T if overwrite else S.copy().T, None)
+    try:
         return tuple(namespace(S).linalg.eigh(S))
-    return _lower_eigh(S.T if overwrite else S.copy().T, None)
+    except linalg_errors():  # happens on GPUs; LAPACK on the host is more patient
+        values, vectors = _lower_eigh(np.asfortranarray(to_numpy(S)), None)
+        return asarray_like(values, S), asarray_like(vectors, S)
 
 
 def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:

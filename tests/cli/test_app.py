@@ -37,7 +37,8 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
 
 
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --preset --penalty --alpha --beta --gamma --mu --kernels --graph-from --n-init "
+    "cluster": "--clusters -k --out -o --preset --penalty --alpha --beta --gamma --mu --kernels --graph-from "
+    "--n-init --storage --device --jobs "
     "--max-iter --tol --seed --key --id --drop --json --quiet",
     "score": "--json --nmi-average --key",
     "demo": "--out --json",

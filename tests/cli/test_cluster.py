@@ -99,7 +99,27 @@ def test_every_option_reaches_the_estimator(run, monkeypatch, blobs_csv):
 
     monkeypatch.setattr(clustering, "LKG", build)
     options = "--preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z"
-    run("cluster", blobs_csv, "-k", 4, *options.split(), "--n-init", 7, "--max-iter", 8, "--tol", 0, "--seed", 9)
+    run(
+        "cluster",
+        blobs_csv,
+        "-k",
+        4,
+        *options.split(),
+        "--n-init",
+        7,
+        "--max-iter",
+        8,
+        "--tol",
+        0,
+        "--seed",
+        9,
+        "--storage",
+        "lazy",
+        "--device",
+        "cpu",
+        "--jobs",
+        2,
+    )
     assert given == {
         "n_clusters": 4,
         "preset": "paper",
@@ -113,6 +133,9 @@ def test_every_option_reaches_the_estimator(run, monkeypatch, blobs_csv):
         "n_init": 7,
         "max_iter": 8,
         "tol": 0.0,
+        "storage": "lazy",
+        "device": "cpu",
+        "n_jobs": 2,
         "random_state": 9,
         "callback": None,
     }

@@ -177,6 +177,25 @@ def cluster(
             rich_help_panel=METHOD,
         ),
     ] = 1e-5,
+    storage: Annotated[
+        str,
+        typer.Option(
+            parser=choice("auto", "stored", "lazy"),
+            metavar="auto|stored|lazy",
+            help="Keep the kernels in memory, or form them when needed.",
+            rich_help_panel=METHOD,
+        ),
+    ] = "auto",
+    device: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="PyTorch device to compute on, such as cuda.", rich_help_panel=METHOD),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole_number(1), metavar="N", help="Threads of the linear algebra library.", rich_help_panel=METHOD
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -209,6 +228,9 @@ def cluster(
         "n_init": n_init,
         "max_iter": max_iter,
         "tol": tol,
+        "storage": storage,
+        "device": device,
+        "n_jobs": jobs,
         "random_state": seed,
     }
     reading = {"key": key, "id_column": id_column, "drop": drop or []}

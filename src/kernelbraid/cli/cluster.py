@@ -123,10 +123,9 @@ def fit(views: Views, parameters: dict[str, Any], *, hidden: bool) -> tuple[LKG,
             model.fit(views.data)
         except ValueError as error:
             raise Failure(str(error)) from None
-        except MemoryError:
-            raise Failure(
-                f"the kernels of {views.n_samples} samples do not fit into memory; cluster fewer samples."
-            ) from None
+        except MemoryError as error:
+            reason = str(error) or f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
+            raise Failure(reason) from None
         return model, perf_counter() - start
 
 

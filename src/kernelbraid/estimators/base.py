@@ -9,6 +9,7 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
+from kernelbraid._arrays import is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import stack_kernels
 
@@ -32,6 +33,10 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
     list of ndarray or csr matrix
         Floating-point and finite.
     """
+    if is_foreign(X):
+        X = _check_foreign(X, "X")
+        estimator.n_features_in_ = X.shape[1]
+        return [X]
     if not _is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
             raise ValueError(
@@ -41,6 +46,8 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
         return [_check_finite(X, "X")]
     views = [_check_view(view, number) for number, view in enumerate(X, 1)]
+    if len({is_foreign(view) for view in views}) > 1:
+        raise ValueError("the views of X are arrays of different libraries; convert them to one.")
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
         raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
@@ -73,7 +80,7 @@ def identities(arrays: Sequence[Array]) -> np.ndarray:
 
 def _row_keys(A: Array) -> list[bytes]:
     if not sparse.issparse(A):
-        return [row.tobytes() for row in np.asarray(A) + 0.0]  # + 0.0 turns -0.0 into 0.0
+        return [row.tobytes() for row in to_numpy(A) + 0.0]  # + 0.0 turns -0.0 into 0.0
     A = sparse.csr_array(A, copy=True)
     A.sum_duplicates()
     A.eliminate_zeros()
@@ -89,8 +96,25 @@ def _is_view_list(X: Any) -> bool:
 
 def _check_view(view: Any, number: int) -> Array:
     name = f"view {number} of X"
+    if is_foreign(view):
+        return _check_foreign(view, name)
     view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
     return _check_finite(view, name)
+
+
+def _check_foreign(A: Array, name: str) -> Array:
+    """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
+    xp = namespace(A)
+    if A.ndim != 2:
+        remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else "samples are rows"
+        raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy}.")
+    if 0 in A.shape:
+        raise ValueError(f"{name} has shape {tuple(A.shape)}; give at least one sample and one feature.")
+    if A.dtype not in (xp.float32, xp.float64):
+        A = xp.astype(A, xp.float64)
+    if not is_finite(A):
+        raise ValueError(f"{name} contains NaN or infinity; drop such samples or fill them in.")
+    return A
 
 
 def _check_finite(A: Array, name: str) -> Array:

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
-from kernelbraid._arrays import itemsize
+from kernelbraid._arrays import asarray_like, free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
+from kernelbraid._arrays import device as device_of
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import (
     Interval,
@@ -108,6 +110,12 @@ class LKG(ClusterMixin, BaseEstimator):
     memory_budget : float, default=None
         Bytes that the fit may use beside its input; what is free if None. A fit that would need more is refused
         with a prediction, before anything is allocated.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; results come back as NumPy arrays. If None, the input
+        decides: PyTorch tensors are used where they are, and results are tensors beside them.
+    n_jobs : int, default=None
+        Threads of the linear algebra library during the fit. If None, its own setting stands (``OMP_NUM_THREADS``
+        and the like).
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions a step).
     callback : callable, default=None
@@ -118,7 +126,7 @@ class LKG(ClusterMixin, BaseEstimator):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
+    labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
     graph_ : ndarray of shape (n_samples, n_samples)
         Symmetric affinity that was clustered.
@@ -190,6 +198,8 @@ class LKG(ClusterMixin, BaseEstimator):
         "thresholding": [StrOptions(set(ROUTES))],
         "storage": [StrOptions(set(STORAGES))],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
         "record_objective": ["boolean"],
         "callback": [callable, None],
         "random_state": ["random_state"],
@@ -218,6 +228,8 @@ class LKG(ClusterMixin, BaseEstimator):
         thresholding="auto",
         storage="auto",
         memory_budget=None,
+        device=None,
+        n_jobs=None,
         record_objective=False,
         callback=None,
         random_state=None,
@@ -242,6 +254,8 @@ class LKG(ClusterMixin, BaseEstimator):
         self.thresholding = thresholding
         self.storage = storage
         self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
         self.record_objective = record_objective
         self.callback = callback
         self.random_state = random_state
@@ -270,6 +284,10 @@ class LKG(ClusterMixin, BaseEstimator):
         LKG
             The fitted estimator.
         """
+        with threadpool_limits(self.n_jobs, user_api="blas"):
+            return self._fit(X)
+
+    def _fit(self, X: Any) -> "LKG":
         settings = self._settings()
         random_state = check_random_state(self.random_state)
         samples, kernels = self._read(X, settings["kernels"])
@@ -284,12 +302,9 @@ class LKG(ClusterMixin, BaseEstimator):
             route=self.thresholding,
             watch=history,
         )
-        self._publish(solution, history, settings["graph_from"])
         outcome = Outcome.of(solution, problem, history, settings)
-        del solution, problem, kernels  # the embedding needs their memory
-        self.embedding_ = spectral_embedding(self.graph_, self.n_clusters, spectrum=settings["embedding"])
-        found = kmeans(self.embedding_, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
-        self.labels_ = separate(found.labels, self.n_clusters, partial(identities, samples))
+        del problem, kernels  # the embedding needs their memory
+        self._publish(solution, history, settings, random_state, samples)
         outcome.warn()
         return self
 
@@ -299,25 +314,28 @@ class LKG(ClusterMixin, BaseEstimator):
 
     def _read(self, X: Any, kernels: Any) -> tuple[list[Array], KernelStack]:
         """Return the checked samples and their candidate kernels, and name the kernels."""
+        place = None if self.device is None else partial(to_device, name=self.device)
         if isinstance(kernels, str) and kernels == "precomputed":
             H = read_kernels(self, X)
             check_n_clusters(self.n_clusters, H.shape[-1])
-            self._store(H.shape[-1], H.shape[0], 0, H.dtype)
+            H = H if place is None else place(H)
+            self._store(H.shape[-1], H.shape[0], 0, H)
             self.kernel_names_ = [f"kernel {i}" for i in range(H.shape[0])]
-            return list(H), StoredStack(H)
+            return [H[i, ...] for i in range(H.shape[0])], StoredStack(H)
         views = read_views(self, X)
         n_samples = views[0].shape[0]
         check_n_clusters(self.n_clusters, n_samples)
         banks = resolve_banks(kernels, len(views))
-        stored = self._store(n_samples, sum(map(len, banks)), len(views), views[0].dtype)
-        stack = stack_bank(views, banks)
+        probe = views[0] if place is None else place(np.empty(0, dtype=views[0].dtype))
+        stored = self._store(n_samples, sum(map(len, banks)), len(views), probe)
+        stack = stack_bank(views, banks, place=place)
         self.kernel_names_ = bank_names(banks)
         return views, stack.store() if stored else stack
 
-    def _store(self, n_samples: int, n_kernels: int, n_views: int, dtype: Any) -> bool:
-        """Return whether the kernels are stored; refuse a fit that does not fit into memory."""
-        size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize(dtype)}
-        return choose_storage(self.storage, self.memory_budget, **size)
+    def _store(self, n_samples: int, n_kernels: int, n_views: int, like: Array) -> bool:
+        """Return whether the kernels are stored; refuse a fit that does not fit into the memory that holds `like`."""
+        size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize(like.dtype)}
+        return choose_storage(self.storage, self.memory_budget, free_bytes(like), **size)
 
     def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(
@@ -343,13 +361,32 @@ class LKG(ClusterMixin, BaseEstimator):
         scale = 1.0 if settings["kernel_start"] == "average" else 1 / kernels.n_kernels
         return partial(low_rank.starting_point, kernels, settings["mu"], graph=graph, kernel_scale=scale)
 
-    def _publish(self, solution: Solution[low_rank.LowRankState], history: History, graph_from: str) -> None:
-        state = solution.state
-        self.coefficients_ = state.Z
-        self.auxiliary_graph_ = state.J
-        self.graph_ = symmetrise(state.J if graph_from == "J" else state.Z)
-        self.kernel_ = state.K
-        self.kernel_weights_ = state.g
-        self.n_iter_ = solution.n_iter
-        self.status_ = str(solution.status)
-        self.history_ = history.columns()
+    def _publish(
+        self,
+        solution: Solution[low_rank.LowRankState],
+        history: History,
+        settings: dict[str, Any],
+        random_state: np.random.RandomState,
+        samples: list[Array],
+    ) -> None:
+        """Set the fitted attributes, in the caller's kind of array, and cluster the graph."""
+        state, n_iter, status = solution.state, solution.n_iter, solution.status
+        Z, J, K, g = state.Z, state.J, state.K, state.g
+        state.give_up()
+        graph = symmetrise(J if settings["graph_from"] == "J" else Z)
+        embedding = spectral_embedding(graph, self.n_clusters, spectrum=settings["embedding"])
+        found = kmeans(embedding, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
+        labels = separate(found.labels, self.n_clusters, partial(identities, samples))
+        own = to_numpy if self.device is not None else _unchanged
+        self.coefficients_, self.auxiliary_graph_, self.kernel_ = own(Z), own(J), own(K)
+        self.graph_, self.embedding_ = own(graph), own(embedding)
+        self.labels_, self.kernel_weights_ = labels, g
+        if is_foreign(self.graph_):
+            xp = namespace(self.graph_)
+            self.labels_ = xp.asarray(labels, device=device_of(self.graph_))
+            self.kernel_weights_ = asarray_like(g, self.graph_)
+        self.n_iter_, self.status_, self.history_ = n_iter, str(status), history.columns()
+
+
+def _unchanged(array: Array) -> Array:
+    return array

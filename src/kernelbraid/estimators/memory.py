@@ -44,7 +44,14 @@ def available_bytes() -> int | None:
 
 
 def choose_storage(
-    storage: str, budget: float | None, *, n_samples: int, n_kernels: int, n_views: int, itemsize: int
+    storage: str,
+    budget: float | None,
+    on_device: int | None = None,
+    *,
+    n_samples: int,
+    n_kernels: int,
+    n_views: int,
+    itemsize: int,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -54,10 +61,12 @@ def choose_storage(
         ``"auto"`` stores them if there is room.
     budget : float or None
         Bytes that may be used; what is available if None.
+    on_device : int or None
+        Free bytes of the accelerator that computes; the memory of the machine counts if None.
     n_samples, n_kernels, n_views, itemsize : int
         As for :func:`predict_bytes`.
     """
-    limit = available_bytes() if budget is None else budget
+    limit = budget if budget is not None else on_device if on_device is not None else available_bytes()
     size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize}
     stored = predict_bytes(**size, stored=True)
     lazy = predict_bytes(**size, stored=False)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import gram, namespace, row_blocks
+from kernelbraid._arrays import gram, itemsize, namespace, row_blocks
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel
@@ -128,15 +128,37 @@ def stack_bank(
     kernels: BankLike | Sequence[BankLike] = "rmkkm",
     *,
     dtype: Any = None,
+    place: Callable[[Array], Array] | None = None,
 ) -> LazyStack:
-    """Return a bank of kernels on data without evaluating it; parameters as for :func:`build_bank`."""
+    """Return a bank of kernels on data without evaluating it.
+
+    Parameters
+    ----------
+    X, kernels, dtype
+        As for :func:`build_bank`.
+    place : callable, default=None
+        Moves an array to the device that shall hold the inner products.
+    """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     banks = resolve_banks(kernels, len(views))
     first = views[0]
     xp = namespace(first)
     if dtype is None:
         dtype = first.dtype if first.dtype in (xp.float32, xp.float64) else xp.float64
-    return LazyStack([(pairs_within(view), _bind(bank, view)) for view, bank in zip(views, banks, strict=True)], dtype)
+    if place is None:
+        stacks = [(pairs_within(view), _bind(bank, view)) for view, bank in zip(views, banks, strict=True)]
+        return LazyStack(stacks, dtype)
+    placed = [view if sparse.issparse(view) else place(view) for view in views]
+    stacks = [
+        (pairs_within(there).moved(place), [_move(kernel, place) for kernel in _bind(bank, view)])
+        for view, there, bank in zip(views, placed, banks, strict=True)
+    ]
+    products = stacks[0][0].products
+    return LazyStack(stacks, getattr(namespace(products), "float32" if itemsize(dtype) == 4 else "float64"))
+
+
+def _move(kernel: Kernel, place: Callable[[Array], Array]) -> Kernel:
+    return Given(place(kernel.values), kernel.name) if isinstance(kernel, Given) else kernel
 
 
 def _bind(bank: Sequence[Kernel | Custom], X: Array) -> list[Kernel]:

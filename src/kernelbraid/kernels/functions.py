@@ -37,6 +37,11 @@ class Pairs:
             first_row=self.first_row + (rows.start or 0),
         )
 
+    def moved(self, place: Callable[[Array], Array]) -> "Pairs":
+        """Return the same on another device."""
+        arrays = {name: place(getattr(self, name)) for name in ("products", "row_squares", "column_squares")}
+        return replace(self, **arrays)
+
     def to_scale(self, offset: float) -> float:
         """Return what a number added to x . y is in the scale of the products."""
         return min(offset / self.scale / self.scale, LARGE_OFFSET)

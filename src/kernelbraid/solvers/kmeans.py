@@ -127,7 +127,7 @@ def refill(labels: Labels, misfit: np.ndarray[Any, Any], k: int) -> Labels:
 
 
 def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) -> Labels:
-    """Number the clusters 0 .. k - 1, splitting off distinct samples until there are `n_clusters` of them.
+    """Number the clusters in order of appearance, splitting off distinct samples until there are `n_clusters` of them.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) ->
     ndarray of shape (n,)
         Exactly `n_clusters` labels, fewer only if there are fewer distinct samples.
     """
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    labels = _in_order_of_appearance(labels)
     found = int(labels.max()) + 1
     if found >= n_clusters:
         return labels
@@ -155,4 +155,10 @@ def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) ->
             break
         labels[(labels == largest) & (same == kinds[largest][-1])] = found
         found += 1
-    return labels
+    return _in_order_of_appearance(labels)
+
+
+def _in_order_of_appearance(labels: Labels) -> Labels:
+    """Number labels so that equal partitions get equal labels."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int64)[inverse]

@@ -1,0 +1,257 @@
+"""Many fits of LKG over the same kernels: batched on an accelerator, in parallel processes on a CPU."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+
+from kernelbraid._arrays import asarray_like, identity_like, is_on_host, linalg_errors, namespace, to_numpy
+from kernelbraid._linalg import batched_gram_eigh
+from kernelbraid._typing import Array
+from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack
+from kernelbraid.ops.proximal import NUCLEAR, nonnegative, soft_threshold
+from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, MIN_ITER, GraphName, LowRankProblem, LowRankState
+from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+
+T = TypeVar("T")
+
+# Problems of this order or smaller are solved together on an accelerator; larger ones fill it by themselves.
+LARGEST_BATCHED = 1024
+# Numbers in one matrix of all problems of a batch.
+BATCH_SIZE = 2**25
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters in which the fits of a batch differ."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    mu: float
+    graph_penalty: str = "nuclear"
+    growth: float = 1.1
+    pull: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta", "gamma", "mu"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)!r} of a setting must be positive.")
+        if self.graph_penalty not in GRAPH_PENALTIES:
+            raise ValueError(f"graph_penalty={self.graph_penalty!r} is unknown; use one of {sorted(GRAPH_PENALTIES)}.")
+
+    def problem(self, kernels: KernelStack, M: Matrix) -> LowRankProblem:
+        """Return the problem that this setting poses."""
+        penalty = GRAPH_PENALTIES[self.graph_penalty]
+        return LowRankProblem(kernels, M, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
+
+
+def solve_many(
+    kernels: KernelStack,
+    settings: Sequence[Setting],
+    *,
+    then: Callable[[Solution[LowRankState]], T] | None = None,
+    graph: GraphName = "J",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    n_jobs: int | None = None,
+) -> list[Any]:
+    """Solve the same kernels under many settings, each result equal to that of its single fit.
+
+    Parameters
+    ----------
+    kernels : KernelStack
+        Candidate kernels. Stored on an accelerator, up to 1024 samples: the fits run as one batch.
+    settings : sequence of Setting
+        One fit each.
+    then : callable, default=None
+        Applied to each solution where it was computed; its value is returned instead of the solution. Solutions hold
+        six matrices each: reduce them to what is needed.
+    graph, max_iter, tol
+        As for :func:`~kernelbraid.solvers.low_rank.solve`.
+    n_jobs : int, default=None
+        Processes on a CPU, each with one thread of linear algebra; one for each core if None.
+
+    Returns
+    -------
+    list
+        Solutions, or the values of `then`, in the order of the settings.
+    """
+    for setting in settings:
+        if not isinstance(setting, Setting):
+            raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
+    M = kernels.inner_products()
+    options = _Options(graph, max_iter, tol)
+    if isinstance(kernels, StoredStack) and not is_on_host(kernels.H) and kernels.n_samples <= LARGEST_BATCHED:
+        return _solve_batches(kernels, M, settings, options, then)
+    if n_jobs == 1 or len(settings) < 2 or not is_on_host(_sample(kernels)):
+        return [_solve_one(kernels, M, setting, options, then) for setting in settings]
+    # One thread a process: together they have as many as there are cores.
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        tasks = (delayed(_solve_one)(kernels, M, setting, options, then) for setting in settings)
+        return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
+
+
+@dataclass(frozen=True)
+class _Options:
+    graph: GraphName
+    max_iter: int
+    tol: float
+
+
+def _sample(kernels: KernelStack) -> Array:
+    """Return an array that lives where the kernels do."""
+    return kernels.H if isinstance(kernels, StoredStack) else kernels.views[0][0].products  # type: ignore[attr-defined]
+
+
+def _solve_one(
+    kernels: KernelStack, M: Matrix, setting: Setting, options: _Options, then: Callable[[Any], Any] | None
+) -> Any:
+    solution = low_rank.solve(
+        setting.problem(kernels, M),
+        lambda: low_rank.starting_point(kernels, setting.mu),
+        graph=options.graph,
+        max_iter=options.max_iter,
+        tol=options.tol,
+    )
+    return solution if then is None else then(solution)
+
+
+def _solve_batches(
+    kernels: StoredStack,
+    M: Matrix,
+    settings: Sequence[Setting],
+    options: _Options,
+    then: Callable[[Any], Any] | None,
+) -> list[Any]:
+    """Run batches of one penalty each; fits that end badly are done again singly, to find their last sound iterate."""
+    results: list[Any] = [None] * len(settings)
+    size = max(1, BATCH_SIZE // kernels.n_samples**2)
+    for penalty in GRAPH_PENALTIES:
+        members = [i for i, setting in enumerate(settings) if setting.graph_penalty == penalty]
+        for first in range(0, len(members), size):
+            chosen = members[first : first + size]
+            for i, solution in zip(
+                chosen, _Batch(kernels, M, [settings[i] for i in chosen], options).run(), strict=True
+            ):
+                if solution is None:
+                    results[i] = _solve_one(kernels, M, settings[i], options, then)
+                else:
+                    results[i] = solution if then is None else then(solution)
+    return results
+
+
+class _Batch:
+    """Algorithm 1 on several problems at once: every matrix has a leading axis for the problem."""
+
+    def __init__(self, kernels: StoredStack, M: Matrix, settings: Sequence[Setting], options: _Options) -> None:
+        self.H, self.M, self.options = kernels.H, M, options
+        xp = namespace(self.H)
+        self.flat = xp.reshape(self.H, (self.H.shape[0], -1))
+        self.penalty = GRAPH_PENALTIES[settings[0].graph_penalty]
+        # What differs between the problems, as columns that broadcast over matrices.
+        self.numbers = {
+            field.name: np.array([getattr(s, field.name) for s in settings])
+            for field in fields(Setting)
+            if field.name != "graph_penalty"
+        }
+        self.found: list[Solution[LowRankState] | None] = [None] * len(settings)
+        self.alive = np.arange(len(settings))  # numbers of the problems that still run
+        self.g = np.full((len(settings), self.H.shape[0]), 1 / self.H.shape[0])
+        self.K = self._combine()
+        self.W, self.J = self.K + 0.0, self.K * 0.0 + identity_like(self.H[0, ...])
+        self.Z, self.Y1, self.Y2 = self.J, 0.0 * self.K, 0.0 * self.K
+
+    def run(self) -> list[Solution[LowRankState] | None]:
+        """Return the solutions; None where the fit ended badly."""
+        for n in range(1, self.options.max_iter + 1):
+            try:
+                change, residual = self._step()
+            except linalg_errors():
+                return self.found  # one problem spoils a batch: what has not finished is done singly
+            broken = ~np.isfinite(change + residual)
+            done = ~broken & (n >= MIN_ITER) & (change < self.options.tol)
+            last = n == self.options.max_iter
+            for at in np.flatnonzero(done | (last & ~broken)):
+                self._finish(int(at), n, Status.CONVERGED if done[at] else Status.MAX_ITER)
+            if last:
+                break
+            self._keep(~(done | broken))
+            if self.alive.size == 0:
+                break
+        return self.found
+
+    def _step(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Make one round; return the relative change of K and the sum of both residuals, per problem."""
+        xp = namespace(self.K)
+        mu, gamma, alpha, beta = (self._column(name) for name in ("mu", "gamma", "alpha", "beta"))
+        eye = identity_like(self.K[0, ...])
+        before = self.K
+        self.Z = nonnegative(xp.linalg.solve(before + mu * eye, before + mu * self.J + self.Y1))  # Eq. (7)
+        expressed = self.Z.mT - (eye + self.Z @ self.Z.mT) / 2
+        self.K = nonnegative(  # Eq. (8)
+            (2 * gamma * self._combine() + mu * self.W + self.Y2 + expressed) / (mu + 2 * gamma)
+        )
+        D = self.Z - self.Y1 / mu
+        shrunk = _shrink(D, alpha / mu) if self.penalty is NUCLEAR else soft_threshold(D, alpha / mu)
+        self.J = nonnegative(shrunk)  # Eq. (10) or (11)
+        self.Y1 = mu * (self.J - D)
+        D = self.K - self.Y2 / mu
+        self.W = nonnegative(_shrink(D, beta / mu))  # Eq. (13)
+        self.Y2 = mu * (self.W - D)
+        self._update_weights()  # Eq. (14)
+        self.numbers["mu"] = self.numbers["mu"] * self.numbers["growth"]
+        norms = xp.stack([_norms(self.K - before), _norms(before), _norms(self.Z - self.J) + _norms(self.K - self.W)])
+        change, size, residual = to_numpy(norms)
+        with np.errstate(all="ignore"):
+            return np.where(size > 0, change / size, np.where(np.isfinite(size), 1e300, np.nan)), residual
+
+    def _combine(self) -> Array:
+        """Return the weighted sum of the kernels of each problem."""
+        xp = namespace(self.H)
+        return xp.reshape(asarray_like(self.g, self.H) @ self.flat, (self.g.shape[0], *self.H.shape[1:]))
+
+    def _update_weights(self) -> None:
+        xp = namespace(self.K)
+        t = to_numpy(xp.reshape(self.K, (self.K.shape[0], -1)) @ self.flat.T).astype(float)
+        for at in np.flatnonzero(np.isfinite(t).all(axis=1)):
+            self.g[at] = solve_simplex_qp(2 * self.M, self.numbers["pull"][at] * t[at], self.g[at])
+
+    def _column(self, name: str) -> Array:
+        return asarray_like(self.numbers[name][:, None, None], self.K)
+
+    def _keep(self, stay: np.ndarray[Any, Any]) -> None:
+        """Drop the problems that are over."""
+        if stay.all():
+            return
+        xp = namespace(self.K)
+        index = xp.asarray(np.flatnonzero(stay), device=self.K.device)
+        for name in ("Z", "K", "J", "W", "Y1", "Y2"):
+            setattr(self, name, xp.take(getattr(self, name), index, axis=0))
+        self.g, self.alive = self.g[stay], self.alive[stay]
+        self.numbers = {name: values[stay] for name, values in self.numbers.items()}
+
+    def _finish(self, at: int, n_iter: int, status: Status) -> None:
+        """Publish a problem that is over, unless it ended badly."""
+        arrays = {name: getattr(self, name)[at, ...] + 0.0 for name in ("Z", "K", "J", "W", "Y1", "Y2")}
+        state = LowRankState(**arrays, g=self.g[at].copy(), mu=float(self.numbers["mu"][at]))
+        if low_rank.defect(state, self.options.graph) is None:
+            self.found[self.alive[at]] = Solution(state, status, n_iter, n_iter)
+
+
+def _shrink(A: Array, t: Array) -> Array:
+    """Threshold the singular values of every matrix of a batch, through the eigenvectors of A'A."""
+    xp = namespace(A)
+    values, V = batched_gram_eigh(A)
+    s = xp.sqrt(xp.maximum(values, asarray_like(0.0, values)))[:, None, :]
+    f = xp.where(s > t, 1 - t / xp.where(s > 0, s, asarray_like(1.0, s)), asarray_like(0.0, s))
+    return A @ ((V * f) @ V.mT)
+
+
+def _norms(A: Array) -> Array:
+    """Return the Frobenius norm of every matrix of a batch."""
+    return namespace(A).linalg.matrix_norm(A)

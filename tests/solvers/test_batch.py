@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.kernels import StoredStack, stack_bank
+from kernelbraid.solvers import batch
+from kernelbraid.solvers.batch import Setting, solve_many
+from kernelbraid.solvers.low_rank import solve
+from problems import begin, blob_bank, blobs, low_rank_problem, random_settings
+
+H, _ = blob_bank(n=21)
+# Settings that settle, among them some that stop early, and three that end badly.
+SETTINGS = [
+    *[Setting(0.01, 0.1, g, mu, p) for g in (0.5, 1.0, 10.0) for mu in (1.0, 2.0) for p in ("nuclear", "l1")],
+    Setting(1e-5, 10.0, 1e-3, 1.0),
+    Setting(1.0, 0.01, 1.0, 1.0, "l1"),
+    Setting(0.1, 1.0, 1.0, 20.0, "l1"),
+]
+
+
+def single(setting, **options):
+    problem = low_rank_problem(
+        H, alpha=setting.alpha, beta=setting.beta, gamma=setting.gamma, penalty=setting.graph_penalty
+    )
+    return solve(problem, begin(H, setting.mu), **options)
+
+
+def assert_same(found, setting, **options):
+    expected = single(setting, **options)
+    assert (found.status, found.n_iter, found.sound_iter) == (expected.status, expected.n_iter, expected.sound_iter)
+    for name in ("Z", "K", "J"):
+        np.testing.assert_allclose(
+            to_numpy(getattr(found.state, name)), getattr(expected.state, name), atol=1e-8, err_msg=str(setting)
+        )
+
+
+@pytest.fixture
+def as_batch(monkeypatch):
+    """Treat arrays on the host as if they were on an accelerator."""
+    monkeypatch.setattr(batch, "is_on_host", lambda array: False)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_processes_give_the_single_fits_in_order(n_jobs):
+    for setting, found in zip(SETTINGS, solve_many(StoredStack(H), SETTINGS, n_jobs=n_jobs), strict=True):
+        assert_same(found, setting)
+
+
+@pytest.mark.usefixtures("as_batch")
+def test_a_batch_gives_the_single_fits_in_order(xp):
+    found = solve_many(StoredStack(xp.asarray(H)), SETTINGS)
+    for setting, solution in zip(SETTINGS, found, strict=True):
+        assert_same(solution, setting)
+
+
+@pytest.mark.usefixtures("as_batch")
+def test_batches_are_cut_to_size(monkeypatch):
+    monkeypatch.setattr(batch, "BATCH_SIZE", 2 * 21 * 21)
+    for setting, found in zip(SETTINGS, solve_many(StoredStack(H), SETTINGS, max_iter=12), strict=True):
+        assert_same(found, setting, max_iter=12)
+
+
+@pytest.mark.usefixtures("as_batch")
+def test_a_batch_survives_settings_that_break_down():
+    settings = [Setting(**s) for s in random_settings(30, seed=3)]
+    found = solve_many(StoredStack(H), settings, max_iter=60)
+    statuses = [single(setting, max_iter=60).status for setting in settings]
+    assert [solution.status for solution in found] == statuses
+
+
+def test_what_follows_a_fit_runs_where_the_fit_ran():
+    ranks = solve_many(stack_bank(blobs(n=21)[0]), SETTINGS[:3], then=rank_of_graph, n_jobs=2)
+    assert all(isinstance(rank, int) for rank in ranks)
+
+
+def rank_of_graph(solution):
+    return int(np.linalg.matrix_rank(solution.state.J))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [([{"alpha": 1}], "give objects of the class Setting"), ([3], "give objects of the class Setting")],
+)
+def test_bad_settings_get_a_clear_sentence(settings, message):
+    with pytest.raises(ValueError, match=message):
+        solve_many(StoredStack(H), settings)
+
+
+@pytest.mark.parametrize("values", [{"alpha": 0}, {"mu": -1.0}, {"graph_penalty": "l2"}])
+def test_impossible_settings_are_refused_when_made(values):
+    with pytest.raises(ValueError, match=r"must be positive|is unknown"):
+        Setting(**{"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "mu": 1.0, **values})
