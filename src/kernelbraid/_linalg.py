@@ -64,11 +64,6 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
     return _lower_eigh(G, above)
 
 
-def batched_gram_eigh(A: Array) -> tuple[Array, Array]:
-    """Return eigenvalues (ascending) and eigenvectors of A'A for every matrix of a batch."""
-    return tuple(namespace(A).linalg.eigh(A.mT @ A))
-
-
 def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix, which may be used up."""
     if is_numpy_array(S):

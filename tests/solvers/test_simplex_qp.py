@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+from kernelbraid.solvers.simplex_qp import solve_simplex_qp, solve_simplex_qps
 
 
 @st.composite
@@ -70,3 +70,13 @@ def test_zero_hessian_puts_all_weight_on_the_best_index():
 def test_what_is_not_finite_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         solve_simplex_qp(np.full((2, 2), np.inf), np.zeros(2))
+
+
+@given(programs(), st.integers(1, 6), st.integers(0, 1000))
+def test_many_programs_at_once_give_the_single_solutions(program, count, seed):
+    Q, a = program
+    rng = np.random.default_rng(seed)
+    slopes = np.stack([a + 0.3 * Q @ rng.standard_normal(len(a)) for _ in range(count)])
+    starts = rng.dirichlet(np.full(len(a), 0.5), size=count)
+    for slope, g in zip(slopes, solve_simplex_qps(Q, slopes, starts), strict=True):
+        assert_optimal(Q, slope, g)

@@ -1,5 +1,6 @@
 """Many fits of LKG over the same kernels: batched on an accelerator, in parallel processes on a CPU."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -8,14 +9,13 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid._arrays import asarray_like, identity_like, is_on_host, linalg_errors, namespace, to_numpy
-from kernelbraid._linalg import batched_gram_eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack
 from kernelbraid.ops.proximal import NUCLEAR, nonnegative, soft_threshold
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, MIN_ITER, GraphName, LowRankProblem, LowRankState
-from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+from kernelbraid.solvers.simplex_qp import solve_simplex_qps
 
 T = TypeVar("T")
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 LARGEST_BATCHED = 1024
 # Numbers in one matrix of all problems of a batch.
 BATCH_SIZE = 2**25
+# Singular values below this share of the largest are left as they are: they do not show in a result of 1e-10.
+SMALLEST = 1e-11
 
 
 @dataclass(frozen=True)
@@ -197,11 +199,11 @@ class _Batch:
             (2 * gamma * self._combine() + mu * self.W + self.Y2 + expressed) / (mu + 2 * gamma)
         )
         D = self.Z - self.Y1 / mu
-        shrunk = _shrink(D, alpha / mu) if self.penalty is NUCLEAR else soft_threshold(D, alpha / mu)
+        shrunk = shrink_batch(D, alpha / mu) if self.penalty is NUCLEAR else soft_threshold(D, alpha / mu)
         self.J = nonnegative(shrunk)  # Eq. (10) or (11)
         self.Y1 = mu * (self.J - D)
         D = self.K - self.Y2 / mu
-        self.W = nonnegative(_shrink(D, beta / mu))  # Eq. (13)
+        self.W = nonnegative(shrink_batch(D, beta / mu))  # Eq. (13)
         self.Y2 = mu * (self.W - D)
         self._update_weights()  # Eq. (14)
         self.numbers["mu"] = self.numbers["mu"] * self.numbers["growth"]
@@ -218,8 +220,9 @@ class _Batch:
     def _update_weights(self) -> None:
         xp = namespace(self.K)
         t = to_numpy(xp.reshape(self.K, (self.K.shape[0], -1)) @ self.flat.T).astype(float)
-        for at in np.flatnonzero(np.isfinite(t).all(axis=1)):
-            self.g[at] = solve_simplex_qp(2 * self.M, self.numbers["pull"][at] * t[at], self.g[at])
+        finite = np.isfinite(t).all(axis=1)
+        pulls = self.numbers["pull"][finite, None] * t[finite]
+        self.g[finite] = solve_simplex_qps(2 * self.M, pulls, self.g[finite])
 
     def _column(self, name: str) -> Array:
         return asarray_like(self.numbers[name][:, None, None], self.K)
@@ -243,13 +246,56 @@ class _Batch:
             self.found[self.alive[at]] = Solution(state, status, n_iter, n_iter)
 
 
-def _shrink(A: Array, t: Array) -> Array:
-    """Threshold the singular values of every matrix of a batch, through the eigenvectors of A'A."""
+def shrink_batch(A: Array, t: Array) -> Array:
+    """Threshold the singular values of every matrix of a batch, by products alone.
+
+    With the polar decomposition A = U H the result is U (H - t I)_+, and the positive part of a symmetric matrix D is
+    (D + |D|) / 2 with |D| = D sign(D). An accelerator decomposes small matrices one by one, but multiplies a batch of
+    them in no time.
+
+    Parameters
+    ----------
+    A : array of shape (b, n, n)
+        Matrices.
+    t : array of shape (b, 1, 1)
+        Thresholds, positive.
+    """
     xp = namespace(A)
-    values, V = batched_gram_eigh(A)
-    s = xp.sqrt(xp.maximum(values, asarray_like(0.0, values)))[:, None, :]
-    f = xp.where(s > t, 1 - t / xp.where(s > 0, s, asarray_like(1.0, s)), asarray_like(0.0, s))
-    return A @ ((V * f) @ V.mT)
+    size = xp.sqrt(_largest_sum(A, axis=1) * _largest_sum(A, axis=2))  # at least the largest singular value
+    size = xp.where(size > 0, size, asarray_like(1.0, size))
+    A, t = A / size, t / size
+    eye = identity_like(A[0, ...])
+    relevant = to_numpy(xp.min(t))  # smaller values do not pass
+    U = _polar_batch(A, min(max(float(relevant), SMALLEST), 0.5))
+    H = U.mT @ A
+    D = (H + H.mT) / 2 - t * eye
+    sign = _polar_batch(D / (1 + t), SMALLEST)
+    product = D @ sign
+    return size * (U @ (D + (product + product.mT) / 2)) / 2
+
+
+def _polar_batch(X: Array, smallest: float) -> Array:
+    """Return the polar factors of matrices with singular values up to 1; those below `smallest` end below 1.
+
+    A step X <- X (3/2 c I - 1/2 c^3 X'X) with c^2 = 3 / (1 + l + l^2) lifts the singular values of [l, 1] as much as a
+    cubic polynomial can without leaving [0, 1].
+    """
+    eye = identity_like(X[0, ...])
+    low = smallest
+    while low < 1:
+        c = math.sqrt(3 / (1 + low + low * low))
+        X = X @ (1.5 * c * eye - (0.5 * c**3) * (X.mT @ X))
+        lifted = 0.5 * c * low * (3 - c * c * low * low)
+        if lifted <= low or low > 1 - 1e-9:  # the last step has squared an error of 1e-9 away
+            break
+        low = lifted
+    return X
+
+
+def _largest_sum(A: Array, axis: int) -> Array:
+    """Return the largest sum of absolute values along an axis of every matrix: the 1-norm or the infinity norm."""
+    xp = namespace(A)
+    return xp.max(xp.sum(xp.abs(A), axis=axis, keepdims=True), axis=3 - axis, keepdims=True)
 
 
 def _norms(A: Array) -> Array:

@@ -88,3 +88,33 @@ def _minimise_on_support(Q: Matrix, a: Vector, support: np.ndarray[Any, np.dtype
     g = np.zeros(support.shape[0])
     g[inside] = mean + shift
     return g
+
+
+def solve_simplex_qps(Q: Matrix, a: Matrix, start: Matrix) -> Matrix:
+    """Solve one quadratic program for every row of `a`, from the rows of `start`.
+
+    In an iteration most supports stay as they are: all problems are solved on theirs at once, and only those whose
+    solution fails the optimality conditions go through the active-set method.
+    """
+    m = a.shape[1]
+    scale = float(np.trace(Q)) / m or 1.0
+    scaled, slopes = Q / scale, a / scale
+    inside = (start > 0).astype(float)
+    size = inside.sum(axis=1, keepdims=True)
+    mean = inside / size
+    centring = inside[:, :, None] * np.eye(m) - inside[:, :, None] * mean[:, None, :]
+    reduced = centring @ scaled @ centring
+    slope = np.einsum("bij,bj->bi", centring, slopes - mean @ scaled)
+    values, vectors = np.linalg.eigh(reduced)
+    large = np.abs(values) > np.finfo(float).eps * m * np.abs(values).max(axis=1, keepdims=True)
+    inverse = np.where(large, 1 / np.where(large, values, 1.0), 0.0)
+    shift = np.einsum("bij,bj->bi", vectors, inverse * np.einsum("bji,bj->bi", vectors, slope))
+    flat = np.linalg.norm(slope - np.einsum("bij,bj->bi", reduced, shift), axis=1)
+    g = mean + np.einsum("bij,bj->bi", centring, shift)
+    gradient = g @ scaled - slopes
+    multipliers = np.where(inside > 0, np.inf, gradient - np.sum(g * gradient, axis=1, keepdims=True))
+    solved = (g >= 0).all(axis=1) & (multipliers.min(axis=1) >= -DUAL_TOLERANCE)
+    solved &= flat <= FLATNESS * (1 + np.abs(slopes).max(axis=1))
+    for row in np.flatnonzero(~solved):
+        g[row] = solve_simplex_qp(Q, a[row], start[row])
+    return np.asarray(g / g.sum(axis=1, keepdims=True))
