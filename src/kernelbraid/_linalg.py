@@ -4,6 +4,7 @@ NumPy goes to LAPACK and BLAS directly: in place, and one triangle of a symmetri
 the functions of the array API standard.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,15 @@ def outer_gram(A: Array, factor: float) -> Array:
     P = A @ A.T
     P *= factor
     return P
+
+
+def fused_multiply_add(like: Array) -> Callable[..., Array]:
+    """Return a function of C, A, B, beta and alpha: beta C + alpha A B for batches, in one call if the backend can."""
+    return getattr(namespace(like), "baddbmm", _multiply_add)
+
+
+def _multiply_add(C: Array, A: Array, B: Array, *, beta: float, alpha: float) -> Array:
+    return beta * C + alpha * (A @ B)
 
 
 def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
