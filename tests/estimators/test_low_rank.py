@@ -37,6 +37,16 @@ def test_yale_reaches_the_published_accuracy(seed):
     assert round(evaluate(persons, model.labels_)["acc"] * 165) >= 103  # 62.42 %
 
 
+@pytest.mark.reference
+@pytest.mark.parametrize(("name", "k"), [("yale", 15), ("jaffe", 10)])
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 0.1, "beta": 1, "gamma": 1}])
+def test_single_precision_gives_the_labels_of_double(name, k, parameters):
+    faces, _ = paper_data(name)
+    double, single = (fit(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
+    assert single.kernel_.dtype == np.float32
+    assert adjusted_rand_score(double.labels_, single.labels_) >= 0.95
+
+
 @pytest.mark.parametrize("preset", ["authors", "paper"])
 @pytest.mark.parametrize("data", [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)])
 def test_separated_blobs_are_found(preset, data):

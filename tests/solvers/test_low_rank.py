@@ -70,6 +70,23 @@ def test_fits_agree_with_those_of_the_published_code(name):
     np.testing.assert_allclose([p.kernel_residual for p in history], expected["norm_WK"], rtol=1e-3, atol=1e-9)
 
 
+@pytest.mark.reference
+@pytest.mark.parametrize("name", REFERENCES[:3])
+def test_backends_agree_on_the_reference_fits(xp, name):
+    with np.load(shared_folder("reference") / f"{name}.npz", allow_pickle=False) as file:
+        settings = {key: float(file[key]) for key in ("alpha", "beta", "gamma", "mu_start")}
+        n_iter = int(file["n_iter"])
+    mu = settings.pop("mu_start")
+    H = build_bank(paper_data(name.split("_")[0])[0], "rmkkm")
+    penalty = "nuclear" if "lkgr" in name else "l1"
+    here = solve(low_rank_problem(H, penalty=penalty, **settings), begin(H, mu), route="svd")
+    H = xp.asarray(H)
+    there = solve(low_rank_problem(H, penalty=penalty, **settings), begin(H, mu))
+    assert here.n_iter == there.n_iter == n_iter
+    for matrix in ("Z", "J", "K"):
+        assert relative(to_numpy(getattr(there.state, matrix)), getattr(here.state, matrix)) < 1e-9
+
+
 def some_state(H, n_steps=4, **kwargs):
     problem = low_rank_problem(H, **kwargs)
     state = begin(H, 1.0)()

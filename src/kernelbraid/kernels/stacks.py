@@ -6,7 +6,17 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from kernelbraid._arrays import asarray_like, device, is_finite, namespace, quiet_overflow, row_blocks, to_numpy
+from kernelbraid._arrays import (
+    BLOCK_SIZE,
+    asarray_like,
+    device,
+    is_finite,
+    itemsize,
+    namespace,
+    quiet_overflow,
+    row_blocks,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
 
@@ -58,13 +68,25 @@ class StoredStack:
 
     def traces(self, K: Array) -> Vector:
         """Return Tr(K H_i) for all kernels in one pass; K need not be symmetric."""
-        return to_numpy(self._flat() @ namespace(K).reshape(K, (-1,))).astype(float)
+        vector = namespace(K).reshape(K, (-1,))
+        return np.sum([to_numpy(flat @ _double(vector[columns])) for columns, flat in self._flat_blocks()], axis=0)
 
     def inner_products(self) -> Matrix:
         """Return M_ij = Tr(H_i H_j); the solver notices if it overflows."""
-        flat = self._flat()
         with quiet_overflow():
-            return to_numpy(flat @ flat.T).astype(float)
+            return np.sum([to_numpy(flat @ flat.T) for _, flat in self._flat_blocks()], axis=0)
+
+    def _flat_blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the kernels as rows of numbers in float64: at once if they are, otherwise in blocks.
+
+        Nearly equal kernels differ in digits that sums in float32 do not have.
+        """
+        flat = self._flat()
+        size = flat.shape[1]
+        step = size if itemsize(flat.dtype) == 8 else BLOCK_SIZE
+        for first in range(0, size, step):
+            columns = slice(first, min(first + step, size))
+            yield columns, _double(flat[:, columns])
 
     def _flat(self) -> Array:
         return namespace(self.H).reshape(self.H, (self.n_kernels, -1))
@@ -103,7 +125,7 @@ class LazyStack:
         xp = namespace(K)
         total = np.zeros(self.n_kernels)
         for rows, block in self._blocks():
-            part = K[rows, :]
+            part = _double(K[rows, :])
             total += [float(xp.sum(part * kernel())) for kernel in block]
         return total
 
@@ -112,7 +134,7 @@ class LazyStack:
         xp = namespace(self.views[0][0].products)
         total = np.zeros((self.n_kernels, self.n_kernels))
         for _, block in self._blocks():
-            flat = xp.stack([xp.reshape(xp.astype(kernel(), xp.float64, copy=False), (-1,)) for kernel in block])
+            flat = xp.stack([xp.reshape(_double(kernel()), (-1,)) for kernel in block])
             total += to_numpy(flat @ flat.T)
         return total
 
@@ -133,6 +155,11 @@ class LazyStack:
         for rows in row_blocks(self.n_samples):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
             yield rows, [_Block(kernel, pairs) for pairs, kernels in parts for kernel in kernels]
+
+
+def _double(array: Array) -> Array:
+    xp = namespace(array)
+    return xp.astype(array, xp.float64, copy=False)
 
 
 @dataclass(frozen=True)
