@@ -31,14 +31,13 @@ def rings(n=60, seed=0):
 
 
 def low_rank_problem(H, *, alpha=0.1, beta=1.0, gamma=1.0, penalty="nuclear", growth=1.1, pull=2.0):
-    kernels = StoredStack(H)
-    M = kernels.inner_products()
-    return low_rank.LowRankProblem(kernels, M, alpha, beta, gamma, PENALTIES[penalty], growth, pull)
+    kernels = StoredStack.of(H)
+    return low_rank.LowRankProblem(kernels, kernels.factor(), alpha, beta, gamma, PENALTIES[penalty], growth, pull)
 
 
 def begin(H, mu):
     """A function that makes the starting point over a stack of kernels."""
-    return partial(low_rank.starting_point, StoredStack(H), mu)
+    return partial(low_rank.starting_point, StoredStack.of(H), mu)
 
 
 def shared_folder(name):

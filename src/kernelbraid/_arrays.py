@@ -156,6 +156,16 @@ def symmetric_part(A: Array) -> Array:
     return A
 
 
+def power_of_two(size: float) -> float:
+    """Return a power of two by which numbers up to `size` can be divided without loss, 1 unless they are extreme.
+
+    Squares and sums of numbers divided by it neither overflow nor underflow.
+    """
+    if size == 0.0 or 1e-70 < size < 1e70:
+        return 1.0
+    return 2.0 ** min(math.frexp(size)[1], 1023)
+
+
 @contextlib.contextmanager
 def quiet_overflow() -> Iterator[None]:
     """Silence NumPy's floating-point warnings where the caller checks for non-finite values itself."""

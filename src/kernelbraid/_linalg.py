@@ -71,6 +71,8 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
     if not is_numpy_array(A):
         return tuple(xp.linalg.eigh(A.T @ A))
     G = get_blas_funcs("syrk", (A,))(1.0, A.T, lower=True)
+    if not np.isfinite(np.trace(G)):
+        raise LinAlgError("the squares of the matrix overflow")  # LAPACK may never return from infinite values
     return _lower_eigh(G, above)
 
 

@@ -19,6 +19,7 @@ from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
 from kernelbraid.metrics import evaluate
+from kernelbraid.solvers import low_rank
 from problems import blobs, paper_data, rings
 
 X, y = blobs(n=45)
@@ -192,13 +193,20 @@ class TestStatus:
         assert np.isfinite(model.graph_).all()
         assert model.graph_[~np.eye(len(X), dtype=bool)].any()
 
-    def test_kernels_too_large_for_the_arithmetic_fall_back_to_their_average(self):
-        H = build_bank(X, "rmkkm") * 1e200
-        with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 1; no step was sound"):
-            model = fit(H, kernels="precomputed")
+    def test_values_that_are_not_finite_fall_back_to_the_average_kernel(self, monkeypatch):
+        monkeypatch.setattr(low_rank, "update_weights", lambda problem, g, K: g * np.nan)
+        with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 2; no step was sound"):
+            model = fit()
         assert model.status_ == "non_finite"
         assert adjusted_rand_score(y, model.labels_) > 0.9
-        assert all(len(column) == 0 for column in model.history_.values())
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.parametrize("size", [1e-250, 1e200])
+    def test_extreme_kernels_end_with_finite_results(self, size):
+        model = fit(build_bank(X, "rmkkm") * size, kernels="precomputed")
+        assert np.isfinite(model.graph_).all()
+        assert np.isfinite(model.kernel_).all()
+        assert len(set(model.labels_)) == 3
 
     def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
         with pytest.warns(ConvergenceWarning, match=r"diverged on its way: .* Raise mu=0.05 or gamma=3e-05"):

@@ -27,17 +27,38 @@ def test_sums_and_traces_are_what_their_formulas_say(xp, kind, bank):
     g[0] = 0.0
     given = xp.asarray(K) if isinstance(bank, str) else K
     assert (stack.n_kernels, stack.n_samples) == (len(H), 14)
-    np.testing.assert_allclose(to_numpy(stack.combine(g)), np.tensordot(g, H, 1), rtol=1e-12)
-    np.testing.assert_allclose(stack.inner_products(), [[np.trace(a @ b) for b in H] for a in H], rtol=1e-12)
-    np.testing.assert_allclose(stack.traces(given), [np.trace(K @ h) for h in H], rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(stack.combine(g)), np.tensordot(g, H, 1), rtol=1e-11, atol=1e-14)
+    R, b = stack.factor(), stack.coordinates(given)
+    np.testing.assert_allclose(R.T @ R, [[np.trace(a @ b) for b in H] for a in H], rtol=1e-12)
+    np.testing.assert_allclose(R.T @ b, [np.trace(K @ h) for h in H], rtol=1e-10)
+
+
+def test_the_basis_of_nearly_equal_kernels_is_orthonormal():
+    basis = stack_bank(X).store().flat()
+    np.testing.assert_allclose(basis @ basis.T, np.eye(12), atol=1e-12)
+
+
+def test_equal_kernels_and_zero_kernels_span_less():
+    H = np.stack([np.eye(3), 2 * np.eye(3), np.zeros((3, 3)), np.ones((3, 3))])
+    stack = StoredStack.of(H)
+    np.testing.assert_array_equal(stack.R[[1, 2], [1, 2]], 0)
+    np.testing.assert_allclose(stack.combine(np.array([0.1, 0.2, 0.3, 0.4])), 0.5 * H[0] + 0.4 * H[3])
+
+
+def test_kernels_handed_over_are_not_overwritten():
+    H = build_bank(X)
+    before = H.copy()
+    StoredStack.of(H)
+    np.testing.assert_array_equal(H, before)
 
 
 def test_views_are_joined():
     views = [X, X[:, :2]]
-    np.testing.assert_allclose(stack_bank(views).inner_products(), StoredStack(build_bank(views)).inner_products())
+    lazy, stored = stack_bank(views).factor(), StoredStack.of(build_bank(views)).factor()
+    np.testing.assert_allclose(lazy.T @ lazy, stored.T @ stored, rtol=1e-12)
 
 
 def test_single_precision_comes_out_single():
     stack = stack_bank(X.astype(np.float32))
     assert stack.combine(np.full(12, 1 / 12)).dtype == np.float32
-    assert stack.store().H.dtype == np.float32
+    assert stack.store().basis.dtype == np.float32

@@ -57,13 +57,13 @@ def test_thresholding_by_products_gives_the_singular_value_decomposition(xp):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_processes_give_the_single_fits_in_order(n_jobs):
-    for setting, found in zip(SETTINGS, solve_many(StoredStack(H), SETTINGS, n_jobs=n_jobs), strict=True):
+    for setting, found in zip(SETTINGS, solve_many(StoredStack.of(H), SETTINGS, n_jobs=n_jobs), strict=True):
         assert_same(found, setting)
 
 
 @pytest.mark.usefixtures("as_batch")
 def test_a_batch_gives_the_single_fits_in_order(xp):
-    found = solve_many(StoredStack(xp.asarray(H)), SETTINGS)
+    found = solve_many(StoredStack.of(xp.asarray(H)), SETTINGS)
     for setting, solution in zip(SETTINGS, found, strict=True):
         assert_same(solution, setting)
 
@@ -71,14 +71,14 @@ def test_a_batch_gives_the_single_fits_in_order(xp):
 @pytest.mark.usefixtures("as_batch")
 def test_batches_are_cut_to_size(monkeypatch):
     monkeypatch.setattr(batch, "BATCH_SIZE", 2 * 21 * 21)
-    for setting, found in zip(SETTINGS, solve_many(StoredStack(H), SETTINGS, max_iter=12), strict=True):
+    for setting, found in zip(SETTINGS, solve_many(StoredStack.of(H), SETTINGS, max_iter=12), strict=True):
         assert_same(found, setting, max_iter=12)
 
 
 @pytest.mark.usefixtures("as_batch")
 def test_a_batch_survives_settings_that_break_down():
     settings = [Setting(**s) for s in random_settings(30, seed=3)]
-    found = solve_many(StoredStack(H), settings, max_iter=60)
+    found = solve_many(StoredStack.of(H), settings, max_iter=60)
     statuses = [single(setting, max_iter=60).status for setting in settings]
     assert [solution.status for solution in found] == statuses
 
@@ -98,7 +98,7 @@ def rank_of_graph(solution):
 )
 def test_bad_settings_get_a_clear_sentence(settings, message):
     with pytest.raises(ValueError, match=message):
-        solve_many(StoredStack(H), settings)
+        solve_many(StoredStack.of(H), settings)
 
 
 @pytest.mark.parametrize("values", [{"alpha": 0}, {"mu": -1.0}, {"graph_penalty": "l2"}])

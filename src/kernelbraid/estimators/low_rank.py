@@ -321,7 +321,7 @@ class LKG(ClusterMixin, BaseEstimator):
             H = H if place is None else place(H)
             self._store(H.shape[-1], H.shape[0], 0, H)
             self.kernel_names_ = [f"kernel {i}" for i in range(H.shape[0])]
-            return [H[i, ...] for i in range(H.shape[0])], StoredStack(H)
+            return [H[i, ...] for i in range(H.shape[0])], StoredStack.of(H)
         views = read_views(self, X)
         n_samples = views[0].shape[0]
         check_n_clusters(self.n_clusters, n_samples)
@@ -340,7 +340,7 @@ class LKG(ClusterMixin, BaseEstimator):
     def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(
             kernels=kernels,
-            M=kernels.inner_products(),
+            R=kernels.factor(),
             alpha=settings["alpha"],
             beta=settings["beta"],
             gamma=settings["gamma"],

@@ -1,6 +1,5 @@
 """What a fit tells about itself: a record of every step, and a warning when it did not end well."""
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -96,8 +95,8 @@ class Outcome:
         cls, solution: Solution[LowRankState], problem: LowRankProblem, history: History, settings: Mapping[str, Any]
     ) -> "Outcome":
         """Gather the facts of a solution."""
-        largest = math.sqrt(max(float(problem.M.diagonal().max()), 0.0))  # ||H_i||_F^2 = M_ii
         with quiet_overflow():
+            largest = float(np.linalg.norm(problem.R, axis=0).max())  # ||H_i||_F
             size = frobenius_norm(solution.state.K) / largest if largest > 0 else 0.0
         last = history.steps[-1] if history.steps else {}
         facts = {"n_iter": solution.n_iter, **last, **settings, "size": size}

@@ -1,6 +1,5 @@
 """Banks of kernels: lists that turn data into a stack of kernel matrices."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -8,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import gram, itemsize, namespace, row_blocks
+from kernelbraid._arrays import gram, itemsize, namespace, power_of_two, row_blocks
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel
@@ -120,7 +119,7 @@ def build_bank(
     >>> build_bank(np.eye(4), "paper").shape
     (12, 4, 4)
     """
-    return stack_bank(X, kernels, dtype=dtype).store().H
+    return stack_bank(X, kernels, dtype=dtype).evaluate()
 
 
 def stack_bank(
@@ -194,7 +193,5 @@ def _away_from_overflow(X: Array) -> tuple[Array, float]:
         xp = namespace(X)
         X = xp.astype(X, xp.float64)
         largest = float(xp.max(xp.abs(X)))
-    if largest == 0.0 or 1e-70 < largest < 1e70:
-        return X, 1.0
-    scale = 2.0 ** math.frexp(largest)[1] if largest < 2.0**1023 else 2.0**1023
-    return X / scale, scale
+    scale = power_of_two(largest)
+    return (X, 1.0) if scale == 1.0 else (X / scale, scale)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from kernelbraid._arrays import (
-    BLOCK_SIZE,
     asarray_like,
     device,
     is_finite,
-    itemsize,
     namespace,
+    power_of_two,
     quiet_overflow,
     row_blocks,
     to_numpy,
@@ -24,8 +24,12 @@ Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
+# What is left of a kernel outside the span of the earlier ones is rounding below this many units in the last place.
+DEPENDENT = 8
+
+
 class KernelStack(Protocol):
-    """m candidate kernels over n samples."""
+    """m candidate kernels over n samples, as a least-squares problem: ||K - sum_i g_i H_i||_F = ||R g - b|| + const."""
 
     @property
     def n_kernels(self) -> int:
@@ -35,61 +39,88 @@ class KernelStack(Protocol):
     def n_samples(self) -> int:
         """N."""
 
+    @property
+    def like(self) -> Array:
+        """An array that lives where the kernels do."""
+
     def combine(self, g: Vector) -> Array:
         """Return sum_i g_i H_i as a new array."""
 
-    def traces(self, K: Array) -> Vector:
-        """Return Tr(K H_i) for all kernels in one pass; K need not be symmetric."""
+    def factor(self) -> Matrix:
+        """Return R with R'R = M, M_ij = Tr(H_i H_j); it may not be finite, which the solver notices."""
 
-    def inner_products(self) -> Matrix:
-        """Return M_ij = Tr(H_i H_j); the solver notices if it overflows."""
+    def coordinates(self, K: Array) -> Vector:
+        """Return b for a matrix K, which need not be symmetric, in one pass over the kernels."""
 
 
 @dataclass(frozen=True)
 class StoredStack:
-    """All kernels in memory."""
+    """All kernels in memory, as an orthonormal basis and the coordinates of the kernels in it.
 
-    H: Array  # (m, n, n), each kernel symmetric
+    Several kernels of a bank are nearly the same matrix. Their inner products with K agree in all but the last digits,
+    those with an orthonormal basis do not.
+    """
+
+    basis: Array  # Q_k, (m, n, n), orthonormal in the Frobenius inner product; zero where kernels are dependent
+    R: Matrix  # H_i = sum_k R_ki Q_k, (m, m), upper triangular
+
+    @classmethod
+    def of(cls, H: Array, *, overwrite: bool = False) -> "StoredStack":
+        """Orthogonalise kernels (m, n, n), each symmetric, in their own memory if they may be overwritten."""
+        H = H if overwrite else H + 0.0
+        xp = namespace(H)
+        m = H.shape[0]
+        flat = xp.reshape(H, (m, -1))
+        unit = power_of_two(float(xp.max(xp.abs(flat))))
+        flat *= 1 / unit
+        R = np.zeros((m, m))
+        for i in range(m):
+            size = _length(flat[i, :])
+            for _ in range(2):  # the second time removes what rounding left of the first
+                if i > 0:
+                    along = flat[:i, :] @ flat[i, :]
+                    flat[i, :] -= along @ flat[:i, :]
+                    R[:i, i] += to_numpy(along)
+            left = _length(flat[i, :])
+            R[i, i] = left if left > DEPENDENT * float(xp.finfo(H.dtype).eps) * size else 0.0
+            flat[i, :] *= 1 / left if R[i, i] > 0 else 0.0
+        return cls(xp.reshape(flat, H.shape), R * unit)
 
     @property
     def n_kernels(self) -> int:
         """M."""
-        return int(self.H.shape[0])
+        return int(self.basis.shape[0])
 
     @property
     def n_samples(self) -> int:
         """N."""
-        return int(self.H.shape[-1])
+        return int(self.basis.shape[-1])
+
+    @property
+    def like(self) -> Array:
+        """An array that lives where the kernels do."""
+        return self.basis
 
     def combine(self, g: Vector) -> Array:
         """Return sum_i g_i H_i as a new array."""
-        xp = namespace(self.H)
-        return xp.reshape(asarray_like(g, self.H) @ self._flat(), self.H.shape[1:])
+        xp = namespace(self.basis)
+        return xp.reshape(asarray_like(self.R @ g, self.basis) @ self.flat(), self.basis.shape[1:])
 
-    def traces(self, K: Array) -> Vector:
-        """Return Tr(K H_i) for all kernels in one pass; K need not be symmetric."""
-        vector = namespace(K).reshape(K, (-1,))
-        return np.sum([to_numpy(flat @ _double(vector[columns])) for columns, flat in self._flat_blocks()], axis=0)
+    def factor(self) -> Matrix:
+        """Return R with R'R = M, M_ij = Tr(H_i H_j)."""
+        return self.R
 
-    def inner_products(self) -> Matrix:
-        """Return M_ij = Tr(H_i H_j); the solver notices if it overflows."""
-        with quiet_overflow():
-            return np.sum([to_numpy(flat @ flat.T) for _, flat in self._flat_blocks()], axis=0)
+    def coordinates(self, K: Array) -> Vector:
+        """Return the inner products of K with the basis."""
+        return to_numpy(self.flat() @ namespace(K).reshape(K, (-1,))).astype(float)
 
-    def _flat_blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield the kernels as rows of numbers in float64: at once if they are, otherwise in blocks.
+    def flat(self) -> Array:
+        """Return the basis as rows, (m, n n)."""
+        return namespace(self.basis).reshape(self.basis, (self.n_kernels, -1))
 
-        Nearly equal kernels differ in digits that sums in float32 do not have.
-        """
-        flat = self._flat()
-        size = flat.shape[1]
-        step = size if itemsize(flat.dtype) == 8 else BLOCK_SIZE
-        for first in range(0, size, step):
-            columns = slice(first, min(first + step, size))
-            yield columns, _double(flat[:, columns])
 
-    def _flat(self) -> Array:
-        return namespace(self.H).reshape(self.H, (self.n_kernels, -1))
+def _length(row: Array) -> float:
+    return float(namespace(row).linalg.vector_norm(row))
 
 
 @dataclass(frozen=True)
@@ -109,6 +140,11 @@ class LazyStack:
         """N."""
         return int(self.views[0][0].products.shape[0])
 
+    @property
+    def like(self) -> Array:
+        """An array that lives where the kernels do."""
+        return self.views[0][0].products
+
     def combine(self, g: Vector) -> Array:
         """Return sum_i g_i H_i as a new array; kernels of weight zero are not formed."""
         total = self._empty(self.n_samples, self.n_samples)
@@ -120,31 +156,44 @@ class LazyStack:
             total[rows, :] = namespace(total).astype(part, self.dtype)
         return total
 
-    def traces(self, K: Array) -> Vector:
-        """Return Tr(K H_i) for all kernels in one pass; K need not be symmetric."""
+    def factor(self) -> Matrix:
+        """Return R with R'R = M, M_ij = Tr(H_i H_j)."""
+        roots, vectors = self._roots
+        return roots[:, None] * vectors.T
+
+    def coordinates(self, K: Array) -> Vector:
+        """Return R'^-1 t with t_i = Tr(K H_i)."""
         xp = namespace(K)
-        total = np.zeros(self.n_kernels)
+        t = np.zeros(self.n_kernels)
         for rows, block in self._blocks():
             part = _double(K[rows, :])
-            total += [float(xp.sum(part * kernel())) for kernel in block]
-        return total
+            t += [float(xp.sum(part * kernel())) for kernel in block]
+        roots, vectors = self._roots
+        return np.asarray((vectors.T @ t) / roots)
 
-    def inner_products(self) -> Matrix:
-        """Return M_ij = Tr(H_i H_j)."""
-        xp = namespace(self.views[0][0].products)
-        total = np.zeros((self.n_kernels, self.n_kernels))
+    @cached_property
+    def _roots(self) -> tuple[Vector, Matrix]:
+        """Square roots of the eigenvalues of M that are no rounding, and their eigenvectors; computed once."""
+        xp = namespace(self.like)
+        M = np.zeros((self.n_kernels, self.n_kernels))
         for _, block in self._blocks():
             flat = xp.stack([xp.reshape(_double(kernel()), (-1,)) for kernel in block])
-            total += to_numpy(flat @ flat.T)
-        return total
+            M += to_numpy(flat @ flat.T)
+        values, vectors = np.linalg.eigh(M)
+        kept = values > np.finfo(float).eps * self.n_kernels * values[-1]
+        return np.sqrt(values[kept]), vectors[:, kept]
 
-    def store(self) -> StoredStack:
-        """Evaluate all kernels once and keep them."""
+    def evaluate(self) -> Array:
+        """Return all kernels, (m, n, n)."""
         H = self._empty(self.n_kernels, self.n_samples, self.n_samples)
         for rows, block in self._blocks():
             for i, kernel in enumerate(block):
                 H[i, rows, :] = namespace(H).astype(kernel(), self.dtype)
-        return StoredStack(H)
+        return H
+
+    def store(self) -> StoredStack:
+        """Evaluate all kernels once and keep them."""
+        return StoredStack.of(self.evaluate(), overwrite=True)
 
     def _empty(self, *shape: int) -> Array:
         like = self.views[0][0].products

@@ -16,7 +16,7 @@ from kernelbraid.ops.proximal import NUCLEAR, nonnegative, soft_threshold
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, MIN_ITER, GraphName, LowRankProblem, LowRankState
-from kernelbraid.solvers.simplex_qp import solve_simplex_qps
+from kernelbraid.solvers.simplex_lsq import solve_simplex_lsqs
 
 T = TypeVar("T")
 
@@ -50,10 +50,10 @@ class Setting:
         if self.graph_penalty not in GRAPH_PENALTIES:
             raise ValueError(f"graph_penalty={self.graph_penalty!r} is unknown; use one of {sorted(GRAPH_PENALTIES)}.")
 
-    def problem(self, kernels: KernelStack, M: Matrix) -> LowRankProblem:
+    def problem(self, kernels: KernelStack, R: Matrix) -> LowRankProblem:
         """Return the problem that this setting poses."""
         penalty = GRAPH_PENALTIES[self.graph_penalty]
-        return LowRankProblem(kernels, M, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
+        return LowRankProblem(kernels, R, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
 
 
 def solve_many(
@@ -90,15 +90,15 @@ def solve_many(
     for setting in settings:
         if not isinstance(setting, Setting):
             raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
-    M = kernels.inner_products()
+    R = kernels.factor()
     options = _Options(graph, max_iter, tol)
-    if isinstance(kernels, StoredStack) and not is_on_host(kernels.H) and kernels.n_samples <= LARGEST_BATCHED:
-        return _solve_batches(kernels, M, settings, options, then)
-    if n_jobs == 1 or len(settings) < 2 or not is_on_host(_sample(kernels)):
-        return [_solve_one(kernels, M, setting, options, then) for setting in settings]
+    if isinstance(kernels, StoredStack) and not is_on_host(kernels.like) and kernels.n_samples <= LARGEST_BATCHED:
+        return _solve_batches(kernels, R, settings, options, then)
+    if n_jobs == 1 or len(settings) < 2 or not is_on_host(kernels.like):
+        return [_solve_one(kernels, R, setting, options, then) for setting in settings]
     # One thread a process: together they have as many as there are cores.
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        tasks = (delayed(_solve_one)(kernels, M, setting, options, then) for setting in settings)
+        tasks = (delayed(_solve_one)(kernels, R, setting, options, then) for setting in settings)
         return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
 
 
@@ -109,16 +109,11 @@ class _Options:
     tol: float
 
 
-def _sample(kernels: KernelStack) -> Array:
-    """Return an array that lives where the kernels do."""
-    return kernels.H if isinstance(kernels, StoredStack) else kernels.views[0][0].products  # type: ignore[attr-defined]
-
-
 def _solve_one(
-    kernels: KernelStack, M: Matrix, setting: Setting, options: _Options, then: Callable[[Any], Any] | None
+    kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Callable[[Any], Any] | None
 ) -> Any:
     solution = low_rank.solve(
-        setting.problem(kernels, M),
+        setting.problem(kernels, R),
         lambda: low_rank.starting_point(kernels, setting.mu),
         graph=options.graph,
         max_iter=options.max_iter,
@@ -129,7 +124,7 @@ def _solve_one(
 
 def _solve_batches(
     kernels: StoredStack,
-    M: Matrix,
+    R: Matrix,
     settings: Sequence[Setting],
     options: _Options,
     then: Callable[[Any], Any] | None,
@@ -142,10 +137,10 @@ def _solve_batches(
         for first in range(0, len(members), size):
             chosen = members[first : first + size]
             for i, solution in zip(
-                chosen, _Batch(kernels, M, [settings[i] for i in chosen], options).run(), strict=True
+                chosen, _Batch(kernels, R, [settings[i] for i in chosen], options).run(), strict=True
             ):
                 if solution is None:
-                    results[i] = _solve_one(kernels, M, settings[i], options, then)
+                    results[i] = _solve_one(kernels, R, settings[i], options, then)
                 else:
                     results[i] = solution if then is None else then(solution)
     return results
@@ -154,10 +149,10 @@ def _solve_batches(
 class _Batch:
     """Algorithm 1 on several problems at once: every matrix has a leading axis for the problem."""
 
-    def __init__(self, kernels: StoredStack, M: Matrix, settings: Sequence[Setting], options: _Options) -> None:
-        self.H, self.M, self.options = kernels.H, M, options
-        xp = namespace(self.H)
-        self.flat = xp.reshape(self.H, (self.H.shape[0], -1))
+    def __init__(self, kernels: StoredStack, R: Matrix, settings: Sequence[Setting], options: _Options) -> None:
+        self.R, self.options = R, options
+        self.flat = kernels.flat()
+        m, n = kernels.n_kernels, kernels.n_samples
         self.penalty = GRAPH_PENALTIES[settings[0].graph_penalty]
         # What differs between the problems, as columns that broadcast over matrices.
         self.numbers = {
@@ -167,9 +162,10 @@ class _Batch:
         }
         self.found: list[Solution[LowRankState] | None] = [None] * len(settings)
         self.alive = np.arange(len(settings))  # numbers of the problems that still run
-        self.g = np.full((len(settings), self.H.shape[0]), 1 / self.H.shape[0])
+        self.g = np.full((len(settings), m), 1 / m)
+        self.shape = (n, n)
         self.K = self._combine()
-        self.W, self.J = self.K + 0.0, self.K * 0.0 + identity_like(self.H[0, ...])
+        self.W, self.J = self.K + 0.0, self.K * 0.0 + identity_like(self.K[0, ...])
         self.Z, self.Y1, self.Y2 = self.J, 0.0 * self.K, 0.0 * self.K
 
     def run(self) -> list[Solution[LowRankState] | None]:
@@ -219,15 +215,15 @@ class _Batch:
 
     def _combine(self) -> Array:
         """Return the weighted sum of the kernels of each problem."""
-        xp = namespace(self.H)
-        return xp.reshape(asarray_like(self.g, self.H) @ self.flat, (self.g.shape[0], *self.H.shape[1:]))
+        xp = namespace(self.flat)
+        return xp.reshape(asarray_like(self.g @ self.R.T, self.flat) @ self.flat, (self.g.shape[0], *self.shape))
 
     def _update_weights(self) -> None:
         xp = namespace(self.K)
-        t = to_numpy(xp.reshape(self.K, (self.K.shape[0], -1)) @ self.flat.T).astype(float)
-        finite = np.isfinite(t).all(axis=1)
-        pulls = self.numbers["pull"][finite, None] * t[finite]
-        self.g[finite] = solve_simplex_qps(2 * self.M, pulls, self.g[finite])
+        b = to_numpy(xp.reshape(self.K, (self.K.shape[0], -1)) @ self.flat.T).astype(float)
+        finite = np.isfinite(b).all(axis=1)
+        targets = 0.5 * self.numbers["pull"][finite, None] * b[finite]
+        self.g[finite] = solve_simplex_lsqs(self.R, targets, self.g[finite])
 
     def _column(self, name: str) -> Array:
         return asarray_like(self.numbers[name][:, None, None], self.K)

@@ -23,7 +23,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
 from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, soft_threshold
 from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
 from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
 
 GRAPH_PENALTIES: dict[str, Penalty] = {"nuclear": NUCLEAR, "l1": L1}
@@ -31,6 +31,8 @@ GraphName: TypeAlias = Literal["J", "Z"]
 
 # The published code makes at least this many steps before it looks at its stopping test.
 MIN_ITER = 6
+# An edge lighter than this share of the largest entry is the rounding of a decomposition, not an edge.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class LowRankProblem:
     """
 
     kernels: KernelStack  # candidates H_i, (n, n), each symmetric
-    M: Matrix  # M_ij = Tr(H_i H_j), (m, m): constant, computed once
+    R: Matrix  # R'R = M, M_ij = Tr(H_i H_j): constant, computed once
     alpha: float  # weight of the graph penalty
     beta: float  # weight of the kernel's nuclear norm
     gamma: float  # weight of the distance between K and the weighted sum
@@ -166,9 +168,10 @@ def update_copy(original: Array, Y: Array, mu: float, prox: Callable[[Array], Ar
 def update_weights(p: LowRankProblem, g: Vector, K: Array) -> Vector:
     """Minimise g'Mg - pull t'g on the simplex, t_i = Tr(K H_i), from the old weights: Eq. (14).
 
-    With pull = 2 the solution is the weighted sum of kernels that is nearest to K in the Frobenius norm.
+    That is ||R g - pull/2 b||^2 with the coordinates b of K. With pull = 2 the solution is the weighted sum of kernels
+    that is nearest to K in the Frobenius norm.
     """
-    return solve_simplex_qp(2 * p.M, p.pull * p.kernels.traces(K), g)
+    return solve_simplex_lsq(p.R, 0.5 * p.pull * p.kernels.coordinates(K), g)
 
 
 def relative_change(new: Array, old: Array) -> float:
@@ -193,12 +196,11 @@ def defect(s: LowRankState, graph: GraphName) -> Status | None:
     S = s.J if graph == "J" else s.Z
     if not bool(xp.any(s.K != 0)):
         return Status.KERNEL_VANISHED
-    entries = int(xp.count_nonzero(S))
-    if entries == 0:
+    largest = float(xp.max(S))
+    if largest == 0.0:
         return Status.GRAPH_EMPTY
-    if S.shape[0] > 1 and entries == int(xp.count_nonzero(xp.linalg.diagonal(S))):
-        return Status.GRAPH_DIAGONAL
-    return None
+    edges = xp.count_nonzero(ROUNDING * largest < S) - xp.count_nonzero(xp.linalg.diagonal(S) > ROUNDING * largest)
+    return None if int(edges) > 0 or S.shape[0] == 1 else Status.GRAPH_DIAGONAL
 
 
 def _finite(s: LowRankState) -> bool:
