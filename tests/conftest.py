@@ -11,14 +11,23 @@ settings.register_profile(
 settings.load_profile("kernelbraid")
 
 
+def load(name):
+    if name == "numpy":
+        return array_namespace(np.empty(0))
+    module = pytest.importorskip(name, reason=f"{name} is not installed")
+    return array_namespace(module.asarray(0.0))
+
+
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
 def xp(request):
     """Every array namespace that the mathematics must run on."""
-    if request.param == "numpy":
-        return array_namespace(np.empty(0))
-    module = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
-    empty = module.asarray(0.0) if request.param == "array_api_strict" else module.empty(0)
-    return array_namespace(empty)
+    return load(request.param)
+
+
+@pytest.fixture(params=["array_api_strict", "torch"])
+def foreign(request):
+    """Every array namespace but NumPy's."""
+    return load(request.param)
 
 
 def pytest_terminal_summary(terminalreporter):

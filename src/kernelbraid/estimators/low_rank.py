@@ -10,26 +10,16 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from kernelbraid._arrays import asarray_like, free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
-from kernelbraid._arrays import device as device_of
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import (
-    Interval,
-    StrOptions,
-    check_n_clusters,
-    fit_context,
-    identities,
-    read_kernels,
-    read_views,
-)
-from kernelbraid.estimators.memory import STORAGES, choose_storage
+from kernelbraid.estimators.base import Interval, StrOptions, fit_context
+from kernelbraid.estimators.candidates import cluster_graph, publish, read_candidates
+from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import KernelStack, StoredStack, bank_names, resolve_banks, stack_bank
-from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.kernels import KernelStack
+from kernelbraid.ops import symmetrise
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution
-from kernelbraid.solvers.kmeans import kmeans, separate
 from kernelbraid.solvers.thresholding import ROUTES
 
 # Factor of Tr(K H_i) in the weights' problem, Eq. (14).
@@ -288,14 +278,15 @@ class LKG(ClusterMixin, BaseEstimator):
             return self._fit(X)
 
     def _fit(self, X: Any) -> "LKG":
-        settings = self._settings()
+        settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
-        samples, kernels = self._read(X, settings["kernels"])
-        problem = self._problem(kernels, settings)
+        candidates = read_candidates(self, X, settings["kernels"])
+        samples, self.kernel_names_ = candidates.samples, candidates.names
+        problem = self._problem(candidates.stack, settings)
         history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
         solution = low_rank.solve(
             problem,
-            self._start(kernels, settings, random_state),
+            self._start(candidates.stack, settings, random_state),
             graph=settings["graph_from"],
             max_iter=self.max_iter,
             tol=self.tol,
@@ -303,39 +294,10 @@ class LKG(ClusterMixin, BaseEstimator):
             watch=history,
         )
         outcome = Outcome.of(solution, problem, history, settings)
-        del problem, kernels  # the embedding needs their memory
+        del problem, candidates  # the embedding needs their memory
         self._publish(solution, history, settings, random_state, samples)
         outcome.warn()
         return self
-
-    def _settings(self) -> dict[str, Any]:
-        """Return the parameters, with the preset's value for each that is None."""
-        return PRESETS[self.preset].resolve(self.get_params(deep=False))
-
-    def _read(self, X: Any, kernels: Any) -> tuple[list[Array], KernelStack]:
-        """Return the checked samples and their candidate kernels, and name the kernels."""
-        place = None if self.device is None else partial(to_device, name=self.device)
-        if isinstance(kernels, str) and kernels == "precomputed":
-            H = read_kernels(self, X)
-            check_n_clusters(self.n_clusters, H.shape[-1])
-            H = H if place is None else place(H)
-            self._store(H.shape[-1], H.shape[0], 0, H)
-            self.kernel_names_ = [f"kernel {i}" for i in range(H.shape[0])]
-            return [H[i, ...] for i in range(H.shape[0])], StoredStack.of(H)
-        views = read_views(self, X)
-        n_samples = views[0].shape[0]
-        check_n_clusters(self.n_clusters, n_samples)
-        banks = resolve_banks(kernels, len(views))
-        probe = views[0] if place is None else place(np.empty(0, dtype=views[0].dtype))
-        stored = self._store(n_samples, sum(map(len, banks)), len(views), probe)
-        stack = stack_bank(views, banks, place=place)
-        self.kernel_names_ = bank_names(banks)
-        return views, stack.store() if stored else stack
-
-    def _store(self, n_samples: int, n_kernels: int, n_views: int, like: Array) -> bool:
-        """Return whether the kernels are stored; refuse a fit that does not fit into the memory that holds `like`."""
-        size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize(like.dtype)}
-        return choose_storage(self.storage, self.memory_budget, free_bytes(like), **size)
 
     def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(
@@ -369,24 +331,27 @@ class LKG(ClusterMixin, BaseEstimator):
         random_state: np.random.RandomState,
         samples: list[Array],
     ) -> None:
-        """Set the fitted attributes, in the caller's kind of array, and cluster the graph."""
-        state, n_iter, status = solution.state, solution.n_iter, solution.status
+        """Cluster the graph and set the fitted attributes."""
+        state = solution.state
         Z, J, K, g = state.Z, state.J, state.K, state.g
         state.give_up()
         graph = symmetrise(J if settings["graph_from"] == "J" else Z)
-        embedding = spectral_embedding(graph, self.n_clusters, spectrum=settings["embedding"])
-        found = kmeans(embedding, self.n_clusters, n_init=settings["n_init"], random_state=random_state)
-        labels = separate(found.labels, self.n_clusters, partial(identities, samples))
-        own = to_numpy if self.device is not None else _unchanged
-        self.coefficients_, self.auxiliary_graph_, self.kernel_ = own(Z), own(J), own(K)
-        self.graph_, self.embedding_ = own(graph), own(embedding)
-        self.labels_, self.kernel_weights_ = labels, g
-        if is_foreign(self.graph_):
-            xp = namespace(self.graph_)
-            self.labels_ = xp.asarray(labels, device=device_of(self.graph_))
-            self.kernel_weights_ = asarray_like(g, self.graph_)
-        self.n_iter_, self.status_, self.history_ = n_iter, str(status), history.columns()
-
-
-def _unchanged(array: Array) -> Array:
-    return array
+        embedding, labels = cluster_graph(
+            graph,
+            self.n_clusters,
+            spectrum=settings["embedding"],
+            n_init=settings["n_init"],
+            random_state=random_state,
+            samples=samples,
+        )
+        publish(
+            self,
+            coefficients_=Z,
+            auxiliary_graph_=J,
+            kernel_=K,
+            graph_=graph,
+            embedding_=embedding,
+            labels_=labels,
+            kernel_weights_=g,
+        )
+        self.n_iter_, self.status_, self.history_ = solution.n_iter, str(solution.status), history.columns()

@@ -1,0 +1,68 @@
+import pytest
+
+from kernelbraid.estimators import memory
+from kernelbraid.estimators.memory import available_bytes, choose_storage, format_bytes, predict_bytes
+
+SIZE = {"n_samples": 1000, "n_kernels": 12, "n_views": 1, "itemsize": 8}
+
+
+def test_stored_kernels_cost_one_matrix_each_and_lazy_ones_one_a_view():
+    square = 1000 * 1000 * 8
+    working = predict_bytes(**{**SIZE, "n_kernels": 0}, stored=True)
+    assert predict_bytes(**SIZE, stored=True) - working == 12 * square
+    assert predict_bytes(**SIZE, stored=False) - working == square
+    assert predict_bytes(**{**SIZE, "n_kernels": 99}, stored=False) == predict_bytes(**SIZE, stored=False)
+
+
+def test_inner_products_are_double_also_for_single_precision():
+    single = {**SIZE, "itemsize": 4}
+    assert predict_bytes(**single, stored=False) == int(1000 * 1000 * (memory.WORKING_MATRICES * 4 + 8))
+
+
+@pytest.mark.parametrize(
+    ("storage", "budget", "stored"),
+    [("auto", 1e9, True), ("auto", 1.2e8, False), ("lazy", 1e9, False), ("stored", 1e9, True)],
+)
+def test_storage_follows_the_budget(storage, budget, stored):
+    assert choose_storage(storage, budget, **SIZE) is stored
+
+
+def test_the_memory_of_a_device_counts_unless_a_budget_is_given(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: pytest.fail("asked the machine"))
+    assert choose_storage("auto", None, 10**9, **SIZE)
+    assert not choose_storage("auto", 1.2e8, 10**9, **SIZE)
+    with pytest.raises(MemoryError, match="1 KB are free"):
+        choose_storage("auto", None, 1000, **SIZE)
+
+
+def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    assert choose_storage("auto", None, **SIZE)
+
+
+def test_the_ways_out_are_those_that_help():
+    with pytest.raises(MemoryError, match=r"needs about 96 MB, .* use float32 data \(52 MB\) or fewer samples or"):
+        choose_storage("auto", 5e7, **SIZE)
+    with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
+        choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})
+
+
+def test_this_machine_tells_how_much_is_free():
+    free = available_bytes()
+    assert free is None or free > 0
+
+
+def test_a_container_may_have_less(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "Path", lambda path: tmp_path if "cgroup" in path else tmp_path / "meminfo")
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 5000 kB\n")
+    (tmp_path / "memory.max").write_text("3000000\n")
+    (tmp_path / "memory.current").write_text("2000000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 500000\n")
+    assert available_bytes() == 1_500_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_bytes() == 5000 * 1024
+
+
+@pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])
+def test_numbers_of_bytes_are_readable(count, text):
+    assert format_bytes(count) == text
