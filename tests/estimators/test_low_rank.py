@@ -377,6 +377,12 @@ class TestBackends:
         with pytest.raises(ValueError, match="arrays of different libraries"):
             fit([X, foreign.asarray(X)])
 
+    def test_mixed_devices_are_refused(self):
+        strict = pytest.importorskip("array_api_strict", reason="array_api_strict is not installed")
+        views = [strict.asarray(X, device=strict.Device(name)) for name in ("CPU_DEVICE", "device1")]
+        with pytest.raises(ValueError, match=r"the views of X are on different devices \(.*device1.*\); move them"):
+            fit(views)
+
     def test_bad_arrays_of_other_libraries_get_a_clear_sentence(self, foreign):
         for bad, message in [
             (np.where(X[3, 1] == X, np.nan, X), "X contains NaN or infinity"),

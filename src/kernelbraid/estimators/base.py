@@ -9,7 +9,7 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import is_finite, is_foreign, namespace, to_numpy
+from kernelbraid._arrays import device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import stack_kernels
 
@@ -48,6 +48,9 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
     views = [_check_view(view, number) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
         raise ValueError("the views of X are arrays of different libraries; convert them to one.")
+    devices = sorted({str(device(view)) for view in views if is_foreign(view)})
+    if len(devices) > 1:
+        raise ValueError(f"the views of X are on different devices ({', '.join(devices)}); move them to one.")
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
         raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
