@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs clean
+.PHONY: demo test lint types layers check docs bench bench-gpu clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -43,6 +43,14 @@ check: lint types layers
 
 docs: .venv/extra-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# Speed and memory against plain ports, into benchmarks/results; BENCH_ARGS=--quick tries the commands in a minute.
+bench: .venv/extra-plot
+	$(BIN)/python -m benchmarks.cpu $(BENCH_ARGS)
+
+# The same on a GPU; needs a CUDA build of torch in .venv. KERNELBRAID_SHARED names the folder that holds datasets/.
+bench-gpu: .venv/extra-plot
+	$(BIN)/python -m benchmarks.gpu $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated

@@ -2,7 +2,7 @@
 
 import os
 import platform
-import threading
+import subprocess
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -12,7 +12,6 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 PACKAGES = ("kernelbraid", "numpy", "scipy", "scikit-learn", "threadpoolctl", "torch")
-SAMPLING_SECONDS = 0.002
 
 
 def describe_machine() -> dict[str, Any]:
@@ -25,6 +24,7 @@ def describe_machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "blas": sorted({f"{pool['internal_api']} {pool['version']} ({pool['architecture']})" for pool in _pools()}),
         "versions": {name: found for name in PACKAGES if (found := _version(name)) is not None},
+        "commit": _commit(),
         "load_before": [round(load, 2) for load in os.getloadavg()],
         "date": time.strftime("%Y-%m-%d"),
     }
@@ -37,34 +37,35 @@ def timed(function: Callable[..., Any], *arguments: Any, **options: Any) -> tupl
     return time.perf_counter() - started, result
 
 
-def resident_bytes() -> int:
-    """Return the resident memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 class MemoryMeter:
-    """Samples the resident memory in a thread; `growth` is the peak over the memory at the start."""
+    """Measures by how much the resident memory grew at its peak.
+
+    The system keeps the peak itself (Linux), also while a long LAPACK call keeps every other thread from looking.
+    """
 
     def __enter__(self) -> "MemoryMeter":
-        self._stop = threading.Event()
-        self._before = self._peak = resident_bytes()
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-        self._thread.start()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+        self._before = _status_bytes("VmRSS")
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self._stop.set()
-        self._thread.join()
+        self.growth = _status_bytes("VmHWM") - self._before
 
-    @property
-    def growth(self) -> int:
-        """Bytes at the peak beyond those at the start."""
-        return self._peak - self._before
 
-    def _sample(self) -> None:
-        while not self._stop.wait(SAMPLING_SECONDS):
-            self._peak = max(self._peak, resident_bytes())
+def _status_bytes(field: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def _commit() -> str:
+    """Return the commit that was checked out; a plus means that files were changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    try:
+        return subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def _pools() -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ Both make every step of Algorithm 1 with ``numpy.linalg.solve`` and ``numpy.lina
 expression. They know nothing of kernelbraid, except that the exact solver of the weights can be put in.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,10 +11,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.problems import GROWTH, METHODS, Setting
-from kernelbraid.solvers.simplex_qp import solve_simplex_qp
+from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
-Weigher = Callable[[Matrix, Matrix], Matrix]
 
 SUM_ROW_WEIGHT = 1e4  # of the row that asks for a sum of one, over the norm of the other rows
 RIDGE = 1e-12  # of the trace, so that nearly equal kernels have a Cholesky factor
@@ -50,11 +48,6 @@ def weights_by_least_squares(M: Matrix, linear: Matrix) -> Matrix:
     return g / g.sum()
 
 
-def exact_weights(M: Matrix, linear: Matrix) -> Matrix:
-    """Solve the same program with kernelbraid's active-set method: leaves the ridge out of a comparison."""
-    return solve_simplex_qp(2 * M, linear)
-
-
 def threshold_singular_values(A: Matrix, t: float) -> Matrix:
     """Lower every singular value by t, through the full decomposition."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
@@ -73,7 +66,6 @@ class PlainPort:
     H: Matrix  # (m, n, n)
     setting: Setting
     method: str  # "LKGr" or "LKGs"
-    weigh: Weigher = weights_by_least_squares
     M: Matrix = field(init=False)  # (m, m)
     eye: Matrix = field(init=False)  # (n, n)
 
@@ -99,22 +91,35 @@ class PlainPort:
         K = np.maximum((combined + mu * s.W + s.Y2 - eye / 2 + Z.T - Z @ Z.T / 2) / (mu + 2 * p.gamma), 0)
         J = np.maximum(shrink(Z - s.Y1 / mu, p.alpha / mu), 0)
         W = np.maximum(threshold_singular_values(K - s.Y2 / mu, p.beta / mu), 0)
-        g = self.weigh(*self.weights_problem(K))
+        g = self.weights(K)
         Y1, Y2 = s.Y1, s.Y2
         Y1 += mu * (J - Z)
         Y2 += mu * (W - K)
         return PlainState(K, J, W, g, Y1, Y2, GROWTH * mu)
 
-    def weights_problem(self, K: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the quadratic and the linear term of the weights' program."""
-        return self.M, 2 * self.H.reshape(self.H.shape[0], -1) @ K.ravel()
+    def weights(self, K: Matrix) -> Matrix:
+        """Return the weights of the sum of kernels that is nearest to K."""
+        return weights_by_least_squares(self.M, 2 * self.H.reshape(self.H.shape[0], -1) @ K.ravel())
 
 
 @dataclass
 class AsPublished(PlainPort):
     """Opponent (a): every trace is taken of a full product, in every step, as the authors' loop does."""
 
-    def weights_problem(self, K: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the quadratic and the linear term of the weights' program, from m^2 + m products."""
+    def weights(self, K: Matrix) -> Matrix:
+        """Return the weights of the sum of kernels that is nearest to K, from m^2 + m products."""
         M = np.array([[np.trace(Hi @ Hj) for Hj in self.H] for Hi in self.H])
-        return M, 2 * np.array([np.trace(K @ Hi) for Hi in self.H])
+        return weights_by_least_squares(M, 2 * np.array([np.trace(K @ Hi) for Hi in self.H]))
+
+
+@dataclass
+class WithExactWeights(PlainPort):
+    """Opponent (b) with kernelbraid's solver of the weights, to compare results without the ridge; it is not timed."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.Q, self.R = np.linalg.qr(self.H.reshape(self.H.shape[0], -1).T)
+
+    def weights(self, K: Matrix) -> Matrix:
+        """Return the weights of the sum of kernels that is nearest to K."""
+        return solve_simplex_lsq(self.R, self.Q.T @ K.ravel())

@@ -40,8 +40,8 @@ def seconds_of_own_calls(p: LowRankProblem, before: LowRankState, after: LowRank
     clock, mu, progress = Clock(), before.mu, after.progress
     _solve(clock, before.K + mu * np.eye(len(before.K)), before.K + mu * before.J + before.Y1)
     clock(np.matmul, after.Z, after.Z.T)
-    flat = p.kernels.H.reshape(p.kernels.n_kernels, -1)
-    clock(np.matmul, before.g, flat)
+    flat = p.kernels.flat()
+    clock(np.matmul, p.R @ before.g, flat)
     clock(np.matmul, flat, after.K.reshape(-1))
     if progress.graph_route in ROUTES:
         ROUTES[progress.graph_route](clock, after.Z - before.Y1 / mu, p.alpha / mu, progress.graph_rank)

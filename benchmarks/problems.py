@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid.kernels import StoredStack, build_bank
+from kernelbraid.kernels import KernelStack, build_bank
 from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, LowRankProblem
 
 METHODS = {"LKGr": "nuclear", "LKGs": "l1"}
@@ -37,7 +37,7 @@ class Size:
     n_samples: int
     n_clusters: int
     n_features: int = 200
-    noise: float = 0.2  # standard deviation within a cluster; centres are uniform on the unit cube
+    noise: float = 0.15  # standard deviation within a cluster; centres are uniform on the unit cube
 
 
 SIZES = (Size("ORL", 400, 20), Size("TR41", 878, 10), Size("BA", 1404, 36))
@@ -53,16 +53,16 @@ def draw_samples(size: Size, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-def stored_kernels(size: Size) -> StoredStack:
-    """Return the twelve kernels of a problem as matrices."""
-    return StoredStack(build_bank(draw_samples(size), BANK))
+def evaluate_kernels(size: Size) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the twelve kernels of a problem, (m, n, n)."""
+    return build_bank(draw_samples(size), BANK)
 
 
-def pose(kernels: Any, inner_products: Any, setting: Setting, method: str) -> LowRankProblem:
+def pose(kernels: KernelStack, setting: Setting, method: str) -> LowRankProblem:
     """Return the problem of a method ("LKGr" or "LKGs") at a setting, as the published code solves it."""
     return LowRankProblem(
         kernels=kernels,
-        M=inner_products,
+        R=kernels.factor(),
         alpha=setting.alpha,
         beta=setting.beta,
         gamma=setting.gamma,

@@ -47,24 +47,37 @@ def is_foreign(array: Any) -> bool:
     return bool(is_array_api_obj(array)) and not is_numpy_array(array)
 
 
+def detach(array: Array) -> Array:
+    """Return an array without the record of its derivatives, where its library keeps one."""
+    return array.detach() if hasattr(array, "detach") else array
+
+
 def to_device(array: Array, name: str) -> Array:
-    """Copy a NumPy array to a device by its PyTorch name, such as ``"cuda"`` or ``"cpu"``."""
+    """Copy an array to a device by its PyTorch name, such as ``"cuda"`` or ``"cpu"``."""
     try:
         torch = importlib.import_module("torch")
     except ImportError:
         raise ValueError(f"device={name!r} needs PyTorch; install torch, or leave device=None.") from None
     try:
-        # PyTorch warns of arrays that it cannot write to, such as views of a diagonal: those are copied.
-        return torch.as_tensor(np.require(array, requirements="W") if is_numpy_array(array) else array, device=name)
-    except (RuntimeError, AssertionError):  # what PyTorch raises for a device that is not there
+        torch.zeros(1, device=name).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError):  # what PyTorch raises for a device that is not there
         raise ValueError(f"device={name!r} is not available to PyTorch here; leave device=None.") from None
+    if not isinstance(array, torch.Tensor):
+        # PyTorch warns of arrays that it cannot write to, such as views of a diagonal: those are copied.
+        array = np.require(to_numpy(array), requirements="W")
+    try:
+        return torch.as_tensor(array, device=name)
+    except torch.OutOfMemoryError:
+        raise MemoryError(f"device={name!r} has no room for an array of shape {tuple(array.shape)}.") from None
 
 
 def free_bytes(array: Array) -> int | None:
     """Return the free memory of the accelerator that holds an array; None for the CPU or where it is unknown."""
     if is_on_host(array) or not str(device(array)).startswith("cuda"):
         return None
-    return int(sys.modules["torch"].cuda.mem_get_info(device(array))[0])
+    cuda, place = sys.modules["torch"].cuda, device(array)
+    cached = cuda.memory_reserved(place) - cuda.memory_allocated(place)  # freed, but kept by PyTorch for later
+    return int(cuda.mem_get_info(place)[0] + cached)
 
 
 def itemsize(dtype: Any) -> int:

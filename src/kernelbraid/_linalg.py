@@ -4,16 +4,40 @@ NumPy goes to LAPACK and BLAS directly: in place, and one triangle of a symmetri
 the functions of the array API standard.
 """
 
-from collections.abc import Callable
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
 from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from threadpoolctl import ThreadpoolController
 
 from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
 from kernelbraid._typing import Array
+
+# Below this order one thread of BLAS is as fast as two, on an idle machine too.
+THREADED_ORDER = 1000
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
+    """Set the threads of BLAS for matrices of order n: those asked for; one for small matrices; otherwise as they are.
+
+    Threads that wait for each other on a busy machine make small factorisations slower, up to tens of times.
+    """
+    if asked is None and n >= THREADED_ORDER:
+        yield
+        return
+    with _blas().limit(limits=asked or 1, user_api="blas"):
+        yield
 
 
 def solve_in_place(A: Array, B: Array) -> Array:

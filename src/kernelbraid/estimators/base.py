@@ -9,7 +9,7 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import device, is_finite, is_foreign, namespace, to_numpy
+from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import stack_kernels
 
@@ -33,6 +33,7 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
     list of ndarray or csr matrix
         Floating-point and finite.
     """
+    _forget_names(estimator)
     if is_foreign(X):
         X = _check_foreign(X, "X")
         estimator.n_features_in_ = X.shape[1]
@@ -60,9 +61,16 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
 
 def read_kernels(estimator: Any, X: Any) -> Array:
     """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
+    _forget_names(estimator)
     H = stack_kernels(X)
     estimator.n_features_in_ = H.shape[-1]
     return H
+
+
+def _forget_names(estimator: Any) -> None:
+    """Drop the feature names of an earlier fit; scikit-learn's own check sets those of a data frame anew."""
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def check_n_clusters(n_clusters: int, n_samples: int) -> None:
@@ -94,13 +102,15 @@ def _row_keys(A: Array) -> list[bytes]:
 
 def _is_view_list(X: Any) -> bool:
     """Tell a list of matrices from a matrix written as nested lists."""
-    return isinstance(X, list | tuple) and len(X) > 0 and all(len(getattr(v, "shape", ())) == 2 for v in X)
+    return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 
 
 def _check_view(view: Any, number: int) -> Array:
     name = f"view {number} of X"
     if is_foreign(view):
         return _check_foreign(view, name)
+    if len(getattr(view, "shape", ())) != 2:
+        raise ValueError(f"{name} is no matrix, but others are; give each view as (n_samples, n_features).")
     view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
     return _check_finite(view, name)
 
@@ -108,6 +118,9 @@ def _check_view(view: Any, number: int) -> Array:
 def _check_foreign(A: Array, name: str) -> Array:
     """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
     xp = namespace(A)
+    A = detach(A)
+    if not xp.isdtype(A.dtype, ("real floating", "integral", "bool")):
+        raise ValueError(f"{name} holds {A.dtype} values; samples must be real numbers.")
     if A.ndim != 2:
         remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else "samples are rows"
         raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy}.")

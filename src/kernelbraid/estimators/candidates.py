@@ -6,13 +6,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kernelbraid._arrays import device as device_of
 from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
+from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import check_n_clusters, identities, read_kernels, read_views
 from kernelbraid.estimators.memory import choose_storage
-from kernelbraid.kernels import KernelStack, StoredStack, bank_names, resolve_banks, stack_bank
+from kernelbraid.kernels import Custom, KernelStack, StoredStack, bank_names, list_kernels, resolve_banks, stack_bank
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.kmeans import kmeans, separate
@@ -50,26 +52,31 @@ def read_candidates(estimator: Any, X: Any, kernels: Any) -> Candidates:
     views = read_views(estimator, X)
     check_n_clusters(estimator.n_clusters, views[0].shape[0])
     banks = resolve_banks(kernels, len(views))
-    there = views[0] if place is None else place(np.empty(0, dtype=views[0].dtype))
-    stored = _may_store(estimator, views[0].shape[0], sum(map(len, banks)), len(views), there)
+    single = all(itemsize(view.dtype) == 4 for view in views)
+    there = views[0] if place is None else place(np.empty(0))
+    n_given = sum(isinstance(kernel, Custom) for bank in banks for kernel in bank)
+    size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
+    stored = _may_store(estimator, there, itemsize=4 if single else 8, n_given=n_given, **size)
     stack = stack_bank(views, banks, place=place)
     return Candidates(views, stack.store() if stored else stack, bank_names(banks))
 
 
 def _read_precomputed(estimator: Any, X: Any, place: Callable[[Array], Array] | None) -> Candidates:
-    H = read_kernels(estimator, X)
-    m, n = H.shape[:2]
+    matrices = list_kernels(X)
+    m, n = len(matrices), len(matrices[0]) if not sparse.issparse(matrices[0]) else matrices[0].shape[0]
     check_n_clusters(estimator.n_clusters, n)
-    samples = [H[i, ...] for i in range(m)]
-    H = H if place is None else place(H)
-    _may_store(estimator, n, m, 0, H)
-    return Candidates(samples, StoredStack.of(H), [f"kernel {i}" for i in range(m)])
+    single = all(itemsize(getattr(K, "dtype", float)) == 4 for K in matrices)
+    there = place(np.empty(0)) if place is not None else matrices[0]
+    _may_store(estimator, there, itemsize=4 if single else 8, n_samples=n, n_kernels=m, n_views=0)
+    H = read_kernels(estimator, matrices)
+    stack = StoredStack.of(H if place is None else place(H), overwrite=True)
+    return Candidates(matrices, stack, [f"kernel {i}" for i in range(m)])
 
 
-def _may_store(estimator: Any, n_samples: int, n_kernels: int, n_views: int, like: Array) -> bool:
+def _may_store(estimator: Any, like: Array, **size: int) -> bool:
     """Return whether the kernels are stored; refuse a fit that does not fit into the memory that holds `like`."""
-    size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize(like.dtype)}
-    return choose_storage(estimator.storage, estimator.memory_budget, free_bytes(like), **size)
+    free = free_bytes(like) if is_foreign(like) else None
+    return choose_storage(estimator.storage, estimator.memory_budget, free, **size)
 
 
 def cluster_graph(
@@ -80,6 +87,7 @@ def cluster_graph(
     n_init: int,
     random_state: np.random.RandomState,
     samples: list[Array],
+    threads: int | None = None,
 ) -> tuple[Array, np.ndarray]:
     """Return the spectral embedding of a graph and the labels that k-means finds in it.
 
@@ -94,11 +102,16 @@ def cluster_graph(
     random_state : RandomState
         Draws the starts of k-means.
     samples : list of arrays
-        What tells the samples apart if the embedding does not.
+        What tells the samples apart if the embedding does not: copies of a sample get its label.
+    threads : int, default=None
+        Threads of BLAS; chosen by the size of the graph if None.
     """
-    embedding = spectral_embedding(graph, n_clusters, spectrum=spectrum)
-    found = kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state)
-    return embedding, separate(found.labels, n_clusters, partial(identities, samples))
+    with blas_threads(graph.shape[0], threads):
+        embedding = spectral_embedding(graph, n_clusters, spectrum=spectrum)
+        found = kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state)
+    same = identities(samples)
+    _, first = np.unique(same, return_index=True)
+    return embedding, separate(found.labels[first[same]], n_clusters, same)
 
 
 def publish(estimator: Any, **attributes: Array) -> None:

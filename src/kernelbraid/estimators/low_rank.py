@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, StrOptions, fit_context
@@ -104,8 +103,8 @@ class LKG(ClusterMixin, BaseEstimator):
         PyTorch device to compute on, such as ``"cuda"``; results come back as NumPy arrays. If None, the input
         decides: PyTorch tensors are used where they are, and results are tensors beside them.
     n_jobs : int, default=None
-        Threads of the linear algebra library during the fit. If None, its own setting stands (``OMP_NUM_THREADS``
-        and the like).
+        Threads of BLAS during the fit. If None: one below 1000 samples, where more do not help; above, its own
+        setting stands (``OMP_NUM_THREADS`` and the like). PyTorch has its own, ``torch.set_num_threads``.
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions a step).
     callback : callable, default=None
@@ -274,10 +273,6 @@ class LKG(ClusterMixin, BaseEstimator):
         LKG
             The fitted estimator.
         """
-        with threadpool_limits(self.n_jobs, user_api="blas"):
-            return self._fit(X)
-
-    def _fit(self, X: Any) -> "LKG":
         settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
         candidates = read_candidates(self, X, settings["kernels"])
@@ -291,6 +286,7 @@ class LKG(ClusterMixin, BaseEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
             route=self.thresholding,
+            threads=self.n_jobs,
             watch=history,
         )
         outcome = Outcome.of(solution, problem, history, settings)
@@ -343,6 +339,7 @@ class LKG(ClusterMixin, BaseEstimator):
             n_init=settings["n_init"],
             random_state=random_state,
             samples=samples,
+            threads=self.n_jobs,
         )
         publish(
             self,

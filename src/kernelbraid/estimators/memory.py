@@ -9,17 +9,21 @@ WORKING_MATRICES = 11.0
 STORAGES = ("auto", "stored", "lazy")
 
 
-def predict_bytes(n_samples: int, n_kernels: int, n_views: int, itemsize: int, *, stored: bool) -> int:
+def predict_bytes(
+    n_samples: int, n_kernels: int, n_views: int, itemsize: int, *, stored: bool, n_given: int = 0
+) -> int:
     """Return the peak memory of a fit beside its input.
 
     Parameters
     ----------
     n_samples, n_kernels, n_views : int
-        Size of the problem; n_views is 0 for precomputed kernels, whose inner products are not needed.
+        Size of the problem; n_views is 0 for precomputed kernels, which need no inner products.
     itemsize : int
         Bytes of a number: 4 or 8.
     stored : bool
         Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix a view.
+    n_given : int, default=0
+        How many of the kernels are functions of the user, whose matrices are kept in either case.
 
     Returns
     -------
@@ -27,7 +31,7 @@ def predict_bytes(n_samples: int, n_kernels: int, n_views: int, itemsize: int, *
         Bytes.
     """
     square = n_samples * n_samples
-    kernels = n_kernels * itemsize if stored else n_views * 8
+    kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
     return int(square * (WORKING_MATRICES * itemsize + kernels))
 
 
@@ -52,6 +56,7 @@ def choose_storage(
     n_kernels: int,
     n_views: int,
     itemsize: int,
+    n_given: int = 0,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -63,23 +68,25 @@ def choose_storage(
         Bytes that may be used; what is available if None.
     on_device : int or None
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
-    n_samples, n_kernels, n_views, itemsize : int
+    n_samples, n_kernels, n_views, itemsize, n_given : int
         As for :func:`predict_bytes`.
     """
+    storage = "stored" if n_views == 0 else storage  # precomputed kernels are there already
     limit = budget if budget is not None else on_device if on_device is not None else available_bytes()
-    size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "itemsize": itemsize}
+    size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
+    size["itemsize"] = itemsize
     stored = predict_bytes(**size, stored=True)
     lazy = predict_bytes(**size, stored=False)
     if limit is None or (storage != "lazy" and stored <= limit):
         return storage != "lazy"
-    if storage != "stored" and n_views > 0 and lazy <= limit:
+    if storage != "stored" and lazy <= limit:
         return False
-    needed = stored if storage == "stored" or n_views == 0 else lazy
+    needed = stored if storage == "stored" else lazy
     ways = []
     if storage == "stored" and n_views > 0 and lazy <= limit:
         ways.append(f"storage='lazy' ({format_bytes(lazy)})")
     if itemsize == 8:
-        halved = predict_bytes(n_samples, n_kernels, n_views, 4, stored=storage == "stored" or n_views == 0)
+        halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways.append(f"float32 data ({format_bytes(halved)})")
     ways += ["fewer samples", "a larger memory_budget"]
     raise MemoryError(

@@ -111,7 +111,7 @@ class Outcome:
         else:
             what, remedy = SENTENCES[self.status]
         text = f"LKG {what.format(**self.facts)}{self._returned()}. {remedy.format(**self.facts)}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
 
     def _returned(self) -> str:
         if self.status in LAST_ITERATE:

@@ -2,7 +2,7 @@
 
 from kernelbraid.kernels.banks import BANKS, bank_names, build_bank, resolve_bank, resolve_banks, stack_bank
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
-from kernelbraid.kernels.precomputed import check_kernel, stack_kernels
+from kernelbraid.kernels.precomputed import check_kernel, list_kernels, stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "resolve_bank",
     "resolve_banks",
     "check_kernel",
+    "list_kernels",
     "stack_kernels",
     "stack_bank",
     "KernelStack",

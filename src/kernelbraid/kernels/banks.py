@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import gram, itemsize, namespace, power_of_two, row_blocks
+from kernelbraid._arrays import device, gram, is_finite, is_foreign, itemsize, namespace, power_of_two, row_blocks
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import check_kernel
@@ -61,6 +61,8 @@ def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
 
 
 def _as_kernel(entry: Any, position: int) -> Kernel | Custom:
+    if isinstance(entry, type):
+        raise ValueError(f"kernels[{position}]={entry.__name__} is a class; write {entry.__name__}(...).")
     if isinstance(entry, Custom | Kernel):
         return entry
     if callable(entry):
@@ -140,10 +142,10 @@ def stack_bank(
     """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     banks = resolve_banks(kernels, len(views))
-    first = views[0]
-    xp = namespace(first)
+    views = [_check_samples(view, number) for number, view in enumerate(views, 1)]
+    xp = namespace(*views)
     if dtype is None:
-        dtype = first.dtype if first.dtype in (xp.float32, xp.float64) else xp.float64
+        dtype = xp.float32 if all(view.dtype == xp.float32 for view in views) else xp.float64
     if place is None:
         stacks = [(pairs_within(view), _bind(bank, view)) for view, bank in zip(views, banks, strict=True)]
         return LazyStack(stacks, dtype)
@@ -156,18 +158,34 @@ def stack_bank(
     return LazyStack(stacks, getattr(namespace(products), "float32" if itemsize(dtype) == 4 else "float64"))
 
 
+def _check_samples(X: Any, number: int) -> Array:
+    """Return samples as a finite matrix that can be cut into blocks of rows."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+    elif not is_foreign(X):
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"view {number} of X has shape {tuple(X.shape)}; samples are the rows of a matrix.")
+    if not is_finite(X.data if sparse.issparse(X) else X):
+        raise ValueError(f"view {number} of X contains NaN or infinity; drop such samples or fill them in.")
+    return X
+
+
 def _move(kernel: Kernel, place: Callable[[Array], Array]) -> Kernel:
     return Given(place(kernel.values), kernel.name) if isinstance(kernel, Given) else kernel
 
 
 def _bind(bank: Sequence[Kernel | Custom], X: Array) -> list[Kernel]:
     """Evaluate the user's functions on the samples: what they return is kept, the rest stays lazy."""
-    return [
-        Given(check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0]), kernel.name)
-        if isinstance(kernel, Custom)
-        else kernel
-        for kernel in bank
-    ]
+    return [Given(_evaluate(kernel, X), kernel.name) if isinstance(kernel, Custom) else kernel for kernel in bank]
+
+
+def _evaluate(kernel: Custom, X: Array) -> Array:
+    """Return the checked matrix of a user's function, beside X if the function gives NumPy arrays."""
+    K = check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
+    if is_foreign(X) and not is_foreign(K):
+        return namespace(X).asarray(K, device=device(X))
+    return K
 
 
 def pairs_within(X: Array) -> Pairs:

@@ -11,6 +11,8 @@ from kernelbraid._typing import Array
 Normalisation: TypeAlias = Literal["cosine", "max"] | None
 # Beside an offset of this size, products of scaled samples do not show in any digit.
 LARGE_OFFSET = 1e100
+# Squared distance, relative to the squared lengths, below which samples coincide: a few units in the last place.
+COINCIDENT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Pairs:
     def squared_distances(self) -> Array:
         """Return the squared Euclidean distances of the scaled samples."""
         xp = namespace(self.products)
-        distances = self.row_squares[:, None] + self.column_squares[None, :] - 2 * self.products
-        return xp.maximum(distances, asarray_like(0.0, distances))
+        sums = self.row_squares[:, None] + self.column_squares[None, :]
+        distances = sums - 2 * self.products
+        # What is left of coinciding samples is the rounding of the sums; a narrow kernel would take it for a distance.
+        return xp.where(distances > COINCIDENT * sums, distances, asarray_like(0.0, distances))
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import is_finite, namespace
+from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._typing import Array
 
 
@@ -27,8 +27,7 @@ def check_kernel(K: Any, name: str, n_samples: int | None = None) -> Array:
     array of shape (n, n)
         Floating-point, (K + K') / 2.
     """
-    K = K.toarray() if sparse.issparse(K) else K
-    K = K if hasattr(K, "__array_namespace__") or hasattr(K, "dtype") else np.asarray(K, dtype=float)
+    K = as_matrix(K, name)
     xp = namespace(K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"{name} has shape {tuple(K.shape)}; a kernel must be square, (n_samples, n_samples).")
@@ -61,21 +60,49 @@ def stack_kernels(kernels: Array | Sequence[Array]) -> Array:
     array of shape (n_kernels, n, n)
         Each kernel exactly symmetric; float32 only if all are.
     """
+    matrices = list_kernels(kernels)
+    first = check_kernel(matrices[0], "kernel 0 of X")
+    xp, n = namespace(first), first.shape[0]
+    single = all("float32" in str(getattr(K, "dtype", "")) for K in matrices)
+    stack = xp.empty((len(matrices), n, n), dtype=xp.float32 if single else xp.float64, device=device(first))
+    for i, K in enumerate(matrices):
+        name = f"kernel {i} of X"
+        checked = first if i == 0 else check_kernel(K, name, n)
+        if namespace(checked) is not xp or device(checked) != device(first):
+            raise ValueError(f"{name} is another kind of array than kernel 0, or elsewhere; convert them to one kind.")
+        stack[i, ...] = xp.astype(checked, stack.dtype, copy=False)
+    return stack
+
+
+def as_matrix(K: Any, name: str) -> Array:
+    """Return what a user calls a kernel as an array of real numbers."""
+    K = K.toarray() if sparse.issparse(K) else K
+    if not is_foreign(K):
+        try:
+            K = np.asarray(K, dtype=None if hasattr(K, "dtype") else float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} is no matrix of numbers; give an array (n_samples, n_samples).") from None
+        if K.dtype.kind not in "fiub":
+            raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
+        return K
+    if not namespace(K).isdtype(K.dtype, ("real floating", "integral", "bool")):
+        raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
+    return detach(K)
+
+
+def list_kernels(kernels: Any) -> list[Any]:
+    """Return the single matrices of a stack, a list, or one matrix, unchecked."""
     matrices = _as_list(kernels)
     if not matrices:
         raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
-    first = check_kernel(matrices[0], "kernel 0 of X")
-    checked = [first] + [check_kernel(K, f"kernel {i} of X", first.shape[0]) for i, K in enumerate(matrices[1:], 1)]
-    xp = namespace(*checked)
-    dtype = xp.float32 if all(K.dtype == xp.float32 for K in checked) else xp.float64
-    return xp.stack([xp.astype(K, dtype) for K in checked])
+    return matrices
 
 
 def _as_list(kernels: Any) -> list[Any]:
     """Return the single matrices of a stack, a list, or one matrix."""
     if sparse.issparse(kernels):
         return [kernels]
-    if isinstance(kernels, list | tuple) and any(hasattr(K, "shape") for K in kernels):
+    if isinstance(kernels, list | tuple) and (not kernels or any(hasattr(K, "shape") for K in kernels)):
         return list(kernels)
     if not hasattr(kernels, "ndim"):
         kernels = np.asarray(kernels, dtype=float)

@@ -71,7 +71,7 @@ class StoredStack:
         xp = namespace(H)
         m = H.shape[0]
         flat = xp.reshape(H, (m, -1))
-        unit = power_of_two(float(xp.max(xp.abs(flat))))
+        unit = power_of_two(max(float(xp.max(flat)), -float(xp.min(flat))))
         flat *= 1 / unit
         R = np.zeros((m, m))
         for i in range(m):

@@ -1,6 +1,5 @@
 """k-means with many restarts at once: Lloyd's iteration as matrix products over a batch of starts."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,8 +12,8 @@ Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 # Restarts run together while their distances, (restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
-# Squared distance, relative to the largest squared length, below which a point sits on its centre.
-COINCIDENT = 1e-12
+# Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
+COINCIDENT = 1e4
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def _lloyd(X: Array, starts: Labels, max_iter: int) -> Clustering:
     n_starts, k = starts.shape
     where = device(X)
     squares = xp.sum(X * X, axis=1)
-    unit = float(xp.max(squares)) or 1.0
+    unit = (float(xp.max(squares)) or 1.0) * (COINCIDENT * float(xp.finfo(X.dtype).eps))
     centres = xp.reshape(xp.take(X, xp.asarray(starts.reshape(-1), device=where), axis=0), (n_starts, k, X.shape[1]))
     labels = np.full((n_starts, X.shape[0]), -1, dtype=np.int64)
     inertia = np.full(n_starts, np.inf)
@@ -110,13 +109,13 @@ def _means(X: Array, labels: Labels, k: int) -> Array:
 def refill(labels: Labels, misfit: np.ndarray[Any, Any], k: int) -> Labels:
     """Give every empty cluster the point of largest misfit whose own cluster keeps another point.
 
-    Points that sit on their centre stay: splitting copies of one point would make up a cluster.
+    Points with a misfit up to 1 sit on their centre and stay: splitting copies of one point would make up a cluster.
     """
     counts = np.bincount(labels, minlength=k)
     if counts.all():
         return labels
     labels = labels.copy()
-    worst_first = iter(np.argsort(-misfit, kind="stable")[: np.count_nonzero(misfit > COINCIDENT)])
+    worst_first = iter(np.argsort(-misfit, kind="stable")[: np.count_nonzero(misfit > 1)])
     for empty in np.flatnonzero(counts == 0):
         for point in worst_first:
             if counts[labels[point]] > 1:
@@ -126,7 +125,7 @@ def refill(labels: Labels, misfit: np.ndarray[Any, Any], k: int) -> Labels:
     return labels
 
 
-def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) -> Labels:
+def separate(labels: Labels, n_clusters: int, same: Labels) -> Labels:
     """Number the clusters in order of appearance, splitting off distinct samples until there are `n_clusters` of them.
 
     Parameters
@@ -135,8 +134,8 @@ def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) ->
         Labels; some clusters may hold copies of one point only.
     n_clusters : int
         Number of clusters wanted.
-    identity : callable
-        Returns the samples' identities, (n,): equal numbers for equal samples. Called only when it is needed.
+    same : ndarray of shape (n,)
+        Identities of the samples: equal numbers for equal samples.
 
     Returns
     -------
@@ -145,9 +144,6 @@ def separate(labels: Labels, n_clusters: int, identity: Callable[[], Labels]) ->
     """
     labels = _in_order_of_appearance(labels)
     found = int(labels.max()) + 1
-    if found >= n_clusters:
-        return labels
-    same = identity()
     while found < n_clusters:
         kinds = [np.unique(same[labels == cluster]) for cluster in range(found)]
         largest = max(range(found), key=lambda cluster: kinds[cluster].shape[0])

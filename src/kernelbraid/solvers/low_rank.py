@@ -18,7 +18,7 @@ from kernelbraid._arrays import (
     is_finite,
     namespace,
 )
-from kernelbraid._linalg import outer_gram, solve_in_place
+from kernelbraid._linalg import blas_threads, outer_gram, solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
 from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, soft_threshold
@@ -93,6 +93,7 @@ class Stepper:
 
     problem: LowRankProblem
     route: Route = "auto"
+    threads: int | None = None  # of BLAS; chosen by the size of the problem if None
     shrink_graph: SingularValueThreshold | None = field(init=False)
     shrink_kernel: SingularValueThreshold = field(init=False)
 
@@ -102,6 +103,10 @@ class Stepper:
 
     def __call__(self, s: LowRankState) -> LowRankState:
         """Return the next state."""
+        with blas_threads(self.problem.kernels.n_samples, self.threads):
+            return self._step(s)
+
+    def _step(self, s: LowRankState) -> LowRankState:
         p, mu = self.problem, s.mu
         K_before, J, W, Y1, Y2 = s.give_up()
         Z = update_graph(K_before, J, Y1, mu)  # Eq. (7), in the memory of J
@@ -229,7 +234,7 @@ def average_state(kernels: KernelStack) -> LowRankState:
     g = np.full(kernels.n_kernels, 1 / kernels.n_kernels)
     K = kernels.combine(g)
     graph = nonnegative(K)
-    return LowRankState(Z=graph, K=K, J=graph, W=K, g=g, Y1=0.0, Y2=0.0, mu=0.0)
+    return LowRankState(Z=graph, K=K, J=graph + 0.0, W=K, g=g, Y1=0.0, Y2=0.0, mu=0.0)
 
 
 def solve(
@@ -240,6 +245,7 @@ def solve(
     max_iter: int = 200,
     tol: float = 1e-5,
     route: Route = "auto",
+    threads: int | None = None,
     watch: Callable[[int, LowRankState], bool | None] | None = None,
 ) -> Solution[LowRankState]:
     """Run Algorithm 1 until the consensus kernel settles.
@@ -258,6 +264,8 @@ def solve(
         Stop after step 6 at the earliest when ||K - K_before||_F < tol ||K_before||_F; never if 0.
     route : Route, default="auto"
         How singular values are thresholded.
+    threads : int, default=None
+        Threads of BLAS; chosen by the size of the problem if None.
     watch : callable, default=None
         ``watch(n, state)`` sees every finite iterate; returning True stops.
 
@@ -271,7 +279,7 @@ def solve(
         return n >= MIN_ITER and s.progress is not None and s.progress.kernel_change < tol
 
     return iterate(
-        lambda: (Stepper(problem, route), start()),
+        lambda: (Stepper(problem, route, threads), start()),
         converged=converged,
         defect=partial(defect, graph=graph),
         fallback=partial(average_state, problem.kernels),

@@ -15,6 +15,7 @@ from kernelbraid._arrays import (
     LinAlgError,
     add_to_diagonal,
     asarray_like,
+    frobenius_norm,
     is_finite,
     is_on_host,
     linalg_errors,
@@ -34,11 +35,10 @@ RANGE_SHARE = 0.15
 # The warm subspace pays while its three blocks are a small part of the matrix.
 SUBSPACE_SHARE = 0.02
 SUBSPACE_EXTRA = 8  # columns beyond the values that passed last time
-SUBSPACE_REST = 10  # calls without another try after a subspace failed
+REST = 10  # calls without another try after a subspace or the polar factor failed
 # Steps of the polar iteration that cost less than a decomposition: on a CPU about six products, on a GPU thirty.
 POLAR_STEPS = {True: 2, False: 6}  # by whether the arrays are on the host
 POLAR_POWER_STEPS = 12  # products with a vector that estimate the spread
-MARGIN = 1.4  # that estimate comes from below: n^(1/24) covers what it may miss
 
 
 @dataclass(frozen=True)
@@ -64,22 +64,28 @@ class SingularValueThreshold:
     used: str = field(default="", init=False)  # route of the last call
     rank: int = field(default=-1, init=False)  # values that passed in the last call; -1 before the first
     _basis: Array | None = field(default=None, init=False, repr=False)
-    _rest: int = field(default=0, init=False, repr=False)  # calls until the subspace is tried again
+    _rest: dict[str, int] = field(  # calls until a route that failed is tried again
+        default_factory=lambda: {"subspace": 0, "polar": 0}, init=False, repr=False
+    )
 
     def __call__(self, A: Array, t: float) -> Array:
         """Return A with every singular value lowered by t, those below t to zero."""
-        if not is_finite(A):
+        size = frobenius_norm(A)
+        if not math.isfinite(size) and not is_finite(A):
             raise LinAlgError("a matrix to be thresholded is not finite")
+        if t == 0.0 or t >= size:  # nothing or everything is taken away
+            self.used, self.rank, self._basis = "none", A.shape[-1] if t == 0.0 else 0, None
+            return A + 0.0 if t == 0.0 else 0.0 * A
         for route in self._plan(A):
             outcome = _attempt(route, A, t, self._basis)
             if outcome is not None:
                 break
-            if route == "subspace":
-                self._rest = SUBSPACE_REST
+            if route in self._rest:
+                self._rest[route] = REST
         else:
             raise LinAlgError("no route to the singular values succeeded")
         self.used, self.rank, self._basis = route, outcome.rank, outcome.basis
-        self._rest = max(self._rest - 1, 0)
+        self._rest = {name: max(calls - 1, 0) for name, calls in self._rest.items()}
         return outcome.matrix
 
     def _plan(self, A: Array) -> list[str]:
@@ -90,11 +96,11 @@ class SingularValueThreshold:
         exact = ["gram", "svd"]
         if self.rank < 0:
             return ["symmetric", *exact]
-        if self.rank == n:
+        if self.rank == n and self._rest["polar"] == 0:
             return ["polar", *exact]
         if is_on_host(A) and self.rank < RANGE_SHARE * n:
             exact = ["range", *exact]
-            if self._basis is not None and self.rank < SUBSPACE_SHARE * n and self._rest == 0:
+            if self._basis is not None and self.rank < SUBSPACE_SHARE * n and self._rest["subspace"] == 0:
                 return ["subspace", *exact]
         return exact
 
@@ -158,7 +164,10 @@ def by_symmetric(A: Array, t: float) -> Outcome | None:
 
 
 def by_subspace(A: Array, t: float, basis: Array) -> Outcome | None:
-    """Threshold through a Krylov space grown from the vectors that passed last time; None unless it holds them all."""
+    """Threshold through a Krylov space grown from the vectors that passed last time; None unless it holds them all.
+
+    A factorisation proves that nothing outside the space passes.
+    """
     xp = namespace(A)
     n, width = A.shape[-1], basis.shape[1] + SUBSPACE_EXTRA
     if 4 * width > n:
@@ -180,6 +189,9 @@ def by_subspace(A: Array, t: float, basis: Array) -> Outcome | None:
     residuals = xp.linalg.vector_norm(A.T @ AV - V * (s * s), axis=0)
     if float(xp.max(residuals / s)) > ACCURACY * float(s[-1]):
         return None
+    rest = (V * (s * s)) @ V.T
+    rest -= gram(A)
+    xp.linalg.cholesky(add_to_diagonal(rest, t * t))  # t^2 I - A'A + V S^2 V': raises if anything else passes
     return Outcome((AV * (1 - t / s)) @ V.T, rank, V)
 
 
@@ -199,9 +211,10 @@ def by_polar(A: Array, t: float) -> Outcome | None:
     # An error d of U is an error t d of the result, whose scale is that of A.
     tolerance = max(float(xp.finfo(A.dtype).eps), min(1e-3, 0.01 * ACCURACY * math.sqrt(centre) / t))
     spread = _spectral_radius(E)
+    spread *= 1.05 * n ** (0.5 / POLAR_POWER_STEPS)  # the estimate comes from below by at most this factor
     steps = _polar_steps(spread, tolerance)
     # Squared singular values lie within centre (1 +- spread): all pass if the lowest does.
-    if steps is None or steps > POLAR_STEPS[is_on_host(A)] or centre * (1 - MARGIN * spread) <= t * t:
+    if steps is None or steps > POLAR_STEPS[is_on_host(A)] or centre * (1 - spread) <= t * t:
         return None
     X = A / math.sqrt(centre)
     for step in range(steps):
@@ -223,7 +236,6 @@ def by_polar(A: Array, t: float) -> Outcome | None:
 
 def _polar_steps(distance: float, tolerance: float) -> int | None:
     """Return the steps after which singular values whose squares are `distance` off one are one; None if too far."""
-    distance *= MARGIN
     if distance > 0.8:
         return None
     steps = 0
