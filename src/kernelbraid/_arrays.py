@@ -130,9 +130,9 @@ def frobenius_norm(A: Array) -> float:
     return float(namespace(A).linalg.matrix_norm(A))
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int, share: float = 1.0) -> Iterator[slice]:
     """Yield slices of rows of an n x n matrix, so that a pass over it needs little memory of its own."""
-    size = max(1, BLOCK_SIZE // n)
+    size = max(1, int(share * BLOCK_SIZE) // n)
     for first in range(0, n, size):
         yield slice(first, min(first + size, n))
 

@@ -81,6 +81,23 @@ def test_any_function_of_two_matrices_is_a_kernel():
 
 
 @pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (X[:, 0], r"view 1 of X has shape \(9,\)"),
+        (np.where(X[0, 0] == X, np.nan, X), "view 1 of X contains NaN"),
+        ([X, X[None]], "view 2 of X has shape"),
+    ],
+)
+def test_bad_samples_get_a_clear_sentence(samples, message):
+    with pytest.raises(ValueError, match=message):
+        build_bank(samples)
+
+
+def test_coordinate_matrices_are_read():
+    np.testing.assert_allclose(build_bank(sparse.coo_matrix(X)), build_bank(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("kernels", "message"),
     [
         ("nosuch", "kernels='nosuch' is no bank"),

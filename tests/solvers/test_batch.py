@@ -101,7 +101,19 @@ def test_bad_settings_get_a_clear_sentence(settings, message):
         solve_many(StoredStack.of(H), settings)
 
 
-@pytest.mark.parametrize("values", [{"alpha": 0}, {"mu": -1.0}, {"graph_penalty": "l2"}])
+def test_an_array_of_kernels_will_do():
+    assert_same(solve_many(H, SETTINGS[:1])[0], SETTINGS[0])
+
+
+@pytest.mark.parametrize(("option", "value"), [("graph", "X"), ("max_iter", 0)])
+def test_bad_options_get_a_clear_sentence(option, value):
+    with pytest.raises(ValueError, match=f"{option}={value!r}"):
+        solve_many(H, SETTINGS[:1], **{option: value})
+
+
+@pytest.mark.parametrize(
+    "values", [{"alpha": 0}, {"mu": -1.0}, {"beta": np.inf}, {"gamma": "1"}, {"growth": 0.5}, {"graph_penalty": "l2"}]
+)
 def test_impossible_settings_are_refused_when_made(values):
-    with pytest.raises(ValueError, match=r"must be positive|is unknown"):
+    with pytest.raises(ValueError, match=r"must be a|is unknown"):
         Setting(**{"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "mu": 1.0, **values})

@@ -38,8 +38,7 @@ def test_every_route_gives_the_result_of_the_singular_value_decomposition(xp, ro
         found = shrink(xp.asarray(A), t)
         np.testing.assert_allclose(to_numpy(found), singular_value_threshold(A, t), atol=1e-11 * max(1, abs(A).max()))
         assert shrink.rank == np.count_nonzero(np.linalg.svd(A, compute_uv=False) > t)
-        assert shrink.used in ROUTES
-        assert shrink.used != "auto"
+        assert shrink.used in {*ROUTES, "none"} - {"auto"}
 
 
 @given(st.integers(0, 500), st.floats(0.001, 2.0), st.sampled_from(ROUTES))
@@ -80,6 +79,26 @@ def test_the_subspace_is_taken_when_very_few_pass_and_left_when_it_fails():
     found = shrink(with_spectrum(dense, seed=1), 0.01)
     assert shrink.used != "subspace"
     np.testing.assert_allclose(found, singular_value_threshold(with_spectrum(dense, seed=1), 0.01), atol=1e-10)
+
+
+def test_a_value_that_has_just_crossed_the_threshold_is_not_missed():
+    values = np.r_[10.0, 8.0, 6.0, np.linspace(0.009, 0, 297)]
+    shrink = SingularValueThreshold("subspace")
+    shrink(with_spectrum(values), 0.01)
+    crossed = np.r_[10.0, 8.0, 6.0, 0.01004, np.linspace(0.009999, 0, 296)]
+    for seed in range(10):
+        A = with_spectrum(crossed, seed=seed)
+        np.testing.assert_allclose(shrink(A, 0.01), singular_value_threshold(A, 0.01), atol=1e-9)
+        assert shrink.rank == 4
+
+
+def test_a_threshold_of_zero_changes_nothing_and_a_huge_one_leaves_nothing():
+    A = np.random.default_rng(0).standard_normal((5, 5))
+    shrink = SingularValueThreshold()
+    np.testing.assert_array_equal(shrink(A, 0.0), A)
+    assert (shrink.used, shrink.rank) == ("none", 5)
+    np.testing.assert_array_equal(shrink(A, np.inf), 0 * A)
+    assert (shrink.used, shrink.rank) == ("none", 0)
 
 
 def test_values_too_small_for_the_gram_matrix_go_to_the_singular_value_decomposition():

@@ -16,6 +16,14 @@ from kernelbraid.datasets import DataError, column_names, read_samples
 from kernelbraid.estimators import LKG
 
 PRECOMPUTED = "precomputed"
+# What the library's messages call an argument, and what the command line calls it.
+ARGUMENTS = {
+    "leave device=None": "leave out --device",
+    "device=": "--device ",
+    "storage='lazy'": "--storage lazy",
+    " or a larger memory_budget": "",
+    "n_clusters=": "--clusters ",
+}
 SMALL_WEIGHT = 0.0005  # weights below are not listed one by one
 STATUS_WORDS = {
     "converged": "converged",
@@ -122,11 +130,18 @@ def fit(views: Views, parameters: dict[str, Any], *, hidden: bool) -> tuple[LKG,
         try:
             model.fit(views.data)
         except ValueError as error:
-            raise Failure(str(error)) from None
+            raise Failure(in_options(str(error))) from None
         except MemoryError as error:
             reason = str(error) or f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
-            raise Failure(reason) from None
+            raise Failure(in_options(reason)) from None
         return model, perf_counter() - start
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in the words of the command line."""
+    for argument, option in ARGUMENTS.items():
+        message = message.replace(argument, option)
+    return message
 
 
 def summarise(model: LKG, views: Views, *, seconds: float, out: Path | None, warnings: Sequence[str]) -> dict[str, Any]:

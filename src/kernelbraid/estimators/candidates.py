@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kernelbraid._arrays import device as device_of
 from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
@@ -63,7 +62,7 @@ def read_candidates(estimator: Any, X: Any, kernels: Any) -> Candidates:
 
 def _read_precomputed(estimator: Any, X: Any, place: Callable[[Array], Array] | None) -> Candidates:
     matrices = list_kernels(X)
-    m, n = len(matrices), len(matrices[0]) if not sparse.issparse(matrices[0]) else matrices[0].shape[0]
+    m, n = len(matrices), (matrices[0].shape if hasattr(matrices[0], "shape") else np.shape(matrices[0]))[0]
     check_n_clusters(estimator.n_clusters, n)
     single = all(itemsize(getattr(K, "dtype", float)) == 4 for K in matrices)
     there = place(np.empty(0)) if place is not None else matrices[0]

@@ -176,7 +176,7 @@ class LazyStack:
         """Square roots of the eigenvalues of M that are no rounding, and their eigenvectors; computed once."""
         xp = namespace(self.like)
         M = np.zeros((self.n_kernels, self.n_kernels))
-        for _, block in self._blocks():
+        for _, block in self._blocks(1 / self.n_kernels):  # all kernels of a block at once
             flat = xp.stack([xp.reshape(_double(kernel()), (-1,)) for kernel in block])
             M += to_numpy(flat @ flat.T)
         values, vectors = np.linalg.eigh(M)
@@ -199,9 +199,9 @@ class LazyStack:
         like = self.views[0][0].products
         return namespace(like).empty(shape, dtype=self.dtype, device=device(like))
 
-    def _blocks(self) -> Iterator[tuple[slice, list["_Block"]]]:
+    def _blocks(self, share: float = 1.0) -> Iterator[tuple[slice, list["_Block"]]]:
         """Yield blocks of rows, each with one function a kernel that forms it there."""
-        for rows in row_blocks(self.n_samples):
+        for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
             yield rows, [_Block(kernel, pairs) for pairs, kernels in parts for kernel in kernels]
 

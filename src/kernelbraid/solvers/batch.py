@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from joblib import Parallel, delayed, parallel_config
 from kernelbraid._arrays import asarray_like, identity_like, is_on_host, linalg_errors, namespace, to_numpy
 from kernelbraid._linalg import fused_multiply_add
 from kernelbraid._typing import Array
+from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack
 from kernelbraid.ops.proximal import NUCLEAR, nonnegative, soft_threshold
 from kernelbraid.solvers import low_rank
@@ -33,7 +35,19 @@ ALIGNMENT = 8
 
 @dataclass(frozen=True)
 class Setting:
-    """The parameters in which the fits of a batch differ."""
+    """The parameters in which the fits of a batch differ.
+
+    Parameters
+    ----------
+    alpha, beta, gamma, mu : float
+        As for :class:`~kernelbraid.LKG`; positive.
+    graph_penalty : {"nuclear", "l1"}, default="nuclear"
+        As for :class:`~kernelbraid.LKG`.
+    growth : float, default=1.1
+        Factor of mu after every step, at least 1.
+    pull : float, default=2.0
+        Factor of Tr(K H_i) in the weights' problem: 2 projects K on the kernels, the paper prints 1/2.
+    """
 
     alpha: float
     beta: float
@@ -44,9 +58,12 @@ class Setting:
     pull: float = 2.0
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "beta", "gamma", "mu"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}={getattr(self, name)!r} of a setting must be positive.")
+        for name in ("alpha", "beta", "gamma", "mu", "pull"):
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and 0 < float(value) < math.inf):
+                raise ValueError(f"{name}={value!r} of a setting must be a positive number.")
+        if not (isinstance(self.growth, Real) and 1 <= float(self.growth) < math.inf):
+            raise ValueError(f"growth={self.growth!r} of a setting must be a number of at least 1.")
         if self.graph_penalty not in GRAPH_PENALTIES:
             raise ValueError(f"graph_penalty={self.graph_penalty!r} is unknown; use one of {sorted(GRAPH_PENALTIES)}.")
 
@@ -57,7 +74,7 @@ class Setting:
 
 
 def solve_many(
-    kernels: KernelStack,
+    kernels: KernelStack | Array,
     settings: Sequence[Setting],
     *,
     then: Callable[[Solution[LowRankState]], T] | None = None,
@@ -70,35 +87,48 @@ def solve_many(
 
     Parameters
     ----------
-    kernels : KernelStack
-        Candidate kernels. Stored on an accelerator, up to 1024 samples: the fits run as one batch.
+    kernels : KernelStack or array of shape (n_kernels, n, n)
+        Candidate kernels, for example ``stack_bank(X).store()`` or ``build_bank(X)``. Stored on an accelerator, up to
+        1024 samples: the fits run as one batch.
     settings : sequence of Setting
         One fit each.
     then : callable, default=None
         Applied to each solution where it was computed; its value is returned instead of the solution. Solutions hold
         six matrices each: reduce them to what is needed.
-    graph, max_iter, tol
-        As for :func:`~kernelbraid.solvers.low_rank.solve`.
+    graph : {"J", "Z"}, default="J"
+        The graph that will be clustered: a fit in which it joins no two samples ends badly.
+    max_iter : int, default=200
+        Largest number of steps.
+    tol : float, default=1e-5
+        Stop when the relative change of the kernel is below; never if 0.
     n_jobs : int, default=None
         Processes on a CPU, each with one thread of linear algebra; one for each core if None.
 
     Returns
     -------
     list
-        Solutions, or the values of `then`, in the order of the settings.
+        Solutions, or the values of `then`, in the order of the settings. Fits that diverge depend on the last digit of
+        every number and agree with nothing. ``state.progress`` is known for single fits only.
     """
+    if graph not in ("J", "Z"):
+        raise ValueError(f"graph={graph!r} is unknown; use 'J' or 'Z'.")
+    if max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be at least 1.")
+    stack: KernelStack = (
+        kernels if hasattr(kernels, "factor") else StoredStack.of(stack_kernels(kernels), overwrite=True)
+    )
     for setting in settings:
         if not isinstance(setting, Setting):
             raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
-    R = kernels.factor()
+    R = stack.factor()
     options = _Options(graph, max_iter, tol)
-    if isinstance(kernels, StoredStack) and not is_on_host(kernels.like) and kernels.n_samples <= LARGEST_BATCHED:
-        return _solve_batches(kernels, R, settings, options, then)
-    if n_jobs == 1 or len(settings) < 2 or not is_on_host(kernels.like):
-        return [_solve_one(kernels, R, setting, options, then) for setting in settings]
+    if isinstance(stack, StoredStack) and not is_on_host(stack.like) and stack.n_samples <= LARGEST_BATCHED:
+        return _solve_batches(stack, R, settings, options, then)
+    if n_jobs == 1 or len(settings) < 2 or not is_on_host(stack.like):
+        return [_solve_one(stack, R, setting, options, then) for setting in settings]
     # One thread a process: together they have as many as there are cores.
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        tasks = (delayed(_solve_one)(kernels, R, setting, options, then) for setting in settings)
+        tasks = (delayed(_solve_one)(stack, R, setting, options, then) for setting in settings)
         return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
 
 

@@ -147,7 +147,7 @@ def _from_gram(A: Array, t: float, values: Array, vectors: Array) -> Outcome | N
     eps = float(xp.finfo(s.dtype).eps)
     if eps * float(s[-1]) / (2 * float(s[0])) > ACCURACY:
         return None
-    few = rank < SUBSPACE_SHARE * A.shape[-1]  # only then the vectors serve again; otherwise their memory does
+    few = rank <= A.shape[-1] // 8  # only then the vectors may serve again; otherwise their memory does
     return Outcome(spectral_product(A, vectors, 1 - t / s), rank, vectors if few else None)
 
 
