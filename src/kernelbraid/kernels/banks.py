@@ -135,10 +135,19 @@ def stack_bank(
 
     Parameters
     ----------
-    X, kernels, dtype
+    X : array or sparse matrix of shape (n_samples, n_features), or list of them
+        As for :func:`build_bank`.
+    kernels : str, list of kernels, or list of banks, default="rmkkm"
+        As for :func:`build_bank`.
+    dtype : dtype, default=None
         As for :func:`build_bank`.
     place : callable, default=None
         Moves an array to the device that shall hold the inner products.
+
+    Returns
+    -------
+    LazyStack
+        The kernels, formed block by block when a solver asks for them; its method ``store()`` keeps them in memory.
     """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     banks = resolve_banks(kernels, len(views))
