@@ -74,5 +74,6 @@ plt.show()
 # %%
 # The same numbers are in ``history_``, one array a quantity.
 
-for name, values in model.history_.items():
+for name in ("kernel_change", "graph_residual", "kernel_residual", "mu"):
+    values = model.history_[name]
     print(f"{name:16} first {values[0]:9.2e}  last {values[-1]:9.2e}")
