@@ -116,7 +116,10 @@ def measure_tdt2(device: str, n_samples: int) -> dict[str, Any]:
     start = partial(low_rank.starting_point, kernels, TDT2_SETTING.mu)
     low_rank.solve(problem, start, max_iter=2)
     seen: list[low_rank.Progress] = []
-    watch = lambda n, state: seen.append(state.progress)  # noqa: E731
+
+    def watch(n: int, state: low_rank.LowRankState) -> None:
+        seen.append(state.progress)
+
     seconds, solution = synchronised(partial(low_rank.solve, problem, start, watch=watch), device)
     return {
         "data": name,

@@ -31,7 +31,7 @@ class TestBackends:
 
     @pytest.mark.parametrize("penalty", ["nuclear", "l1"])
     @pytest.mark.parametrize("preset", ["authors", "paper"])
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     def test_arrays_of_any_library_are_used_where_they_are(self, xp, penalty, preset):
         samples = xp.asarray(X)
         model = fit(samples, graph_penalty=penalty, preset=preset, max_iter=20)

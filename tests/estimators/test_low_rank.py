@@ -199,7 +199,7 @@ class TestStatus:
         assert model.status_ == "non_finite"
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize("size", [1e-250, 1e200])
     def test_extreme_kernels_end_with_finite_results(self, size):
         model = fit(build_bank(X, "rmkkm") * size, kernels="precomputed")
@@ -252,7 +252,7 @@ class TestOrdinaryData:
         assert set(model.labels_) == set(range(labels))
         assert all(np.isfinite(a).all() for a in (model.graph_, model.kernel_, model.embedding_))
 
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize(
         "row", [np.zeros(2), np.ones(2), np.random.default_rng(0).normal(size=37)], ids=["zero", "one", "any"]
     )
@@ -262,13 +262,13 @@ class TestOrdinaryData:
         assert set(model.labels_) == {0}
         assert np.isfinite(model.graph_).all()
 
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize("dtype", [float, np.float32])
     def test_copies_share_a_label_when_there_are_fewer_samples_than_clusters(self, dtype):
         model = fit(np.repeat(X[:4], 8, axis=0).astype(dtype), k=6)
         np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2, 3], 8))
 
-    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize(
         "parameters",
         [

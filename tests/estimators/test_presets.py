@@ -36,7 +36,7 @@ def test_a_preset_equals_its_values_written_out(preset):
 
 # An embedding by magnitude and by value differ only where the graph has large negative eigenvalues.
 @pytest.mark.parametrize("name", [name for name in DIFFERING if name not in ("embedding",)])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
 def test_every_difference_changes_the_fit(name):
     X, _ = blobs(n=24)
     plain = LKG(3, max_iter=8, random_state=0).fit(X)
