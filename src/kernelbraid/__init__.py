@@ -1,7 +1,26 @@
 """Clustering with several kernels or several views of the data."""
 
-from kernelbraid.estimators import LKG
+from kernelbraid.estimators import (
+    LKG,
+    AffinityAggregation,
+    KernelKMeans,
+    KernelSpectralClustering,
+    MultipleKernelKMeans,
+    MultipleKernelTwinGraph,
+    SimplexGraph,
+    TwinGraph,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["LKG", "__version__"]
+__all__ = [
+    "LKG",
+    "KernelKMeans",
+    "MultipleKernelKMeans",
+    "KernelSpectralClustering",
+    "AffinityAggregation",
+    "SimplexGraph",
+    "TwinGraph",
+    "MultipleKernelTwinGraph",
+    "__version__",
+]

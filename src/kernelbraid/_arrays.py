@@ -110,8 +110,8 @@ def clip_negative(A: Array) -> Array:
     return namespace(A).maximum(A, asarray_like(0.0, A))
 
 
-def add_to_diagonal(A: Array, value: float) -> Array:
-    """Add a number to every diagonal element, in place where the backend can."""
+def add_to_diagonal(A: Array, value: float | Array) -> Array:
+    """Add a number, or one for each, to the diagonal elements, in place where the backend can."""
     if is_numpy_array(A):
         diagonal = np.einsum("ii->i", A)  # a view
         diagonal += value

@@ -1,17 +1,192 @@
-"""scikit-learn's own checks, for every estimator of the package."""
+"""What every registered method must do: scikit-learn's own checks, and the promises of this library.
 
+A new method is tested by being registered.
+"""
+
+import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import kernelbraid
 from kernelbraid import LKG
+from kernelbraid._arrays import to_numpy
+from kernelbraid.bench import METHODS
+from kernelbraid.kernels import build_bank
+from problems import blobs
+
+# Beside the registry's settings, the defaults of every class.
+CLASSES = list(dict.fromkeys(method.estimator for method in METHODS.values()))
+ESTIMATORS = [method.make(3) for method in METHODS.values()] + [cls() for cls in CLASSES] + [LKG(preset="paper")]
+
+X, y = blobs(n=45)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks fit arbitrary noise
-@parametrize_with_checks([LKG(), LKG(graph_penalty="l1"), LKG(preset="paper")])
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 def test_the_filter_above_names_the_class_that_fits_raise():
     assert ConvergenceWarning.__module__ == "sklearn.exceptions"
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    return METHODS[request.param]
+
+
+def fit(method, data=X, k=3, **parameters):
+    return method.make(k, **{"random_state": 0, "n_init": 5, **parameters}).fit(data)
+
+
+def parameters_of(method):
+    return method.make(3).get_params()
+
+
+def kernels_of(method):
+    """The precomputed kernels that a method takes, as data and parameters."""
+    H = build_bank(X, "paper")
+    if method.policy == "each":
+        return H[3], {"kernel": "precomputed"}
+    if method.policy == "all":
+        return H, {"kernels": "precomputed"}
+    pytest.skip("takes features")
+    return None
+
+
+def test_every_class_is_exported(method):
+    assert method.estimator.__name__ in kernelbraid.__all__
+
+
+def test_separated_blobs_are_found(method):
+    model = fit(method, n_init=20)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert model.n_iter_ >= 1
+
+
+def test_there_are_exactly_as_many_labels_as_clusters(method):
+    rng = np.random.default_rng(0)
+    for k in (1, 2, 7, 20):
+        labels = fit(method, rng.standard_normal((20, 3)), k).labels_
+        assert sorted(set(labels.tolist())) == list(range(k))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # copies of four samples need no graph
+def test_copies_of_a_sample_share_its_label(method):
+    samples = np.repeat(np.array([[0.0, 1.0], [1.0, 0.0], [5.0, 5.0], [0.0, -3.0]]), 4, axis=0)
+    labels = fit(method, samples, 4).labels_
+    assert len(set(labels.tolist())) == 4
+    assert (labels.reshape(4, 4) == labels.reshape(4, 4)[:, :1]).all()
+
+
+def test_results_live_where_the_samples_do(method, xp):
+    model, reference = fit(method, xp.asarray(X)), fit(method)
+    np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
+    for name in ("labels_", "graph_", "embedding_", "kernel_weights_", "coefficients_", "centre_weights_"):
+        if hasattr(reference, name):
+            assert type(getattr(model, name)) is type(xp.asarray(X)), name
+    if hasattr(reference, "graph_"):
+        np.testing.assert_allclose(to_numpy(model.graph_), reference.graph_, atol=1e-7)
+
+
+def test_a_device_by_name_gives_numpy_back(method):
+    pytest.importorskip("torch", reason="torch is not installed")
+    model = fit(method, device="cpu")
+    assert isinstance(model.labels_, np.ndarray)
+    np.testing.assert_array_equal(model.labels_, fit(method).labels_)
+
+
+@pytest.mark.gpu
+def test_cuda_gives_the_same_clusters(method):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    assert adjusted_rand_score(fit(method).labels_, fit(method, device="cuda").labels_) == 1
+
+
+def test_sparse_and_single_precision_samples_give_the_same_clusters(method):
+    expected = fit(method).labels_
+    np.testing.assert_array_equal(fit(method, sparse.csr_array(X)).labels_, expected)
+    single = fit(method, X.astype(np.float32))
+    assert adjusted_rand_score(expected, single.labels_) == 1
+    if hasattr(single, "graph_"):
+        assert single.graph_.dtype == np.float32
+
+
+def test_precomputed_kernels(method):
+    data, parameters = kernels_of(method)
+    assert adjusted_rand_score(y, fit(method, data, n_init=20, **parameters).labels_) == 1
+
+
+def test_weights_are_shares(method):
+    model = fit(method)
+    if not hasattr(model, "kernel_weights_"):
+        pytest.skip("has no kernel weights")
+    assert model.kernel_weights_.min() >= 0
+    assert model.kernel_weights_.sum() == pytest.approx(1)
+    assert len(model.kernel_names_) == len(model.kernel_weights_)
+
+
+def test_the_objective_is_recorded_for_every_step(method):
+    model = fit(method)
+    if not hasattr(model, "objective_"):
+        pytest.skip("has no objective of its own")
+    assert model.objective_.shape == (model.n_iter_,)
+    assert np.isfinite(model.objective_).all()
+
+
+def test_a_callback_ends_the_iteration(method):
+    if "callback" not in parameters_of(method):
+        pytest.skip("has no callback")
+    seen = []
+    model = fit(method, callback=lambda n_iter, progress: seen.append(n_iter) or True)
+    assert seen == [1]
+    assert (model.status_, model.n_iter_) == ("stopped", 1)
+
+
+def test_new_samples_get_the_label_of_their_cluster(method):
+    if not hasattr(method.estimator, "predict"):
+        pytest.skip("has no predict")
+    model = fit(method, n_init=20)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.where(np.arange(270).reshape(45, 6) == 13, np.nan, X), r"NaN \(row 2, column 1\)"),
+        (X[:2], "n_samples=2 is below n_clusters=3"),
+        (X[None], "shape"),
+        ([X, X[:20]], r"\[45, 20\] rows"),
+        (X.astype(complex), "omplex"),
+    ],
+    ids=["nan", "few samples", "stack", "unequal views", "complex"],
+)
+def test_bad_samples_get_the_sentences_of_the_core(method, data, message):
+    with pytest.raises(ValueError, match=message):
+        fit(method, data)
+
+
+@pytest.mark.parametrize("wrong", ["no such bank", [], [3]], ids=["name", "empty", "number"])
+def test_bad_kernels_are_named(method, wrong):
+    if method.policy == "features":
+        pytest.skip("takes features")
+    name = "kernel" if method.policy == "each" else "kernels"
+    with pytest.raises(ValueError, match=name):
+        fit(method, **{name: wrong})
+
+
+def test_a_fit_beyond_the_budget_is_refused(method):
+    with pytest.raises(MemoryError, match="45 samples"):
+        fit(method, memory_budget=1000.0)
+
+
+def test_an_unfitted_clone_has_the_same_parameters(method):
+    model = fit(method)
+    assert repr(clone(model)) == repr(model)

@@ -1,5 +1,17 @@
 """scikit-learn estimators."""
 
+from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
-__all__ = ["LKG"]
+__all__ = [
+    "LKG",
+    "KernelKMeans",
+    "MultipleKernelKMeans",
+    "KernelSpectralClustering",
+    "AffinityAggregation",
+    "SimplexGraph",
+    "TwinGraph",
+    "MultipleKernelTwinGraph",
+]

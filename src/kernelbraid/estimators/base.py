@@ -1,24 +1,62 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.kernels import stack_kernels
+from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 
-__all__ = ["Interval", "StrOptions", "fit_context", "check_n_clusters", "identities", "read_kernels", "read_views"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "fit_context",
+    "check_n_clusters",
+    "identities",
+    "mark_input",
+    "read_cross_kernels",
+    "read_kernels",
+    "read_views",
+]
 
 FLOATS = [np.float64, np.float32]
+POSITIVE = Interval(Real, 0, None, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
+# Legal values of the parameters that all estimators have.
+COMPUTING: dict[str, Any] = {
+    "n_clusters": [COUNT],
+    "memory_budget": [POSITIVE, None],
+    "device": [str, None],
+    "n_jobs": [COUNT, None],
+    "random_state": ["random_state"],
+}
+# Legal values for one kernel, and for the way from a graph to labels.
+ONE_KERNEL: dict[str, Any] = {"kernel": [str, callable, HasMethods("matrix"), HasMethods("function")]}
+GRAPH: dict[str, Any] = {
+    "embedding": [StrOptions({"largest", "magnitude", "unnormalised"})],
+    "n_init": [COUNT],
+    "restart_score": [StrOptions({"inertia", "distance"})],
+}
 
 
-def read_views(estimator: Any, X: Any) -> list[Array]:
+def mark_input(tags: Any, kernels: Any) -> Any:
+    """Complete scikit-learn's tags: sparse samples are welcome, and precomputed kernels are square."""
+    precomputed = isinstance(kernels, str) and kernels == "precomputed"
+    tags.input_tags.sparse = True
+    tags.input_tags.pairwise = precomputed
+    tags.input_tags.three_d_array = precomputed
+    return tags
+
+
+def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
     """Return the checked views of the samples: one matrix, or several with the same rows.
 
     Parameters
@@ -27,16 +65,19 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
         Gets ``n_features_in_`` (the total over the views) and, for one data frame, ``feature_names_in_``.
     X : matrix of shape (n_samples, n_features), or list of them
         Dense, sparse or data frame.
+    reset : bool, default=True
+        False for new samples of a fitted estimator, which must have its features.
 
     Returns
     -------
     list of ndarray or csr matrix
         Floating-point and finite.
     """
-    _forget_names(estimator)
+    if reset:
+        _forget_names(estimator)
     if is_foreign(X):
         X = _check_foreign(X, "X")
-        estimator.n_features_in_ = X.shape[1]
+        _set_features(estimator, X.shape[1], reset)
         return [X]
     if not _is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
@@ -44,7 +85,7 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
                 f"X has shape {tuple(X.shape)}: for a stack of kernels set kernels='precomputed', "
                 "for several views pass a list of matrices."
             )
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return [_check_finite(X, "X")]
     views = [_check_view(view, number) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
@@ -55,8 +96,20 @@ def read_views(estimator: Any, X: Any) -> list[Array]:
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
         raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
-    estimator.n_features_in_ = sum(view.shape[1] for view in views)
+    _set_features(estimator, sum(view.shape[1] for view in views), reset)
     return views
+
+
+def _set_features(estimator: Any, count: int, reset: bool) -> None:
+    """Note the number of features, or compare it with that of the fit."""
+    if reset:
+        estimator.n_features_in_ = count
+    elif count != estimator.n_features_in_:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"X has {count} features, but {name} is expecting {estimator.n_features_in_} features as input; "
+            "give the features of the fitted samples."
+        )
 
 
 def read_kernels(estimator: Any, X: Any) -> Array:
@@ -65,6 +118,26 @@ def read_kernels(estimator: Any, X: Any) -> Array:
     H = stack_kernels(X)
     estimator.n_features_in_ = H.shape[-1]
     return H
+
+
+def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> Array:
+    """Return the weighted sum of precomputed kernels between new samples (rows) and fitted ones (columns)."""
+    matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(list_kernels(X))]
+    if len(matrices) != weights.shape[0]:
+        raise ValueError(f"X holds {len(matrices)} kernels; the fit had {weights.shape[0]}.")
+    shapes = {tuple(K.shape) for K in matrices}
+    if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X holds kernels of shape {sorted(shapes)}; new samples need (n_samples, {estimator.n_features_in_}): "
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, one for each "
+            "fitted sample."
+        )
+    if not all(is_finite(K) for K in matrices):
+        raise ValueError("X contains NaN or infinity; drop such samples or fill them in.")
+    total: Array = 0.0
+    for weight, K in zip(weights, matrices, strict=True):
+        total = total + float(weight) * K
+    return total
 
 
 def _forget_names(estimator: Any) -> None:

@@ -1,7 +1,7 @@
 """From what users hand over to candidate kernels, and from a graph to labels: what all estimators share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +12,21 @@ from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_
 from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import check_n_clusters, identities, read_kernels, read_views
-from kernelbraid.estimators.memory import choose_storage
-from kernelbraid.kernels import Custom, KernelStack, StoredStack, bank_names, list_kernels, resolve_banks, stack_bank
+from kernelbraid.estimators.memory import WORKING_MATRICES, choose_storage
+from kernelbraid.kernels import (
+    Custom,
+    FittedBank,
+    KernelStack,
+    StoredStack,
+    bank_names,
+    list_kernels,
+    resolve_banks,
+    resolve_kernel,
+    stack_bank,
+)
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.ops.spectral import Spectrum
-from kernelbraid.solvers.kmeans import kmeans, separate
+from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
 
 
 @dataclass(frozen=True)
@@ -26,19 +36,26 @@ class Candidates:
     samples: list[Array]  # views, or precomputed kernels: rows that agree in all are copies of one sample
     stack: KernelStack
     names: list[str]
+    fitted: FittedBank | None  # for kernel values of new samples; None for precomputed kernels
 
 
-def read_candidates(estimator: Any, X: Any, kernels: Any) -> Candidates:
+def read_candidates(
+    estimator: Any, X: Any, kernels: Any, *, storage: str = "auto", working: float = WORKING_MATRICES
+) -> Candidates:
     """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
 
     Parameters
     ----------
     estimator : estimator
-        Has the parameters `n_clusters`, `storage`, `memory_budget` and `device`; gets ``n_features_in_``.
+        Has the parameters `n_clusters`, `memory_budget` and `device`; gets ``n_features_in_``.
     X : matrix, list of matrices, or stack of kernels
         As for ``fit``.
     kernels : str or list
         ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
+    storage : {"auto", "stored", "lazy", "fixed"}, default="auto"
+        How the kernels are kept, as for :func:`~kernelbraid.estimators.memory.choose_storage`.
+    working : float, default=11.0
+        Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
 
     Returns
     -------
@@ -47,7 +64,7 @@ def read_candidates(estimator: Any, X: Any, kernels: Any) -> Candidates:
     """
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
     if isinstance(kernels, str) and kernels == "precomputed":
-        return _read_precomputed(estimator, X, place)
+        return _read_precomputed(estimator, X, place, working)
     views = read_views(estimator, X)
     check_n_clusters(estimator.n_clusters, views[0].shape[0])
     banks = resolve_banks(kernels, len(views))
@@ -55,27 +72,68 @@ def read_candidates(estimator: Any, X: Any, kernels: Any) -> Candidates:
     there = views[0] if place is None else place(np.empty(0))
     n_given = sum(isinstance(kernel, Custom) for bank in banks for kernel in bank)
     size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
-    stored = _may_store(estimator, there, itemsize=4 if single else 8, n_given=n_given, **size)
+    size |= {"itemsize": 4 if single else 8, "n_given": n_given}
+    stored = _may_store(estimator, there, storage, working=working, **size)
     stack = stack_bank(views, banks, place=place)
-    return Candidates(views, stack.store() if stored else stack, bank_names(banks))
+    fitted = FittedBank.of(views, banks, stack)
+    return Candidates(views, stack.store() if stored else stack, bank_names(banks), fitted)
 
 
-def _read_precomputed(estimator: Any, X: Any, place: Callable[[Array], Array] | None) -> Candidates:
+def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Candidates:
+    """Do the same for one kernel over one view.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for :func:`read_candidates`.
+    X : matrix
+        Samples, or a kernel if `kernel` is ``"precomputed"``.
+    kernel : str, kernel or callable
+        What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
+    working : float
+        As for :func:`read_candidates`.
+
+    Returns
+    -------
+    Candidates
+        One kernel, stored.
+    """
+    precomputed = isinstance(kernel, str) and kernel == "precomputed"
+    given = "precomputed" if precomputed else [resolve_kernel(kernel)]
+    name = type(estimator).__name__
+    if precomputed and len(list_kernels(X)) > 1:
+        raise ValueError(
+            f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
+            "or use an estimator with several kernels."
+        )
+    candidates = read_candidates(estimator, X, given, storage="fixed", working=working)
+    if candidates.stack.n_kernels > 1:
+        raise ValueError(
+            f"X holds {len(candidates.samples)} views, and {name} takes one; join their features, or use an "
+            "estimator with several kernels."
+        )
+    return candidates
+
+
+def _read_precomputed(
+    estimator: Any, X: Any, place: Callable[[Array], Array] | None, working: float
+) -> Candidates:
     matrices = list_kernels(X)
     m, n = len(matrices), (matrices[0].shape if hasattr(matrices[0], "shape") else np.shape(matrices[0]))[0]
     check_n_clusters(estimator.n_clusters, n)
     single = all(itemsize(getattr(K, "dtype", float)) == 4 for K in matrices)
     there = place(np.empty(0)) if place is not None else matrices[0]
-    _may_store(estimator, there, itemsize=4 if single else 8, n_samples=n, n_kernels=m, n_views=0)
+    size = {"n_samples": n, "n_kernels": m, "n_views": 0, "itemsize": 4 if single else 8}
+    _may_store(estimator, there, "stored", working=working, **size)
     H = read_kernels(estimator, matrices)
     stack = StoredStack.of(H if place is None else place(H), overwrite=True)
-    return Candidates(matrices, stack, [f"kernel {i}" for i in range(m)])
+    return Candidates(matrices, stack, [f"kernel {i}" for i in range(m)], None)
 
 
-def _may_store(estimator: Any, like: Array, **size: int) -> bool:
+def _may_store(estimator: Any, like: Array, storage: str, **size: Any) -> bool:
     """Return whether the kernels are stored; refuse a fit that does not fit into the memory that holds `like`."""
     free = free_bytes(like) if is_foreign(like) else None
-    return choose_storage(estimator.storage, estimator.memory_budget, free, **size)
+    return choose_storage(storage, estimator.memory_budget, free, **size)
 
 
 def cluster_graph(
@@ -84,20 +142,25 @@ def cluster_graph(
     *,
     spectrum: Spectrum,
     n_init: int,
+    restart_score: str,
     random_state: np.random.RandomState,
     samples: list[Array],
     threads: int | None = None,
-) -> tuple[Array, np.ndarray]:
-    """Return the spectral embedding of a graph and the labels that k-means finds in it.
+) -> tuple[Array, Clustering]:
+    """Return the spectral embedding of a graph and the clusters that k-means finds in it.
+
+    Every method that learns a graph ends here.
 
     Parameters
     ----------
     graph : array of shape (n, n)
-        Symmetric and nonnegative.
+        Symmetric; nonnegative unless ``spectrum="unnormalised"``.
     n_clusters, n_init : int
         Clusters, and restarts of k-means.
-    spectrum : {"largest", "magnitude"}
+    spectrum : {"largest", "magnitude", "unnormalised"}
         Eigenvectors that span the embedding.
+    restart_score : {"inertia", "distance"}
+        What the restarts of k-means are compared by.
     random_state : RandomState
         Draws the starts of k-means.
     samples : list of arrays
@@ -107,10 +170,44 @@ def cluster_graph(
     """
     with blas_threads(graph.shape[0], threads):
         embedding = spectral_embedding(graph, n_clusters, spectrum=spectrum)
-        found = kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state)
+        by_distance = restart_score == "distance"
+        found = kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state, by_distance=by_distance)
+    return embedding, replace(found, labels=tell_apart(found.labels, n_clusters, samples))
+
+
+def cluster_and_publish(
+    estimator: Any, graph: Array, samples: list[Array], random_state: np.random.RandomState, **attributes: Array
+) -> None:
+    """Cluster the graph of an estimator and set ``labels_``, ``graph_``, ``embedding_``, ``inertia_`` and others.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameters `n_clusters`, `embedding`, `n_init`, `restart_score` and `n_jobs`.
+    graph, samples, random_state
+        As for :func:`cluster_graph`.
+    **attributes : array
+        Further fitted attributes.
+    """
+    embedding, found = cluster_graph(
+        graph,
+        estimator.n_clusters,
+        spectrum=estimator.embedding,
+        n_init=estimator.n_init,
+        restart_score=estimator.restart_score,
+        random_state=random_state,
+        samples=samples,
+        threads=estimator.n_jobs,
+    )
+    publish(estimator, graph_=graph, embedding_=embedding, labels_=found.labels, **attributes)
+    estimator.inertia_, estimator.n_iter_ = found.inertia, found.n_iter
+
+
+def tell_apart(labels: np.ndarray, n_clusters: int, samples: list[Array]) -> np.ndarray:
+    """Return exactly `n_clusters` labels in order of appearance, copies of a sample with its label."""
     same = identities(samples)
     _, first = np.unique(same, return_index=True)
-    return embedding, separate(found.labels[first[same]], n_clusters, same)
+    return separate(labels[first[same]], n_clusters, same)
 
 
 def publish(estimator: Any, **attributes: Array) -> None:

@@ -80,11 +80,14 @@ class LKG(ClusterMixin, BaseEstimator):
         the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
     graph_from : {"J", "Z"}, default=None
         The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (``"paper"``).
-    embedding : {"magnitude", "largest"}, default=None
+    embedding : {"magnitude", "largest", "unnormalised"}, default=None
         Eigenvectors of the normalised graph that are clustered: those of largest absolute eigenvalue
-        (``"authors"``, who take singular vectors) or of largest eigenvalue (``"paper"``). Rows have unit length.
+        (``"authors"``, who take singular vectors) or of largest eigenvalue (``"paper"``); or those of smallest
+        eigenvalue of the Laplacian. Rows have unit length.
     n_init : int, default=None
-        Restarts of k-means, of which the one of lowest inertia counts. Both presets: 100.
+        Restarts of k-means. Both presets: 100.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=200
         Largest number of steps of the solver.
     tol : float, default=1e-5
@@ -180,8 +183,9 @@ class LKG(ClusterMixin, BaseEstimator):
         "kernel_start": [StrOptions({"average", "average/m"}), None],
         "weights_problem": [StrOptions(set(PULLS)), None],
         "graph_from": [StrOptions({"J", "Z"}), None],
-        "embedding": [StrOptions({"magnitude", "largest"}), None],
+        "embedding": [StrOptions({"magnitude", "largest", "unnormalised"}), None],
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
+        "restart_score": [StrOptions({"inertia", "distance"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "thresholding": [StrOptions(set(ROUTES))],
@@ -212,6 +216,7 @@ class LKG(ClusterMixin, BaseEstimator):
         graph_from=None,
         embedding=None,
         n_init=None,
+        restart_score="inertia",
         max_iter=200,
         tol=1e-5,
         thresholding="auto",
@@ -238,6 +243,7 @@ class LKG(ClusterMixin, BaseEstimator):
         self.graph_from = graph_from
         self.embedding = embedding
         self.n_init = n_init
+        self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
         self.thresholding = thresholding
@@ -275,7 +281,7 @@ class LKG(ClusterMixin, BaseEstimator):
         """
         settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
-        candidates = read_candidates(self, X, settings["kernels"])
+        candidates = read_candidates(self, X, settings["kernels"], storage=self.storage)
         samples, self.kernel_names_ = candidates.samples, candidates.names
         problem = self._problem(candidates.stack, settings)
         history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
@@ -332,11 +338,12 @@ class LKG(ClusterMixin, BaseEstimator):
         Z, J, K, g = state.Z, state.J, state.K, state.g
         state.give_up()
         graph = symmetrise(J if settings["graph_from"] == "J" else Z)
-        embedding, labels = cluster_graph(
+        embedding, found = cluster_graph(
             graph,
             self.n_clusters,
             spectrum=settings["embedding"],
             n_init=settings["n_init"],
+            restart_score=self.restart_score,
             random_state=random_state,
             samples=samples,
             threads=self.n_jobs,
@@ -348,7 +355,7 @@ class LKG(ClusterMixin, BaseEstimator):
             kernel_=K,
             graph_=graph,
             embedding_=embedding,
-            labels_=labels,
+            labels_=found.labels,
             kernel_weights_=g,
         )
         self.n_iter_, self.status_, self.history_ = solution.n_iter, str(solution.status), history.columns()

@@ -2,15 +2,23 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
-# Matrices of n x n that a fit holds at its peak beside the kernels: the seven of the iteration, the workspace of an
-# eigendecomposition and temporaries.
+# Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
+# of an eigendecomposition and temporaries.
 WORKING_MATRICES = 11.0
 STORAGES = ("auto", "stored", "lazy")
 
 
 def predict_bytes(
-    n_samples: int, n_kernels: int, n_views: int, itemsize: int, *, stored: bool, n_given: int = 0
+    n_samples: int,
+    n_kernels: int,
+    n_views: int,
+    itemsize: int,
+    *,
+    stored: bool,
+    n_given: int = 0,
+    working: float = WORKING_MATRICES,
 ) -> int:
     """Return the peak memory of a fit beside its input.
 
@@ -24,6 +32,8 @@ def predict_bytes(
         Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix a view.
     n_given : int, default=0
         How many of the kernels are functions of the user, whose matrices are kept in either case.
+    working : float, default=11.0
+        Matrices of n x n at the peak beside the kernels.
 
     Returns
     -------
@@ -32,7 +42,7 @@ def predict_bytes(
     """
     square = n_samples * n_samples
     kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
-    return int(square * (WORKING_MATRICES * itemsize + kernels))
+    return int(square * (working * itemsize + kernels))
 
 
 def available_bytes() -> int | None:
@@ -57,24 +67,28 @@ def choose_storage(
     n_views: int,
     itemsize: int,
     n_given: int = 0,
+    working: float = WORKING_MATRICES,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
     Parameters
     ----------
-    storage : {"auto", "stored", "lazy"}
-        ``"auto"`` stores them if there is room.
+    storage : {"auto", "stored", "lazy", "fixed"}
+        ``"auto"`` stores them if there is room, ``"fixed"`` stores them without offering the user another way.
     budget : float or None
         Bytes that may be used; what is available if None.
     on_device : int or None
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
     n_samples, n_kernels, n_views, itemsize, n_given : int
         As for :func:`predict_bytes`.
+    working : float, default=11.0
+        As for :func:`predict_bytes`.
     """
-    storage = "stored" if n_views == 0 else storage  # precomputed kernels are there already
+    may_be_lazy = storage != "fixed" and n_views > 0  # precomputed kernels are there already
+    storage = storage if may_be_lazy else "stored"
     limit = budget if budget is not None else on_device if on_device is not None else available_bytes()
-    size = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
-    size["itemsize"] = itemsize
+    size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
+    size |= {"itemsize": itemsize, "working": working}
     stored = predict_bytes(**size, stored=True)
     lazy = predict_bytes(**size, stored=False)
     if limit is None or (storage != "lazy" and stored <= limit):
@@ -83,15 +97,16 @@ def choose_storage(
         return False
     needed = stored if storage == "stored" else lazy
     ways = []
-    if storage == "stored" and n_views > 0 and lazy <= limit:
+    if storage == "stored" and may_be_lazy and lazy <= limit:
         ways.append(f"storage='lazy' ({format_bytes(lazy)})")
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways.append(f"float32 data ({format_bytes(halved)})")
     ways += ["fewer samples", "a larger memory_budget"]
+    kernels = "1 kernel" if n_kernels == 1 else f"{n_kernels} kernels"
     raise MemoryError(
-        f"a fit of {n_samples} samples with {n_kernels} kernels needs about {format_bytes(needed)}, and "
-        f"{format_bytes(limit)} {'may be used' if budget is not None else 'are free'}; use {' or '.join(ways)}."
+        f"a fit of {n_samples} samples with {kernels} needs about {format_bytes(needed)}, and {format_bytes(limit)} "
+        f"{'may be used' if budget is not None else 'are free'}; use {' or '.join(ways)}."
     )
 
 

@@ -119,3 +119,36 @@ class Outcome:
         if self.sound_iter == 0:
             return "; no step was sound, so the average kernel was clustered"
         return f"; the result is that of step {self.sound_iter}, the last sound one"
+
+
+class StepHistory:
+    """Records the objective and the change of every step of an alternation.
+
+    Parameters
+    ----------
+    callback : callable, default=None
+        ``callback(n_iter, progress)``; returning True ends the iteration.
+    """
+
+    def __init__(self, callback: Callable[[int, Any], bool | None] | None = None) -> None:
+        self.callback = callback
+        self.steps: list[Any] = []
+
+    def __call__(self, n_iter: int, state: Any) -> bool | None:
+        """Record one step."""
+        self.steps.append(state.progress)
+        return self.callback(n_iter, state.progress) if self.callback is not None else None
+
+    def publish(self, estimator: Any, solution: Solution[Any]) -> None:
+        """Set ``objective_``, ``n_iter_`` and ``status_``, and warn if the alternation did not end as asked."""
+        estimator.objective_ = np.array([step.objective for step in self.steps])
+        estimator.n_iter_, estimator.status_ = solution.n_iter, str(solution.status)
+        name = type(estimator).__name__
+        if solution.status is Status.NON_FINITE:
+            text = f"{name} left the finite numbers at step {solution.n_iter}; the result is the last one before. "
+            warnings.warn(text + "Scale the kernels to values around 1.", ConvergenceWarning, stacklevel=4)
+        tol = getattr(estimator, "tol", None)
+        if solution.status is Status.MAX_ITER and tol != 0:
+            aim = "" if tol is None else f" (tol={tol:g})"
+            text = f"{name} made max_iter={estimator.max_iter} steps and still changes by {self.steps[-1].change:.1e}"
+            warnings.warn(f"{text}{aim}. Raise max_iter.", ConvergenceWarning, stacklevel=4)

@@ -1,13 +1,25 @@
 """From samples to kernel matrices: kernel functions, ready banks, precomputed kernels."""
 
-from kernelbraid.kernels.banks import BANKS, bank_names, build_bank, resolve_bank, resolve_banks, stack_bank
+from kernelbraid.kernels.banks import (
+    BANKS,
+    KERNELS,
+    FittedBank,
+    bank_names,
+    build_bank,
+    resolve_bank,
+    resolve_banks,
+    resolve_kernel,
+    stack_bank,
+)
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
-from kernelbraid.kernels.precomputed import check_kernel, list_kernels, stack_kernels
-from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack
+from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
+from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing, traces
 
 __all__ = [
     "build_bank",
     "BANKS",
+    "KERNELS",
+    "FittedBank",
     "Linear",
     "Polynomial",
     "Gaussian",
@@ -16,6 +28,8 @@ __all__ = [
     "bank_names",
     "resolve_bank",
     "resolve_banks",
+    "resolve_kernel",
+    "as_matrix",
     "check_kernel",
     "list_kernels",
     "stack_kernels",
@@ -23,4 +37,6 @@ __all__ = [
     "KernelStack",
     "LazyStack",
     "StoredStack",
+    "say_nothing",
+    "traces",
 ]

@@ -1,7 +1,7 @@
 """Banks of kernels: lists that turn data into a stack of kernel matrices."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,26 @@ BANKS: dict[str, tuple[Kernel, ...]] = {
 }
 
 
+#: Single kernels by name.
+KERNELS: dict[str, Kernel] = {
+    "gaussian": Gaussian(1.0),
+    "linear": Linear(),
+    "polynomial": Polynomial(1.0, 2),
+}
+
+
+def resolve_kernel(kernel: str | KernelLike) -> Kernel | Custom:
+    """Return one kernel given by name, as a kernel, or as a function of two data matrices."""
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            raise ValueError(
+                f"kernel={kernel!r} is unknown; use one of {sorted(KERNELS)}, 'precomputed', a kernel such as "
+                "Gaussian(0.5), or a function f(X, Y)."
+            )
+        return KERNELS[kernel]
+    return _as_kernel(kernel, "kernel")
+
+
 def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
     """Return the kernels of a bank given by name or as a list.
 
@@ -57,19 +77,17 @@ def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
     entries = list(kernels)
     if not entries:
         raise ValueError("kernels is an empty list; give at least one kernel.")
-    return [_as_kernel(entry, position) for position, entry in enumerate(entries)]
+    return [_as_kernel(entry, f"kernels[{position}]") for position, entry in enumerate(entries)]
 
 
-def _as_kernel(entry: Any, position: int) -> Kernel | Custom:
+def _as_kernel(entry: Any, where: str) -> Kernel | Custom:
     if isinstance(entry, type):
-        raise ValueError(f"kernels[{position}]={entry.__name__} is a class; write {entry.__name__}(...).")
+        raise ValueError(f"{where}={entry.__name__} is a class; write {entry.__name__}(...).")
     if isinstance(entry, Custom | Kernel):
         return entry
     if callable(entry):
         return Custom(entry)
-    raise ValueError(
-        f"kernels[{position}]={entry!r} is no kernel; use Linear, Polynomial, Gaussian or a function f(X, Y)."
-    )
+    raise ValueError(f"{where}={entry!r} is no kernel; use Linear, Polynomial, Gaussian or a function f(X, Y).")
 
 
 def resolve_banks(kernels: BankLike | Sequence[BankLike], n_views: int) -> list[list[Kernel | Custom]]:
@@ -222,3 +240,53 @@ def _away_from_overflow(X: Array) -> tuple[Array, float]:
         largest = float(xp.max(xp.abs(X)))
     scale = power_of_two(largest)
     return (X, 1.0) if scale == 1.0 else (X / scale, scale)
+
+
+@dataclass(frozen=True)
+class FittedBank:
+    """Kernels with the samples they were fitted on: what is needed for kernel values of new samples."""
+
+    views: list[Array]  # fitted samples
+    banks: list[list[Kernel | Custom]]
+    pairs: list[Pairs]  # of the fitted samples, without their inner products
+
+    @classmethod
+    def of(cls, views: list[Array], banks: list[list[Kernel | Custom]], stack: LazyStack) -> "FittedBank":
+        """Keep the samples, and the scales that the kernels took from them."""
+        nothing = np.empty((0, 0))
+        return cls(views, banks, [replace(pairs, products=nothing) for pairs, _ in stack.views])
+
+    def moved(self, place: Callable[[Array], Array]) -> "FittedBank":
+        """Return the same with the samples on another device."""
+        return replace(self, views=[place(view) for view in self.views])
+
+    def cross(self, views: list[Array], weights: Sequence[float]) -> Array:
+        """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
+        total: Array = 0.0
+        left = iter(weights)
+        for new, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
+            between = _pairs_between(new, fitted, pairs)
+            for kernel in bank:
+                values = kernel.function(new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
+                total = total + float(next(left)) * values
+        return total
+
+
+def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:
+    """Return what the kernels need to know about new and fitted samples, in the scale of the fitted ones."""
+    new, fitted = (_double(A) if pairs.scale == 1.0 else _double(A) / pairs.scale for A in (new, fitted))
+    products = new @ fitted.T
+    if sparse.issparse(products):
+        products = products.toarray()
+    return replace(pairs, products=products, row_squares=_squares(new), column_squares=_squares(fitted))
+
+
+def _double(X: Array) -> Array:
+    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64)
+
+
+def _squares(X: Array) -> Array:
+    """Return the squared lengths of the rows."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    return namespace(X).sum(X * X, axis=1)

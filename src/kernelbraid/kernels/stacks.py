@@ -26,6 +26,27 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # What is left of a kernel outside the span of the earlier ones is rounding below this many units in the last place.
 DEPENDENT = 8
+# Total squared distance from the mean, in units of the precision, the number of samples and the trace, that is rounding.
+SPREAD = 4
+
+
+def traces(kernels: "KernelStack", A: Array) -> Vector:
+    """Return Tr(A H_i) for every kernel and any matrix A, in one pass over the kernels."""
+    return np.asarray(kernels.factor().T @ kernels.coordinates(A))
+
+
+def say_nothing(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell which kernels give all samples the same place: whatever rewards small distances would choose them.
+
+    If all do, none is reported.
+    """
+    xp, n = namespace(kernels.like), kernels.n_samples
+    ones = xp.ones((n, 1), dtype=kernels.like.dtype, device=device(kernels.like))
+    diagonals = kernels.diagonals()
+    total = xp.sum(diagonals, axis=1)
+    spread = to_numpy(total - xp.sum(kernels.apply(ones)[:, :, 0], axis=1) / n)
+    empty = spread <= SPREAD * n * float(xp.finfo(diagonals.dtype).eps) * to_numpy(xp.abs(total))
+    return np.asarray(empty & ~empty.all())
 
 
 class KernelStack(Protocol):
@@ -51,6 +72,12 @@ class KernelStack(Protocol):
 
     def coordinates(self, K: Array) -> Vector:
         """Return b for a matrix K, which need not be symmetric, in one pass over the kernels."""
+
+    def apply(self, V: Array) -> Array:
+        """Return H_i V for every kernel, (m, n, r) for V (n, r)."""
+
+    def diagonals(self) -> Array:
+        """Return the diagonal of every kernel, (m, n)."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +141,19 @@ class StoredStack:
         """Return the inner products of K with the basis."""
         return to_numpy(self.flat() @ namespace(K).reshape(K, (-1,))).astype(float)
 
+    def apply(self, V: Array) -> Array:
+        """Return H_i V for every kernel, (m, n, r)."""
+        return self._of_kernels(self.basis @ V)
+
+    def diagonals(self) -> Array:
+        """Return the diagonal of every kernel, (m, n)."""
+        return self._of_kernels(namespace(self.basis).linalg.diagonal(self.basis))
+
+    def _of_kernels(self, A: Array) -> Array:
+        """Return for the kernels what is linear and given for the basis, (m, ...)."""
+        xp = namespace(A)
+        return xp.reshape(asarray_like(self.R.T, A) @ xp.reshape(A, (self.n_kernels, -1)), A.shape)
+
     def flat(self) -> Array:
         """Return the basis as rows, (m, n n)."""
         return namespace(self.basis).reshape(self.basis, (self.n_kernels, -1))
@@ -170,6 +210,24 @@ class LazyStack:
             t += [float(xp.sum(part * kernel())) for kernel in block]
         roots, vectors = self._roots
         return np.asarray((vectors.T @ t) / roots)
+
+    def apply(self, V: Array) -> Array:
+        """Return H_i V for every kernel, (m, n, r)."""
+        products = self._empty(self.n_kernels, *V.shape)
+        wide = _double(V)
+        for rows, block in self._blocks():
+            for i, kernel in enumerate(block):
+                products[i, rows, :] = namespace(V).astype(_double(kernel()) @ wide, self.dtype)
+        return products
+
+    def diagonals(self) -> Array:
+        """Return the diagonal of every kernel, (m, n)."""
+        diagonals = self._empty(self.n_kernels, self.n_samples)
+        xp = namespace(diagonals)
+        for rows, block in self._blocks():
+            for i, kernel in enumerate(block):
+                diagonals[i, rows] = xp.astype(xp.linalg.diagonal(kernel(), offset=rows.start), self.dtype)
+        return diagonals
 
     @cached_property
     def _roots(self) -> tuple[Vector, Matrix]:

@@ -1,7 +1,16 @@
-"""Closed forms: proximal operators and spectral embedding."""
+"""Closed forms: proximal operators, projection onto the simplex, spectral embedding, weights from costs."""
 
 from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, singular_value_threshold, soft_threshold
-from kernelbraid.ops.spectral import normalised_graph, spectral_embedding, symmetrise, unit_rows
+from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.ops.spectral import (
+    laplacian,
+    normalised_graph,
+    spectral_embedding,
+    spectral_vectors,
+    symmetrise,
+    unit_rows,
+)
+from kernelbraid.ops.weights import power_weights
 
 __all__ = [
     "L1",
@@ -10,8 +19,12 @@ __all__ = [
     "nonnegative",
     "singular_value_threshold",
     "soft_threshold",
+    "project_to_simplex",
+    "laplacian",
     "normalised_graph",
     "spectral_embedding",
+    "spectral_vectors",
     "symmetrise",
     "unit_rows",
+    "power_weights",
 ]

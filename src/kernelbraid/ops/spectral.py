@@ -2,12 +2,12 @@
 
 from typing import Literal, TypeAlias
 
-from kernelbraid._arrays import asarray_like, namespace, symmetric_part
+from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
 from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 
-#: Which eigenvectors of the normalised graph span the embedding.
-Spectrum: TypeAlias = Literal["magnitude", "largest"]
+#: Which eigenvectors of a graph span the embedding.
+Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised"]
 
 
 def symmetrise(A: Array) -> Array:
@@ -26,30 +26,45 @@ def normalised_graph(S: Array) -> Array:
     return symmetric_part(S)
 
 
-def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
-    """Embed the vertices of a graph by eigenvectors of its normalised adjacency, rows of unit length.
+def laplacian(S: Array) -> Array:
+    """Return D - S for a symmetric graph with degrees D, scaled by the largest absolute entry of S."""
+    xp = namespace(S)
+    largest = xp.max(xp.abs(S))
+    S = S / xp.where(largest > 0, largest, asarray_like(1.0, S))
+    return add_to_diagonal(-S, xp.sum(S, axis=1))
+
+
+def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
+    """Return orthonormal eigenvectors of a graph that vary little along its edges.
 
     Parameters
     ----------
     S : array of shape (n, n)
-        Symmetric nonnegative graph.
+        Symmetric graph; nonnegative unless ``"unnormalised"``.
     n_components : int
         Number of eigenvectors.
-    spectrum : {"largest", "magnitude"}, default="largest"
-        ``"largest"`` takes the eigenvectors of largest eigenvalue (Ng, Jordan and Weiss), ``"magnitude"`` those of
-        largest absolute eigenvalue, which are the leading left singular vectors.
+    spectrum : {"largest", "magnitude", "unnormalised"}, default="largest"
+        ``"largest"`` takes the eigenvectors of largest eigenvalue of D^-1/2 S D^-1/2 (Ng, Jordan and Weiss),
+        ``"magnitude"`` those of largest absolute eigenvalue, which are the leading left singular vectors, and
+        ``"unnormalised"`` those of smallest eigenvalue of the Laplacian D - S.
 
     Returns
     -------
     array of shape (n, n_components)
-        Each row of length one (rows of zeros stay). The largest entry of each eigenvector is positive before that.
+        The largest entry of each eigenvector is positive.
     """
     xp = namespace(S)
-    values, vectors = eigh(normalised_graph(S), overwrite=True)
-    order = xp.argsort(xp.abs(values) if spectrum == "magnitude" else values, descending=True, stable=True)
+    values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
+    rank = {"largest": values, "magnitude": xp.abs(values), "unnormalised": -values}[spectrum]
+    order = xp.argsort(rank, descending=True, stable=True)
     vectors = xp.take(vectors, order[:n_components], axis=1)
     peaks = xp.take_along_axis(vectors, xp.argmax(xp.abs(vectors), axis=0)[None, :], axis=0)
-    return unit_rows(vectors * xp.where(peaks < 0, asarray_like(-1.0, S), asarray_like(1.0, S)))
+    return vectors * xp.where(peaks < 0, asarray_like(-1.0, S), asarray_like(1.0, S))
+
+
+def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
+    """Return the rows of :func:`spectral_vectors`, each of length one (rows of zeros stay)."""
+    return unit_rows(spectral_vectors(S, n_components, spectrum=spectrum))
 
 
 def unit_rows(A: Array) -> Array:

@@ -1,19 +1,96 @@
-"""k-means with many restarts at once: Lloyd's iteration as matrix products over a batch of starts."""
+"""k-means with many restarts at once: Lloyd's iteration as matrix products over a batch of starts.
+
+One iteration serves all variants. They differ in the space, which knows the distances to weighted means of samples
+(coordinates here, kernels in `kernel_kmeans`); in the weights of the samples, which are equal or robust; and in the
+weights of the kernels, which are fixed or learned.
+"""
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.ops.weights import power_weights
 
 Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-# Restarts run together while their distances, (restarts, n, k), stay below this many numbers.
+# Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
 # Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
 COINCIDENT = 1e4
+# Relative squared distance below which a sample sits on its centre: its robust weight would be without bounds, and
+# it gets the mean weight, as in the published code.
+ON_CENTRE = 1e-10
+
+# Relative difference of the results of runs that found the same clusters.
+TIED = 1e-9
+
+
+class Space(Protocol):
+    """Samples in one or several feature spaces at once."""
+
+    @property
+    def squares(self) -> Array:
+        """Squared lengths of the samples, (m, n)."""
+
+    def distances(self, V: Array) -> Array:
+        """Return squared distances to the centres sum_j V_cj x_j: (m, runs, n, k) for V (runs, k, n)."""
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """Samples given by their coordinates."""
+
+    X: Array  # (n, d)
+
+    @property
+    def squares(self) -> Array:
+        """Squared lengths of the samples, (1, n)."""
+        return namespace(self.X).sum(self.X * self.X, axis=1)[None, :]
+
+    def distances(self, V: Array) -> Array:
+        """Return squared distances, (1, runs, n, k)."""
+        xp = namespace(self.X)
+        n_runs, k, n = V.shape
+        centres = xp.reshape(V, (n_runs * k, n)) @ self.X
+        products = xp.reshape(self.X @ centres.T, (n, n_runs, k))
+        lengths = xp.reshape(xp.sum(centres * centres, axis=1), (n_runs, 1, k))
+        return (self.squares[0, :][None, :, None] + (lengths - 2 * xp.permute_dims(products, (1, 0, 2))))[None, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is minimised, and when to stop."""
+
+    robust: bool = False  # sum of distances instead of squared ones
+    exponent: float | None = None  # gamma of learned kernel weights, sum_k a_k^gamma = 1; None: the sum of all kernels
+    unused: Any = None  # kernels that must not be used, (m,)
+    by_distance: bool = False  # choose among runs by the sum of distances, which forgives a few far samples
+    max_iter: int = 100
+    tol: float = 0.0  # relative decrease of the objective, beside unchanged labels, at which a robust run ends
+
+    def cost(self, squared: Any) -> Any:
+        """Return what samples at these squared distances add to the objective."""
+        squared = np.maximum(squared, 0.0)
+        return np.sqrt(squared) if self.robust else squared
+
+    def sample_weights(self, squared: Matrix, scale: Matrix) -> Matrix:
+        """Return the weights of the samples in the means, (runs, n): 1 / (2 distance) if robust."""
+        if not self.robust:
+            return np.ones_like(squared)
+        away = squared > ON_CENTRE * scale[:, None]
+        weights = np.where(away, 0.5 / np.sqrt(np.where(away, squared, 1.0)), 0.0)
+        means = weights.sum(axis=1, keepdims=True) / np.maximum(away.sum(axis=1, keepdims=True), 1)
+        return np.where(away, weights, np.where(means > 0, means, 1.0))
+
+    def kernel_weights(self, costs: Matrix) -> Matrix:
+        """Return the weights of the kernels, (..., m), from their costs."""
+        if self.exponent is None:
+            return np.ones_like(costs)
+        return power_weights(costs if self.unused is None else np.where(self.unused, np.inf, costs), self.exponent)
 
 
 @dataclass(frozen=True)
@@ -21,14 +98,25 @@ class Clustering:
     """The best of several runs of k-means."""
 
     labels: Labels  # (n,), values 0 .. k - 1
-    inertia: float  # sum of squared distances to the centres
+    inertia: float  # the objective at the end: sum of squared distances, or of distances if robust
+    merit: float  # what runs are compared by
     n_iter: int  # Lloyd steps of the best run
+    centres: Array  # V, (k, n): the centres as weighted means of the samples, to which the labels belong
+    kernel_weights: Matrix  # a, (m,)
+    objective: Matrix  # value after every step
+    converged: bool
 
 
 def kmeans(
-    X: Array, n_clusters: int, *, n_init: int, random_state: np.random.RandomState, max_iter: int = 100
+    X: Array,
+    n_clusters: int,
+    *,
+    n_init: int,
+    random_state: np.random.RandomState,
+    max_iter: int = 100,
+    by_distance: bool = False,
 ) -> Clustering:
-    """Cluster rows: the run of lowest inertia among `n_init` runs from random samples as centres.
+    """Cluster rows: the best among `n_init` runs from random samples as centres.
 
     Parameters
     ----------
@@ -42,6 +130,8 @@ def kmeans(
         Draws the starting samples, always on the host, so that every backend starts alike.
     max_iter : int, default=100
         Largest number of Lloyd steps in a run.
+    by_distance : bool, default=False
+        The best run is that of lowest inertia; if True, that of the lowest sum of distances, not squared.
 
     Returns
     -------
@@ -49,61 +139,136 @@ def kmeans(
         A cluster that runs empty is refilled with the point that fits its centre worst; fewer than k labels mean
         that the points (nearly) coincide with fewer than k centres.
     """
-    n = X.shape[0]
-    starts = np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :n_clusters]
-    size = max(1, BATCH_SIZE // (n * n_clusters))
-    runs = [_lloyd(X, starts[i : i + size], max_iter) for i in range(0, n_init, size)]
-    return min(runs, key=lambda run: run.inertia)
+    starts = random_samples(n_init, X.shape[0], n_clusters, random_state)
+    return best_of(FeatureSpace(X), starts, n_clusters, Rule(max_iter=max_iter, by_distance=by_distance))
 
 
-def _lloyd(X: Array, starts: Labels, max_iter: int) -> Clustering:
-    """Run Lloyd's iteration from a batch of starts, (restarts, k) sample indices, and return the best run."""
-    xp = namespace(X)
-    n_starts, k = starts.shape
-    where = device(X)
-    squares = xp.sum(X * X, axis=1)
-    unit = (float(xp.max(squares)) or 1.0) * (COINCIDENT * float(xp.finfo(X.dtype).eps))
-    centres = xp.reshape(xp.take(X, xp.asarray(starts.reshape(-1), device=where), axis=0), (n_starts, k, X.shape[1]))
-    labels = np.full((n_starts, X.shape[0]), -1, dtype=np.int64)
-    inertia = np.full(n_starts, np.inf)
-    n_iter = np.zeros(n_starts, dtype=int)
-    active = np.arange(n_starts)
-    for _ in range(max_iter):
-        batch = centres if active.shape[0] == n_starts else xp.take(centres, xp.asarray(active, device=where), axis=0)
-        distances = squares[None, :, None] + _relative_distances(X, batch)
+def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomState) -> Labels:
+    """Draw k different samples as the centres of each start, (n_init, k)."""
+    return np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :k]
+
+
+def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
+    """Return the best of the runs from all starts, in batches that bound the memory.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    starts : ndarray of shape (n_init, k) or (n_init, n)
+        Samples as centres, or labels of all samples.
+    k : int
+        Number of clusters.
+    rule : Rule
+        Objective and end.
+    """
+    m, n = space.squares.shape
+    size = max(1, BATCH_SIZE // (m * n * k))
+    runs = [lloyd(space, _first_centres(space, starts[i : i + size], k), rule) for i in range(0, len(starts), size)]
+    return runs[_lowest([run.merit for run in runs])]
+
+
+def _first_centres(space: Space, starts: Labels, k: int) -> Array:
+    """Return V, (runs, k, n), of samples as centres or of a partition."""
+    n = space.squares.shape[1]
+    if starts.shape[1] == n and n != k:
+        return _centres(starts, np.ones(starts.shape), k, space.squares)
+    V = np.zeros((starts.shape[0], k, n))
+    np.put_along_axis(V, starts[:, :, None], 1.0, axis=2)
+    return asarray_like(V, space.squares)
+
+
+def lloyd(space: Space, V: Array, rule: Rule) -> Clustering:
+    """Run Lloyd's iteration from a batch of centres, (runs, k, n), and return the best run.
+
+    A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
+    them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
+    """
+    xp = namespace(space.squares)
+    lengths = np.maximum(to_numpy(space.squares), 0.0).astype(float)
+    n_runs, k, n = V.shape
+    labels = np.full((n_runs, n), -1, dtype=np.int64)
+    weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (n_runs, 1))
+    trace: list[list[float]] = [[] for _ in range(n_runs)]
+    inertia, merit = np.full(n_runs, np.inf), np.full(n_runs, np.inf)
+    shares = np.ones((n_runs, n))
+    ended = np.zeros(n_runs, dtype=bool)
+    active = np.arange(n_runs)
+    used = V  # the centres to which the labels of each run belong
+    for step in range(rule.max_iter):
+        D = space.distances(V)
+        if rule.exponent is not None and step > 0:
+            costs = (_at_labels(D, labels[active]) * shares[active, None, :]).sum(axis=2)
+            weights[active] = rule.kernel_weights(np.maximum(costs, 0.0))
+        scale = (weights[active] @ lengths).max(axis=1)
+        distances = xp.sum(D * asarray_like(weights[active].T[:, :, None, None], D), axis=0)
         new = to_numpy(xp.argmin(distances, axis=2)).astype(np.int64)
-        nearest = to_numpy(xp.min(distances, axis=2))
-        new = np.stack([refill(run, misfit / unit, k) for run, misfit in zip(new, nearest, strict=True)])
-        inertia[active] = np.maximum(nearest, 0).sum(axis=1)
-        n_iter[active] += 1
+        nearest = to_numpy(xp.min(distances, axis=2)).astype(float)
+        unit = np.where(scale > 0, scale, 1.0) * (COINCIDENT * float(xp.finfo(D.dtype).eps))
+        new = np.stack([refill(run, gap / u, k) for run, gap, u in zip(new, nearest, unit, strict=True)])
+        before, inertia[active] = inertia[active], rule.cost(nearest).sum(axis=1)
+        merit[active] = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia[active]
         moving = (new != labels[active]).any(axis=1)
-        labels[active] = new
+        if rule.robust:
+            moving |= before - inertia[active] > rule.tol * inertia[active]
+        labels[active], shares[active] = new, rule.sample_weights(nearest, scale)
+        for position, run in enumerate(active):
+            trace[run].append(float(inertia[run]))
+            used[int(run), ...] = V[position, ...]
+        ended[active] = ~moving
         active = active[moving]
         if active.shape[0] == 0:
             break
-        means = _means(X, new[moving], k)
-        for position, run in enumerate(active):
-            centres[int(run), ...] = means[position, ...]
-    best = int(np.argmin(inertia))
-    return Clustering(labels[best], float(inertia[best]), int(n_iter[best]))
+        V = _centres(labels[active], shares[active], k, space.squares)
+    best = _lowest(merit)
+    found = (labels[best], float(inertia[best]), float(merit[best]), len(trace[best]), used[best, ...], weights[best])
+    return Clustering(*found, np.array(trace[best]), bool(ended[best]))
 
 
-def _relative_distances(X: Array, centres: Array) -> Array:
-    """Return ||c||^2 - 2 x.c for a batch of centres, (restarts, n, k): squared distances less ||x||^2."""
-    xp = namespace(X)
-    n_starts, k, d = centres.shape
-    products = xp.reshape(X @ xp.reshape(centres, (n_starts * k, d)).T, (X.shape[0], n_starts, k))
-    return xp.sum(centres * centres, axis=2)[:, None, :] - 2 * xp.permute_dims(products, (1, 0, 2))
+def _lowest(merits: Any) -> int:
+    """Return the first of the lowest values; runs that differ by rounding found the same clusters."""
+    merits = np.asarray(merits)
+    return int(np.argmax(merits <= merits.min() * (1 + TIED)))
 
 
-def _means(X: Array, labels: Labels, k: int) -> Array:
-    """Return the means of the clusters, (restarts, k, d); the origin for an empty one."""
-    xp = namespace(X)
-    member = labels[:, None, :] == np.arange(k)[None, :, None]  # (restarts, k, n)
-    member_of = asarray_like(member, X)
-    counts = asarray_like(np.maximum(member.sum(axis=2, keepdims=True), 1), X)
-    n_starts, _, n = member.shape
-    return xp.reshape(xp.reshape(member_of, (n_starts * k, n)) @ X, (n_starts, k, X.shape[1])) / counts
+def _at_labels(D: Array, labels: Labels) -> Matrix:
+    """Return the squared distances of the samples to their own centres under every kernel, (runs, m, n)."""
+    xp = namespace(D)
+    m, n_runs, n, _ = D.shape
+    index = xp.asarray(np.ascontiguousarray(np.broadcast_to(labels[None, :, :, None], (m, n_runs, n, 1))))
+    index = xp.asarray(index, device=device(D))
+    return to_numpy(xp.permute_dims(xp.take_along_axis(D, index, axis=3)[..., 0], (1, 0, 2))).astype(float)
+
+
+def _centres(labels: Labels, shares: Matrix, k: int, like: Array) -> Array:
+    """Return the weighted means of the clusters as weights of samples, (runs, k, n); zeros for an empty cluster."""
+    V = (labels[:, None, :] == np.arange(k)[None, :, None]) * shares[:, None, :]
+    totals = V.sum(axis=2, keepdims=True)
+    V /= np.where(totals > 0, totals, 1.0)
+    return asarray_like(V, like)
+
+
+def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
+    """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k)."""
+    xp = namespace(space.squares)
+    n = space.squares.shape[1]
+    starts = np.empty((n_init, k), dtype=np.int64)
+    starts[:, 0] = random_state.randint(n, size=n_init)
+    nearest = np.full((n_init, n), np.inf)
+    for c in range(1, k):
+        V = np.zeros((n_init, 1, n))
+        V[np.arange(n_init), 0, starts[:, c - 1]] = 1.0
+        distances = to_numpy(xp.sum(space.distances(asarray_like(V, space.squares)), axis=0))[:, :, 0].astype(float)
+        nearest = np.minimum(nearest, np.maximum(distances, 0.0))
+        taken = np.zeros((n_init, n), dtype=bool)
+        np.put_along_axis(taken, starts[:, :c], True, axis=1)
+        odds = np.where(taken, 0.0, nearest)
+        odds = np.where(odds.sum(axis=1, keepdims=True) > 0, odds, ~taken)  # all others coincide with a centre
+        totals = np.cumsum(odds, axis=1)
+        draws = random_state.random_sample((n_init, 1)) * totals[:, -1:]
+        # The first sample whose total passes the draw: never one of odds zero.
+        starts[:, c] = np.minimum((totals <= draws).sum(axis=1), n - 1)
+    return starts
 
 
 def refill(labels: Labels, misfit: np.ndarray[Any, Any], k: int) -> Labels:

@@ -1,0 +1,81 @@
+"""The eleven methods of the paper: a name, an estimator, a grid, and how it uses kernels."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal, TypeAlias
+
+from sklearn.base import BaseEstimator
+
+from kernelbraid.estimators import (
+    LKG,
+    AffinityAggregation,
+    KernelKMeans,
+    KernelSpectralClustering,
+    MultipleKernelKMeans,
+    MultipleKernelTwinGraph,
+    SimplexGraph,
+    TwinGraph,
+)
+
+#: ``"each"``: one kernel at a time, reported by the best and the mean; ``"all"``: all kernels of a bank at once;
+#: ``"features"``: no kernel.
+Policy: TypeAlias = Literal["each", "all", "features"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method under its name in the paper."""
+
+    title: str  # what it is, in words
+    estimator: type[BaseEstimator]
+    policy: Policy
+    settings: Mapping[str, Any] = field(default_factory=dict)  # as behind the published figures
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # tuned with labels
+
+    def make(self, n_clusters: int, **parameters: Any) -> Any:
+        """Return an unfitted estimator; explicit parameters win over the settings of the method."""
+        return self.estimator(n_clusters, **{**self.settings, **parameters})
+
+    def tunings(self) -> Iterator[dict[str, Any]]:
+        """Yield every combination of the grid, one empty one if there is nothing to tune."""
+        for values in product(*self.grid.values()):
+            yield dict(zip(self.grid, values, strict=True))
+
+
+# One run from random centres; the k-means of the graph methods keeps the best of ten, by the sum of distances.
+ONE_RUN = {"init": "random", "n_init": 1}
+TEN_RUNS = {"init": "random", "n_init": 10}
+TEN_RESTARTS = {"n_init": 10, "restart_score": "distance"}
+TWIN_GRID = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1), "beta": (1e-5, 1e-4, 1e-3, 1e-2)}
+LKG_GRID = {
+    "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    "beta": (1e-2, 1e-1, 1.0),
+    "gamma": (1e-2, 1e-1, 1.0, 10.0),
+    "mu": (0.1, 0.3, 1.0, 3.0),
+}
+
+METHODS: dict[str, Method] = {
+    "KKM": Method("kernel k-means", KernelKMeans, "each", ONE_RUN),
+    "SC": Method(
+        "spectral clustering, unnormalised Laplacian",
+        KernelSpectralClustering,
+        "each",
+        {"embedding": "unnormalised", **TEN_RESTARTS},
+    ),
+    "RKKM": Method("robust kernel k-means", KernelKMeans, "each", {"robust": True, **ONE_RUN}),
+    "SSR": Method("simplex sparse representation", SimplexGraph, "features"),
+    "SCSK": Method("twin learning, one kernel", TwinGraph, "each", grid=TWIN_GRID),
+    "MKKM": Method("multiple kernel k-means", MultipleKernelKMeans, "all", ONE_RUN),
+    "AASC": Method("affinity aggregation", AffinityAggregation, "all", TEN_RESTARTS),
+    "RMKKM": Method(
+        "robust multiple kernel k-means",
+        MultipleKernelKMeans,
+        "all",
+        {"robust": True, **TEN_RUNS},
+        {"gamma": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)},
+    ),
+    "SCMK": Method("twin learning, several kernels", MultipleKernelTwinGraph, "all", grid=TWIN_GRID),
+    "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", {"graph_penalty": "l1"}, LKG_GRID),
+    "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", {"graph_penalty": "nuclear"}, LKG_GRID),
+}

@@ -1,0 +1,518 @@
+"""Clustering of learned graphs with columns on the simplex, as scikit-learn clusterers."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+
+from kernelbraid._linalg import blas_threads
+from kernelbraid.estimators.base import (
+    COMPUTING,
+    COUNT,
+    GRAPH,
+    ONE_KERNEL,
+    POSITIVE,
+    Interval,
+    StrOptions,
+    fit_context,
+    mark_input,
+)
+from kernelbraid.estimators.candidates import Candidates, cluster_and_publish, read_candidate, read_candidates
+from kernelbraid.estimators.memory import STORAGES
+from kernelbraid.estimators.outcome import StepHistory
+from kernelbraid.kernels import Linear
+from kernelbraid.ops import symmetrise
+from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
+
+# Matrices of n x n at the peak of a fit beside the kernels.
+WORKING = 14.0
+
+
+class SimplexGraph(ClusterMixin, BaseEstimator):
+    r"""Simplex sparse representation (SSR): a graph without any parameter to choose.
+
+    Expresses every sample as a convex combination of the others, and clusters the graph of the coefficients:
+
+    .. math::
+
+        \min_Z\ \|X - XZ\|_F^2 \quad \text{s.t. } Z \ge 0,\ Z^\top 1 = 1,\ \operatorname{diag}(Z) = 0
+
+    where the columns of :math:`X` are the samples.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
+        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    max_iter : int, default=600
+        Largest number of steps.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
+        ``change`` (share of the samples whose coefficients are not proven to be optimal yet). Returning True ends
+        the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
+    coefficients_ : array of shape (n_samples, n_samples)
+        Z: column j expresses sample j by the others.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step; it never increases.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps that were made.
+    status_ : str
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+    n_features_in_ : int
+        Number of features, over all views.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    TwinGraph : The same idea in the feature space of a kernel, with the clusters in view.
+
+    Notes
+    -----
+    The columns are n_samples quadratic programs with one Hessian. A step is a burst of accelerated projected
+    gradients on all of them, or an exact solve on the supports they have; it ends when the duality gap of every
+    column is rounding. Several views are joined feature by feature.
+
+    References
+    ----------
+    J. Huang, F. Nie, H. Huang: A new simplex sparse learning model to measure data similarity for clustering.
+    IJCAI 2015, 3569-3575.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import SimplexGraph
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> SimplexGraph(n_clusters=2, random_state=0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar = {**COMPUTING, **GRAPH, "max_iter": [COUNT], "callback": [callable, None]}
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        embedding="largest",
+        n_init=100,
+        restart_score="inertia",
+        max_iter=600,
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), None)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the graph, and cluster it.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), or list of such matrices
+            Samples as rows, dense or sparse; several views of the same samples as a list.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        SimplexGraph
+            The fitted estimator.
+        """
+        candidates = read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING)
+        history = StepHistory(self.callback)
+        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+            solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
+        T, random_state = solution.state.T, check_random_state(self.random_state)
+        cluster_and_publish(self, symmetrise(T), candidates.samples, random_state, coefficients_=T.T)
+        history.publish(self, solution)
+        return self
+
+
+class _TwinGraph(ClusterMixin, BaseEstimator):
+    """What both estimators share: the run of the solver."""
+
+    def _cluster(self, candidates: Candidates, *, learn_weights: bool) -> Any:
+        """Run the solver and set the fitted attributes."""
+        self.kernel_names_ = candidates.names
+        history = StepHistory(self.callback)
+        problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, learn_weights)
+        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+            solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+        state, random_state = solution.state, check_random_state(self.random_state)
+        learned = {"coefficients_": state.T.T, "kernel_weights_": state.a / state.a.sum()}
+        cluster_and_publish(self, symmetrise(state.T), candidates.samples, random_state, **learned)
+        history.publish(self, solution)
+        return self
+
+
+TWIN: dict[str, Any] = {
+    **COMPUTING,
+    **GRAPH,
+    "alpha": [POSITIVE],
+    "beta": [Interval(Real, 0, None, closed="left")],
+    "max_iter": [COUNT],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "callback": [callable, None],
+}
+
+
+class TwinGraph(_TwinGraph):
+    r"""Twin learning of similarity and clusters with one kernel (SCSK).
+
+    Expresses every sample as a convex combination of samples in the feature space of a kernel, and prefers graphs
+    that fall into clusters:
+
+    .. math::
+
+        \min_{Z, F}\ \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha \|Z\|_F^2 + \beta \operatorname{Tr}(F^\top L F)
+        \quad \text{s.t. } Z \ge 0,\ Z^\top 1 = 1,\ F^\top F = I
+
+    where :math:`L` is the Laplacian of :math:`(Z + Z^\top)/2`, and :math:`F` has one column for each cluster.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : str, kernel or callable, default="gaussian"
+        ``"gaussian"``, ``"linear"``, ``"polynomial"``; a :class:`~kernelbraid.kernels.Gaussian`,
+        :class:`~kernelbraid.kernels.Linear` or :class:`~kernelbraid.kernels.Polynomial`; a function ``f(X, Y)`` as
+        in :mod:`sklearn.metrics.pairwise`; or ``"precomputed"``: X is the kernel matrix.
+    alpha : float, default=0.01
+        Spreads the coefficients of a sample over more samples.
+    beta : float, default=0.001
+        Weight of the clusters in the graph.
+    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
+        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    max_iter : int, default=200
+        Largest number of steps.
+    tol : float, default=1e-3
+        The iteration ends when the graph changes by less, relatively, in the Frobenius norm.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
+        ``change``. Returning True ends the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
+    coefficients_ : array of shape (n_samples, n_samples)
+        Z: column j expresses sample j.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    kernel_weights_ : array of shape (1,)
+        One.
+    kernel_names_ : list of str
+        Readable name of the kernel.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step; it never increases.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps that were made.
+    status_ : str
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+    n_features_in_ : int
+        Number of features; of samples for a precomputed kernel.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    MultipleKernelTwinGraph : Several kernels with learned weights.
+
+    Notes
+    -----
+    The start is the graph for beta = 0. A step takes the eigenvectors of the graph's Laplacian as F, then solves the
+    n_samples quadratic programs of the columns of Z, all with the Hessian K + alpha I, exactly. Neither raises the
+    objective, for a positive semidefinite kernel.
+
+    References
+    ----------
+    Z. Kang, C. Peng, Q. Cheng: Twin learning for similarity and clustering: a unified kernel approach. AAAI 2017,
+    2080-2086.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import TwinGraph
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> TwinGraph(n_clusters=2, random_state=0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar = {**TWIN, **ONE_KERNEL}
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        kernel="gaussian",
+        alpha=0.01,
+        beta=0.001,
+        embedding="largest",
+        n_init=100,
+        restart_score="inertia",
+        max_iter=200,
+        tol=1e-3,
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.alpha = alpha
+        self.beta = beta
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernel)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the graph, and cluster it.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
+            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        TwinGraph
+            The fitted estimator.
+        """
+        return self._cluster(read_candidate(self, X, self.kernel, working=WORKING), learn_weights=False)
+
+
+class MultipleKernelTwinGraph(_TwinGraph):
+    r"""Twin learning of similarity and clusters with several kernels or views and learned weights (SCMK).
+
+    .. math::
+
+        \min_{Z, F, a}\ \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha \|Z\|_F^2
+        + \beta \operatorname{Tr}(F^\top L F), \quad K = \sum_k a_k H_k
+        \quad \text{s.t. } Z \ge 0,\ Z^\top 1 = 1,\ F^\top F = I,\ a \ge 0,\ \sum_k \sqrt{a_k} = 1
+
+    where :math:`H_k` are the candidate kernels, :math:`L` is the Laplacian of :math:`(Z + Z^\top)/2`, and :math:`F`
+    has one column for each cluster.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernels : str or list, default="paper"
+        ``"paper"`` or ``"rmkkm"``, banks of twelve kernels; a list of kernels and functions ``f(X, Y)``; with several
+        views also a list with one bank for each; or ``"precomputed"``: X holds the kernels.
+    alpha : float, default=0.001
+        Spreads the coefficients of a sample over more samples.
+    beta : float, default=0.0001
+        Weight of the clusters in the graph.
+    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
+        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    max_iter : int, default=200
+        Largest number of steps.
+    tol : float, default=1e-3
+        The iteration ends when the graph changes by less, relatively, in the Frobenius norm.
+    storage : {"auto", "stored", "lazy"}, default="auto"
+        Keep the kernels as matrices, or form them block by block whenever they are needed.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
+        ``change``. Returning True ends the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
+    coefficients_ : array of shape (n_samples, n_samples)
+        Z: column j expresses sample j.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    kernel_weights_ : array of shape (n_kernels,)
+        Share of each kernel in the combination: a, divided by its sum.
+    kernel_names_ : list of str
+        Readable name of each kernel.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step; it never increases.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps that were made.
+    status_ : str
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+    n_features_in_ : int
+        Number of features, over all views; of samples for precomputed kernels.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    TwinGraph : One kernel.
+    LKG : Learns a kernel beyond weighted sums.
+
+    Notes
+    -----
+    The start has even weights and the graph for beta = 0. A step updates the weights (:math:`\sqrt{a_k} \propto
+    1 / h_k`, with :math:`h_k` the error under kernel k), then F, then Z. None raises the objective, for positive
+    semidefinite kernels. Flat kernels have small errors, and so large weights.
+
+    References
+    ----------
+    Z. Kang, C. Peng, Q. Cheng: Twin learning for similarity and clustering: a unified kernel approach. AAAI 2017,
+    2080-2086.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import MultipleKernelTwinGraph
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> MultipleKernelTwinGraph(n_clusters=2, random_state=0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar = {
+        **TWIN,
+        "kernels": [str, list, tuple],
+        "storage": [StrOptions(set(STORAGES))],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        kernels="paper",
+        alpha=0.001,
+        beta=0.0001,
+        embedding="largest",
+        n_init=100,
+        restart_score="inertia",
+        max_iter=200,
+        tol=1e-3,
+        storage="auto",
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernels = kernels
+        self.alpha = alpha
+        self.beta = beta
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.storage = storage
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernels)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the weights of the kernels and the graph, and cluster it.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
+            Samples as rows, dense or sparse; several views of the same samples as a list. With
+            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        MultipleKernelTwinGraph
+            The fitted estimator.
+        """
+        candidates = read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+        return self._cluster(candidates, learn_weights=True)

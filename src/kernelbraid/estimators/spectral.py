@@ -1,0 +1,306 @@
+"""Spectral clustering with one kernel or several as scikit-learn clusterers."""
+
+from numbers import Real
+from typing import ClassVar
+
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+
+from kernelbraid._linalg import blas_threads
+from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
+from kernelbraid.estimators.candidates import cluster_and_publish, read_candidate, read_candidates
+from kernelbraid.estimators.outcome import StepHistory
+from kernelbraid.ops import nonnegative
+from kernelbraid.solvers import spectral
+
+# Matrices of n x n at the peak of a fit beside the kernels.
+WORKING = 6.0
+
+
+class KernelSpectralClustering(ClusterMixin, BaseEstimator):
+    r"""Spectral clustering with a kernel as the graph (SC).
+
+    .. math::
+
+        \max_{F^\top F = I}\ \operatorname{Tr}(F^\top D^{-1/2} K D^{-1/2} F)
+        \quad\text{or, unnormalised,}\quad \min_{F^\top F = I}\ \operatorname{Tr}(F^\top (D - K) F)
+
+    where :math:`K` is the kernel matrix, :math:`D` the diagonal matrix of its row sums, and the rows of :math:`F`
+    are scaled to unit length and clustered by k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : str, kernel or callable, default="gaussian"
+        ``"gaussian"``, ``"linear"``, ``"polynomial"``; a :class:`~kernelbraid.kernels.Gaussian`,
+        :class:`~kernelbraid.kernels.Linear` or :class:`~kernelbraid.kernels.Polynomial`; a function ``f(X, Y)`` as
+        in :mod:`sklearn.metrics.pairwise`; or ``"precomputed"``: X is the kernel matrix.
+    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+        ``"largest"`` takes the eigenvectors of largest eigenvalue of the normalised kernel (Ng, Jordan and Weiss),
+        ``"magnitude"`` those of largest absolute eigenvalue, ``"unnormalised"`` those of smallest eigenvalue of the
+        Laplacian, as in the code behind the published figures of SC. Negative kernel values count as zero unless
+        unnormalised.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : array of shape (n_samples, n_samples)
+        The kernel matrix that was used as graph.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps of k-means in the run that was kept.
+    kernel_names_ : list of str
+        Readable name of the kernel.
+    n_features_in_ : int
+        Number of features; of samples for a precomputed kernel.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    AffinityAggregation : Several kernels with learned weights.
+
+    References
+    ----------
+    A. Y. Ng, M. I. Jordan, Y. Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001, 849-856.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import KernelSpectralClustering
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> KernelSpectralClustering(n_clusters=2, random_state=0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar = {**COMPUTING, **ONE_KERNEL, **GRAPH}
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        kernel="gaussian",
+        embedding="largest",
+        n_init=100,
+        restart_score="inertia",
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernel)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
+            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        KernelSpectralClustering
+            The fitted estimator.
+        """
+        candidates = read_candidate(self, X, self.kernel, working=WORKING)
+        self.kernel_names_ = candidates.names
+        kernel = candidates.stack.combine([1.0])
+        graph = kernel if self.embedding == "unnormalised" else nonnegative(kernel)
+        cluster_and_publish(self, graph, candidates.samples, check_random_state(self.random_state))
+        return self
+
+
+class AffinityAggregation(ClusterMixin, BaseEstimator):
+    r"""Affinity aggregation for spectral clustering (AASC) with several kernels or views.
+
+    Learns a weighted sum of graphs together with its spectral embedding:
+
+    .. math::
+
+        \min_{F, a}\ \sum_k a_k \operatorname{Tr}(F^\top (I - S_k) F)
+        \quad \text{s.t. } F^\top F = I,\ a \ge 0,\ \sum_k \sqrt{a_k} = 1
+
+    where :math:`S_k = D_k^{-1/2} W_k D_k^{-1/2}`, and :math:`W_k` is kernel k with negative values and
+    self-similarities set to zero.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernels : str or list, default="rmkkm"
+        ``"rmkkm"`` or ``"paper"``, banks of twelve kernels; a list of kernels and functions ``f(X, Y)``; with several
+        views also a list with one bank for each; or ``"precomputed"``: X holds the kernels.
+    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+        Eigenvectors of the graph that are clustered, as for :class:`KernelSpectralClustering`.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    max_iter : int, default=100
+        Largest number of steps.
+    tol : float, default=1e-6
+        The iteration ends when no weight changes by more.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
+        ``change``. Returning True ends the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    kernel_weights_ : array of shape (n_kernels,)
+        Share of each kernel in the graph: a, divided by its sum.
+    kernel_names_ : list of str
+        Readable name of each kernel.
+    graph_ : array of shape (n_samples, n_samples)
+        Weighted sum of the normalised affinities.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Spectral embedding of the graph.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps that were made.
+    status_ : str
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+    n_features_in_ : int
+        Number of features, over all views; of samples for precomputed kernels.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    KernelSpectralClustering : One kernel.
+
+    Notes
+    -----
+    The publication aggregates affinities of different degrees :math:`D_k` and asks for :math:`\sum_k v_k = 1` and
+    :math:`\sum_k v_k^2 f^\top D_k f = 1` at once, with :math:`a_k = v_k^2`. For the usual kernels no nonnegative
+    weights are stationary under both: a narrow Gaussian is nearly the identity, costs nothing and has hardly any
+    degree, and others would have to be negative to balance it. Here affinities have no self-similarities and are
+    normalised one by one. Then all degrees are one, the second constraint says nothing new, and both steps have
+    closed forms that never raise the objective.
+
+    References
+    ----------
+    H.-C. Huang, Y.-Y. Chuang, C.-S. Chen: Affinity aggregation for spectral clustering. CVPR 2012, 773-780.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import AffinityAggregation
+    >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
+    >>> AffinityAggregation(n_clusters=2, random_state=0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _parameter_constraints: ClassVar = {
+        **COMPUTING,
+        **GRAPH,
+        "kernels": [str, list, tuple],
+        "max_iter": [COUNT],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        kernels="rmkkm",
+        embedding="largest",
+        n_init=100,
+        restart_score="inertia",
+        max_iter=100,
+        tol=1e-6,
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernels = kernels
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernels)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the weights of the graphs, and cluster their sum.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
+            Samples as rows, dense or sparse; several views of the same samples as a list. With
+            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        AffinityAggregation
+            The fitted estimator.
+        """
+        candidates = read_candidates(self, X, self.kernels, storage="fixed", working=WORKING)
+        self.kernel_names_ = candidates.names
+        history = StepHistory(self.callback)
+        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+            graphs = spectral.affinities(candidates.stack)
+            solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)
+        state, random_state = solution.state, check_random_state(self.random_state)
+        shares = state.a / state.a.sum()
+        cluster_and_publish(self, state.S, candidates.samples, random_state, kernel_weights_=shares)
+        history.publish(self, solution)
+        return self

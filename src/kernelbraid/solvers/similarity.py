@@ -1,0 +1,211 @@
+r"""Graphs whose columns lie on the probability simplex.
+
+Three methods, one problem:
+
+    min  Tr(K - 2 K Z + Z'K Z) + alpha ||Z||_F^2 + beta Tr(F'L F),   K = sum_k a_k H_k                            (1)
+    over Z >= 0 with columns of sum 1, F'F = I, a >= 0 with sum_k a_k^(1/2) = 1
+
+with L the Laplacian of (Z + Z') / 2. SSR has alpha = beta = 0, the linear kernel and a zero diagonal; SCSK has one
+kernel; SCMK learns its weights. Everywhere T = Z': the problem of each row of T is a quadratic program of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace
+from kernelbraid._linalg import gram
+from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack, say_nothing, traces
+from kernelbraid.ops.spectral import spectral_vectors, symmetrise
+from kernelbraid.ops.weights import power_weights
+from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.simplex_qp import SimplexQP
+
+Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+# Exponent of the constraint on the weights.
+EXPONENT = 0.5
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a step achieved."""
+
+    objective: float  # value of (1)
+    change: float  # of the graph, relative, in the Frobenius norm
+
+
+@dataclass
+class TwinState:
+    """Where the alternation stands. All arrays of a state stay as they are when the next one is made."""
+
+    T: Array  # transposed graph, (n, n), rows on the simplex
+    F: Array | None  # eigenvectors of the graph's Laplacian, (n, k); None before the first step
+    a: Vector  # kernel weights, (m,)
+    K: Array  # sum_k a_k H_k
+    costs: Vector  # h, reconstruction errors of T under the kernels, (m,)
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class TwinProblem:
+    """Problem (1) for given kernels."""
+
+    kernels: KernelStack
+    n_clusters: int
+    alpha: float
+    beta: float
+    learn_weights: bool
+
+    def start(self) -> TwinState:
+        """Return even weights and the graph without the spectral term: a feasible point."""
+        m = self.kernels.n_kernels
+        a = power_weights(np.ones(m), EXPONENT) if self.learn_weights else np.ones(m)
+        K = self.kernels.combine(a)
+        T = SimplexQP.of(self.hessian(K)).solve(K)
+        return TwinState(T, None, a, K, self.costs(T))
+
+    def hessian(self, K: Array) -> Array:
+        """Return K + alpha I."""
+        return add_to_diagonal(K + 0.0, self.alpha)
+
+    def costs(self, T: Array) -> Vector:
+        """Return the reconstruction errors Tr(H_k - 2 H_k Z + Z'H_k Z) under all kernels."""
+        return traces(self.kernels, add_to_diagonal(gram(T) - T - T.T, 1.0))
+
+    def objective(self, state: TwinState) -> float:
+        """Return the value of (1)."""
+        xp = namespace(state.T)
+        smoothness = 0.0 if state.F is None else float(xp.sum(state.T * squared_distances(state.F))) / 2
+        return float(state.a @ state.costs) + self.alpha * frobenius_norm(state.T) ** 2 + self.beta * smoothness
+
+
+def squared_distances(F: Array) -> Array:
+    """Return the squared distances of the rows."""
+    xp = namespace(F)
+    squares = xp.sum(F * F, axis=1)
+    return xp.clip(squares[:, None] + squares[None, :] - 2 * (F @ F.T), min=0.0)
+
+
+def update_F(problem: TwinProblem, T: Array) -> Array:
+    """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue."""
+    return spectral_vectors(symmetrise(T), problem.n_clusters, spectrum="unnormalised")
+
+
+def update_T(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Array) -> Array:
+    """Minimise z'(K + alpha I) z - 2 K_i'z + beta / 2 d_i'z on the simplex for all columns, d_ij = ||f_i - f_j||^2."""
+    return qp.solve(K - (problem.beta / 4) * squared_distances(F), T)
+
+
+def update_weights(costs: Vector, unused: Any) -> Vector:
+    """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1."""
+    return power_weights(np.where(unused, np.inf, np.maximum(costs, 0.0)), EXPONENT)
+
+
+def solve_twin(
+    problem: TwinProblem,
+    *,
+    max_iter: int,
+    tol: float,
+    watch: Callable[[int, TwinState], bool | None] | None = None,
+) -> Solution[TwinState]:
+    """Alternate between the kernel weights, F and Z until the graph stays as it is.
+
+    Parameters
+    ----------
+    problem : TwinProblem
+        What to minimise.
+    max_iter : int
+        Largest number of steps.
+    tol : float
+        Relative change of the graph that ends the iteration.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every state; returning True stops the iteration.
+    """
+    return iterate(
+        partial(_begin, problem),
+        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
+        defect=_defect,
+        fallback=problem.start,
+        max_iter=max_iter,
+        watch=watch,
+    )
+
+
+def _begin(problem: TwinProblem) -> tuple[Callable[[TwinState], TwinState], TwinState]:
+    state = problem.start()
+    unused = say_nothing(problem.kernels) if problem.learn_weights else None
+    fixed = None if problem.learn_weights else SimplexQP.of(problem.hessian(state.K))
+
+    def step(old: TwinState) -> TwinState:
+        a, K, qp = old.a, old.K, fixed
+        if qp is None:
+            a = update_weights(old.costs, unused)
+            K = problem.kernels.combine(a)
+            qp = SimplexQP.of(problem.hessian(K))
+        F = update_F(problem, old.T)
+        T = update_T(problem, qp, K, F, old.T)
+        new = TwinState(T, F, a, K, problem.costs(T))
+        new.progress = Progress(problem.objective(new), distance(T, old.T) / frobenius_norm(old.T))
+        return new
+
+    return step, state
+
+
+def _defect(state: Any) -> Status | None:
+    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
+
+
+@dataclass
+class SimplexState:
+    """Where the programs of SSR stand."""
+
+    T: Array  # transposed graph, (n, n), rows on the simplex, zero diagonal
+    progress: Progress | None = None  # its `change` is the share of rows without a certificate
+
+
+def solve_simplex(
+    kernels: KernelStack,
+    *,
+    max_iter: int,
+    watch: Callable[[int, SimplexState], bool | None] | None = None,
+) -> Solution[SimplexState]:
+    """Minimise ||X - X Z||_F^2 = Tr(K - 2 K Z + Z'K Z) for columns on the simplex and a zero diagonal (SSR).
+
+    Parameters
+    ----------
+    kernels : KernelStack
+        Inner products of the samples, one matrix for each view.
+    max_iter : int
+        Largest number of steps: bursts of gradients and exact solves.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every state; returning True stops the iteration.
+    """
+    K = kernels.combine(np.ones(kernels.n_kernels))
+    xp, n = namespace(K), K.shape[0]
+    if n == 1:  # a lone sample has no other to be expressed by
+        return Solution(SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]), 0.0)), Status.CONVERGED, 1, 1)
+    programs = SimplexQP.of(K, zero_diagonal=True)
+    trace = float(xp.sum(xp.linalg.diagonal(K)))
+
+    def begin() -> tuple[Callable[[SimplexState], SimplexState], SimplexState]:
+        path = programs.descend(K)
+
+        def step(_: SimplexState) -> SimplexState:
+            new = next(path)
+            value = trace + float(xp.sum((new.T @ K - 2 * K) * new.T))
+            return SimplexState(new.T, Progress(value, new.n_open / n))
+
+        return step, SimplexState(K)
+
+    return iterate(
+        begin,
+        converged=lambda n, state: state.progress is not None and state.progress.change == 0.0,
+        defect=_defect,
+        fallback=lambda: SimplexState(programs.start(K)),
+        max_iter=max_iter,
+        watch=watch,
+    )

@@ -1,0 +1,127 @@
+"""Affinity aggregation: spectral clustering with learned weights of the affinities (AASC).
+
+    min  sum_k a_k Tr(F'(I - S_k) F)   over F'F = I and a >= 0 with sum_k a_k^(1/2) = 1                           (1)
+
+with S_k the normalised affinity of kernel k, without self-similarities.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
+from kernelbraid._linalg import eigh
+from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.ops.proximal import nonnegative
+from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.weights import power_weights
+from kernelbraid.solvers.iterate import Solution, Status, iterate
+
+Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+# Exponent of the constraint on the weights: they enter as squares.
+EXPONENT = 0.5
+# Costs below this share of their number of eigenvectors are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a step achieved."""
+
+    objective: float  # value of (1)
+    change: float  # of the weights, largest
+
+
+@dataclass
+class AggregationState:
+    """Where the alternation stands."""
+
+    S: Array  # sum_k a_k S_k, (n, n)
+    a: Vector  # weights, (m,)
+    progress: Progress | None = None
+
+
+def affinities(kernels: KernelStack) -> StoredStack:
+    """Return D^-1/2 W D^-1/2 for every kernel, W its nonnegative part with a diagonal of zeros.
+
+    A narrow kernel is nearly the identity: with self-similarities it would look like a perfect affinity of n
+    clusters. Normalised affinities have degree one, so that none wins by its scale.
+    """
+    m, n = kernels.n_kernels, kernels.n_samples
+    S = None
+    for i in range(m):
+        W = nonnegative(kernels.combine(np.eye(m)[i]))
+        xp = namespace(W)
+        W = normalised_graph(add_to_diagonal(W, -xp.linalg.diagonal(W)))
+        if S is None:
+            S = xp.empty((m, n, n), dtype=W.dtype, device=device(W))
+        S[i, ...] = W
+    return StoredStack.of(S, overwrite=True)
+
+
+def update_F(S: Array, k: int) -> Array:
+    """Minimise -Tr(F'S F) over F'F = I: the eigenvectors of largest eigenvalue."""
+    _, vectors = eigh(S)
+    return vectors[:, -k:]
+
+
+def costs(graphs: KernelStack, F: Array) -> Vector:
+    """Return Tr(F'(I - S_k) F) for every affinity; not negative, since no eigenvalue of S_k exceeds one."""
+    xp, k = namespace(F), F.shape[1]
+    agreement = to_numpy(xp.sum(graphs.apply(F) * F[None, :, :], axis=(1, 2))).astype(float)
+    return np.where(k - agreement > ROUNDING * k, k - agreement, 0.0)
+
+
+def update_weights(h: Vector) -> Vector:
+    """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1."""
+    return power_weights(h, EXPONENT)
+
+
+def aggregate(
+    graphs: KernelStack,
+    n_clusters: int,
+    *,
+    max_iter: int,
+    tol: float,
+    watch: Callable[[int, AggregationState], bool | None] | None = None,
+) -> Solution[AggregationState]:
+    """Alternate between eigenvectors and weights until the weights stay as they are.
+
+    Parameters
+    ----------
+    graphs : KernelStack
+        Normalised affinities.
+    n_clusters : int
+        Number of eigenvectors.
+    max_iter : int
+        Largest number of steps.
+    tol : float
+        Change of the weights that ends the iteration.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every state; returning True stops the iteration.
+    """
+
+    def start() -> AggregationState:
+        a = power_weights(np.ones(graphs.n_kernels), EXPONENT)
+        return AggregationState(graphs.combine(a), a)
+
+    def step(old: AggregationState) -> AggregationState:
+        h = costs(graphs, update_F(old.S, n_clusters))
+        a = update_weights(h)
+        return AggregationState(graphs.combine(a), a, Progress(float(a @ h), float(np.abs(a - old.a).max())))
+
+    return iterate(
+        lambda: (step, start()),
+        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
+        defect=_defect,
+        fallback=start,
+        max_iter=max_iter,
+        watch=watch,
+    )
+
+
+def _defect(state: AggregationState) -> Status | None:
+    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
