@@ -59,7 +59,23 @@ def no_fit(monkeypatch):
     """Fail if the program starts a fit."""
     from kernelbraid.cli import cluster
 
-    monkeypatch.setattr(cluster, "LKG", lambda **_: pytest.fail("the fit started"))
+    monkeypatch.setattr(cluster, "fit", lambda *_, **__: pytest.fail("the fit started"))
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The parameters of the last estimator that would have been fitted; the program ends there."""
+    from kernelbraid.cli.failure import Failure
+    from kernelbraid.cli.recipe import Recipe
+
+    found = {}
+
+    def stop(recipe):
+        found.update(recipe.method.estimator(**recipe.parameters).get_params())
+        raise Failure("enough")
+
+    monkeypatch.setattr(Recipe, "make", stop)
+    return found
 
 
 @pytest.fixture

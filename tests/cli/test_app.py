@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from kernelbraid import __version__
+from kernelbraid import LKG, __version__
+from kernelbraid.bench import METHODS
 from kernelbraid.cli import app as package_app
 from kernelbraid.cli.app import cluster as cluster_command
 
@@ -26,7 +27,7 @@ def plain(text):
 def test_help_lists_the_commands_and_the_exit_codes(run, option):
     result = run(option)
     assert result.exit_code == 0
-    for word in ("cluster", "score", "demo", "--version", "Exit codes", "130"):
+    for word in ("cluster", "methods", "score", "demo", "--version", "Exit codes", "130"):
         assert word in plain(result.stdout)
 
 
@@ -37,9 +38,10 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
 
 
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --preset --penalty --alpha --beta --gamma --mu --kernels --graph-from "
-    "--n-init --storage --device --jobs "
+    "cluster": "--clusters -k --out -o --method --preset --penalty --kernels --kernel --alpha --beta --gamma --mu "
+    "--graph-from --embedding --n-init --storage --device --jobs "
     "--max-iter --tol --seed --key --id --drop --json --quiet",
+    "methods": "--json",
     "score": "--json --nmi-average --key",
     "demo": "--out --json",
 }
@@ -85,10 +87,16 @@ def test_the_list_of_options_above_is_complete():
         (["cluster", "{data}", "-k", "3", "--preset", "mine"], ["--preset", "'mine'", "authors or paper"]),
         (["cluster", "{data}", "-k", "3", "--penalty", "l2"], ["--penalty", "'l2'", "nuclear or l1"]),
         (["cluster", "{data}", "-k", "3", "--kernels", "x"], ["--kernels", "'x'", "precomputed"]),
+        (["cluster", "{data}", "-k", "3", "--kernel", "x"], ["--kernel", "'x'", "gaussian or linear or polynomial"]),
+        (["cluster", "{data}", "-k", "3", "--embedding", "x"], ["--embedding", "'x'", "largest or magnitude"]),
+        (["cluster", "{data}", "-k", "3", "--method", "rmkkm"], ["--method", "'rmkkm'", "choose RMKKM or "]),
+        (["cluster", "{data}", "-k", "3", "--method", "LKG"], ["--method", "'LKG'", "choose LKGs or LKGr"]),
+        (["cluster", "{data}", "-k", "3", "--method", "?"], ["--method", "'?'", *METHODS, "kernelbraid methods"]),
         (["cluster", "{data}", "-k", "3", "--graph-from", "K"], ["--graph-from", "'K'", "J or Z"]),
         (["cluster", "{missing}", "-k", "3"], ["DATA", "missing.csv", "check the path"]),
         (["cluster", "{data}", "{missing}", "-k", "3"], ["DATA", "missing.csv"]),
         (["cluster", "{folder}", "-k", "3"], ["DATA", "is a folder"]),
+        (["methods", "extra"], "extra"),
         (["score", "{data}"], "LABELS"),
         (["score", "{data}", "{missing}"], ["LABELS", "missing.csv"]),
         (["score", "{missing}", "{data}"], ["TRUTH", "missing.csv"]),
@@ -103,22 +111,18 @@ def test_bad_usage_ends_with_code_2_and_one_sentence(refuse, no_fit, blobs_csv, 
 
 
 def test_ctrl_c_ends_with_code_130_and_one_sentence(refuse, monkeypatch, blobs_csv, tmp_path):
-    from kernelbraid.cli import cluster
-
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cluster.LKG, "fit", interrupt)
+    monkeypatch.setattr(LKG, "fit", interrupt)
     refuse("cluster", blobs_csv, "-k", 3, "--out", tmp_path / "labels.csv", code=130, says="interrupted")
 
 
 def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv):
-    from kernelbraid.cli import cluster
-
     def fail(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cluster.LKG, "fit", fail)
+    monkeypatch.setattr(LKG, "fit", fail)
     with pytest.raises(ZeroDivisionError):
         run("cluster", blobs_csv, "-k", 3)
 

@@ -9,18 +9,23 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from kernelbraid import LKG
+from kernelbraid.bench import METHODS
 from kernelbraid.cli import cluster as clustering
 from kernelbraid.cli import output, progress
+from kernelbraid.cli.recipe import choose
 from kernelbraid.metrics import evaluate
 
 FAST = ("-k", 3, "--n-init", 3)
 KEYS = [
+    "method",
     "n_samples",
     "n_features",
     "n_clusters",
     "status",
     "n_iter",
     "cluster_sizes",
+    "kernels",
     "kernel_weights",
     "seconds",
     "out",
@@ -39,6 +44,7 @@ def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
     assert result.exit_code == 0
     assert result.stderr == ""
     for words in (
+        "method         LKGr, low-rank kernel, low-rank graph",
         "samples        30",
         "features       4",
         "kernels        12",
@@ -78,6 +84,7 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--out", out).stdout)
     assert list(summary) == KEYS
+    assert summary["method"] == "LKGr"
     assert summary["n_samples"] == 30
     assert summary["n_features"] == 4
     assert summary["n_clusters"] == 3
@@ -90,37 +97,13 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     assert summary["warnings"] == []
 
 
-def test_every_option_reaches_the_estimator(run, monkeypatch, blobs_csv):
-    given = {}
-
-    def build(**parameters):
-        given.update(parameters)
-        raise output.Failure("enough")
-
-    monkeypatch.setattr(clustering, "LKG", build)
-    options = "--preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z"
-    run(
-        "cluster",
-        blobs_csv,
-        "-k",
-        4,
-        *options.split(),
-        "--n-init",
-        7,
-        "--max-iter",
-        8,
-        "--tol",
-        0,
-        "--seed",
-        9,
-        "--storage",
-        "lazy",
-        "--device",
-        "cpu",
-        "--jobs",
-        2,
+def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
+    options = (
+        "-k 4 --preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z "
+        "--embedding unnormalised --n-init 7 --max-iter 8 --tol 0 --seed 9 --storage lazy --device cpu --jobs 2"
     )
-    assert given == {
+    run("cluster", blobs_csv, *options.split())
+    wanted = {
         "n_clusters": 4,
         "preset": "paper",
         "graph_penalty": "l1",
@@ -130,6 +113,7 @@ def test_every_option_reaches_the_estimator(run, monkeypatch, blobs_csv):
         "mu": 0.5,
         "kernels": "rmkkm",
         "graph_from": "Z",
+        "embedding": "unnormalised",
         "n_init": 7,
         "max_iter": 8,
         "tol": 0.0,
@@ -137,22 +121,13 @@ def test_every_option_reaches_the_estimator(run, monkeypatch, blobs_csv):
         "device": "cpu",
         "n_jobs": 2,
         "random_state": 9,
-        "callback": None,
     }
+    assert built == {**LKG().get_params(), **wanted}
 
 
-def test_what_is_not_given_is_left_to_the_preset(run, monkeypatch, blobs_csv):
-    given = {}
-
-    def build(**parameters):
-        given.update(parameters)
-        raise output.Failure("enough")
-
-    monkeypatch.setattr(clustering, "LKG", build)
+def test_what_is_not_given_is_left_to_the_estimator_and_its_preset(run, built, blobs_csv):
     run("cluster", blobs_csv, "-k", 4)
-    for name in ("alpha", "beta", "gamma", "mu", "kernels", "graph_from", "n_init"):
-        assert given[name] is None
-    assert (given["preset"], given["max_iter"], given["tol"], given["random_state"]) == ("authors", 200, 1e-5, 0)
+    assert built == LKG(n_clusters=4, random_state=0).get_params()
 
 
 def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
@@ -163,6 +138,8 @@ def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
     assert len(summary["warnings"]) == 1
     assert result.stderr == f"Warning: {summary['warnings'][0]}\n"
     assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--max-iter", 2).stdout
+    assert summary["warnings"][0].startswith("LKGr made 2 steps")
+    assert summary["warnings"][0].endswith("Raise --max-iter.")
 
 
 def test_a_repeated_warning_is_shown_once_and_deprecations_not_at_all():
@@ -171,6 +148,76 @@ def test_a_repeated_warning_is_shown_once_and_deprecations_not_at_all():
             warnings.warn("first\nline", UserWarning, stacklevel=1)
         warnings.warn("old", DeprecationWarning, stacklevel=1)
     assert lines == ["first line"]
+
+
+# Methods
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_clusters_a_file(run, blobs_csv, blobs, tmp_path, method):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, "-k", 3, "--n-init", 5, "--method", method, "--json", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert list(summary) == KEYS
+    assert summary["method"] == method
+    assert summary["status"] in (None, "converged")
+    assert summary["n_iter"] >= 1
+    assert sum(summary["cluster_sizes"]) == 30
+    assert len(summary["kernels"]) == {"each": 1, "all": 12, "features": 0}[METHODS[method].policy]
+    assert set(summary["kernel_weights"]) in (set(), set(summary["kernels"]))
+    labels = [int(row[1]) for row in read_rows(out)[1:]]
+    assert len(set(labels)) == 3
+    assert evaluate(blobs[1], labels)["acc"] == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_summary_of_every_method_has_what_the_method_has(run, blobs_csv, method):
+    result = run("cluster", blobs_csv, "-k", 3, "--n-init", 5, "--method", method)
+    assert result.exit_code == 0, result.stderr
+    assert f"method         {method}, {METHODS[method].title}" in result.stdout
+    assert "None" not in result.stdout
+    assert ("weight" in result.stdout) == (METHODS[method].policy == "all")
+    assert ("kernels   " in result.stdout) == (METHODS[method].policy != "features")
+
+
+def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
+    lines = run("cluster", blobs_csv, *FAST, "--method", "SC").stdout.splitlines()
+    rows = {line[:15].strip(): line[15:].strip() for line in lines}
+    assert list(rows) == ["method", "samples", "features", "kernels", "iterations", "cluster sizes", "fit", "labels"]
+    assert rows["kernels"] == "gaussian s=1"
+    assert "kernels" not in run("cluster", blobs_csv, *FAST, "--method", "SSR").stdout
+
+
+def test_a_kernel_is_chosen_by_name(run, blobs_csv):
+    for name in ("gaussian", "linear", "polynomial"):
+        summary = json.loads(run("cluster", blobs_csv, *FAST, "--method", "KKM", "--kernel", name, "--json").stdout)
+        assert summary["kernels"][0].startswith(name)
+        assert list(summary["kernel_weights"].values()) == [1.0]
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.policy == "each"])
+def test_a_method_with_one_kernel_takes_a_precomputed_one(run, stack, blobs, tmp_path, method):
+    np.save(tmp_path / "kernel.npy", np.load(stack)[1])
+    out = tmp_path / "labels.csv"
+    options = ("--method", method, "--kernels", "precomputed", "--n-init", 20, "--out", out)
+    result = run("cluster", tmp_path / "kernel.npy", "-k", 3, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "none, precomputed kernels" in result.stdout
+    assert "kernels        1 " in result.stdout
+    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_a_method_with_one_kernel_refuses_several(refuse, blobs_csv, stack):
+    says = ["DATA holds 2 kernels, and SCSK takes one", "a method with several kernels (see kernelbraid methods)"]
+    refuse("cluster", stack, *FAST, "--method", "SCSK", "--kernels", "precomputed", code=1, says=says)
+    says = ["DATA holds 2 views, and SC takes one", "join their features"]
+    refuse("cluster", blobs_csv, blobs_csv, *FAST, "--method", "SC", code=1, says=says)
+
+
+def test_a_value_that_only_some_methods_refuse_is_bad_usage(refuse, blobs_csv):
+    says = "Error: --gamma 1.5 is out of range for RMKKM; give a number in the range (0.0, 1.0).\n"
+    refuse("cluster", blobs_csv, *FAST, "--method", "RMKKM", "--gamma", 1.5, code=2, says=says)
 
 
 # Views
@@ -307,7 +354,7 @@ def test_a_refusal_over_several_lines_becomes_one(refuse, monkeypatch, blobs_csv
     def fit(*_):
         raise ValueError("first\n  second")
 
-    monkeypatch.setattr(clustering.LKG, "fit", fit)
+    monkeypatch.setattr(LKG, "fit", fit)
     refuse("cluster", blobs_csv, *FAST, code=1, says="Error: first second\n")
 
 
@@ -315,7 +362,7 @@ def test_too_little_memory_is_a_sentence(refuse, monkeypatch, blobs_csv):
     def fit(*_):
         raise MemoryError
 
-    monkeypatch.setattr(clustering.LKG, "fit", fit)
+    monkeypatch.setattr(LKG, "fit", fit)
     refuse("cluster", blobs_csv, *FAST, code=1, says=["30 samples", "memory"])
 
 
@@ -386,21 +433,49 @@ def test_an_interrupted_write_leaves_nothing(tmp_path):
 
 
 def test_the_bar_is_hidden_where_nobody_looks():
-    with progress.show_progress(10, hidden=True) as callback:
+    with progress.show_progress("LKGr", 10, hidden=True) as callback:
         assert callback is None
-    with progress.show_progress(10, hidden=False) as callback:
+    with progress.show_progress("LKGr", 10, hidden=False) as callback:
         assert callback is None  # stderr is no terminal here
 
 
-def test_the_bar_follows_the_steps_on_a_terminal(monkeypatch, capsys):
+def look_like_a_terminal(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    with progress.show_progress(10, hidden=False) as callback:
-        assert callback(4, SimpleNamespace(kernel_change=3e-4)) is None
+
+
+@pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
+def test_the_bar_follows_the_steps_on_a_terminal(monkeypatch, capsys, state):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_progress("LKGr", 10, hidden=False) as callback:
+        assert callback(4, state) is None
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "3.0e-04" in captured.err
+    assert "LKGr, change 3.0e-04" in captured.err
+    assert "4/10" in captured.err.replace(" ", "")
+
+
+def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(monkeypatch, capsys):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_progress("KKM", None, hidden=False):
+        pass
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "KKM" in captured.err
+    assert "/" not in captured.err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_fitted_under_a_bar_or_a_spinner(monkeypatch, capsys, blobs, method):
+    look_like_a_terminal(monkeypatch)
+    X = blobs[0]
+    parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0}
+    views = clustering.Views(X, None, len(X), X.shape[1])
+    model, seconds = clustering.fit(views, choose(method, parameters), hidden=False)
+    assert len(model.labels_) == 30
+    assert seconds > 0
+    assert method in capsys.readouterr().err
 
 
 def test_every_status_has_words():

@@ -8,12 +8,15 @@ import typer
 
 from kernelbraid.cli import cluster as clustering
 from kernelbraid.cli import demo as demonstration
+from kernelbraid.cli import methods as listing
+from kernelbraid.cli import options
 from kernelbraid.cli import score as scoring
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 from kernelbraid.cli.output import check_target
-from kernelbraid.cli.values import LARGEST_SEED, choice, existing_file, real_number, whole_number
+from kernelbraid.cli.recipe import choose
+from kernelbraid.cli.values import choice, existing_file, whole_number
 
-INPUT, METHOD, OUTPUT = "Input", "Method (what is not given comes from the preset)", "Output"
+INPUT, OUTPUT = "Input", "Output"
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
 
 app = typer.Typer(
@@ -45,6 +48,8 @@ def start(
     """Cluster data with several kernels or several views at once.
 
     LKG learns one kernel out of many and a graph of the samples, and clusters that graph.
+
+    Nine methods that its paper compares it with are here, too.
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -101,107 +106,24 @@ def cluster(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
     ] = None,
-    preset: Annotated[
-        str,
-        typer.Option(
-            parser=choice("authors", "paper"),
-            metavar="authors|paper",
-            help="As in the authors' code or as in the paper's text.",
-            rich_help_panel=METHOD,
-        ),
-    ] = "authors",
-    penalty: Annotated[
-        str,
-        typer.Option(
-            parser=choice("nuclear", "l1"),
-            metavar="nuclear|l1",
-            help="Low-rank graph (LKGr) or sparse graph (LKGs).",
-            rich_help_panel=METHOD,
-        ),
-    ] = "nuclear",
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X", parser=real_number(zero=False), help="Weight of the graph penalty.", rich_help_panel=METHOD
-        ),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X", parser=real_number(zero=False), help="Weight of the kernel's rank.", rich_help_panel=METHOD
-        ),
-    ] = None,
-    gamma: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            parser=real_number(zero=False),
-            help="Weight of the distance to the candidates.",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    mu: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X", parser=real_number(zero=False), help="First weight of the constraints.", rich_help_panel=METHOD
-        ),
-    ] = None,
-    kernels: Annotated[
-        str | None,
-        typer.Option(
-            parser=choice("paper", "rmkkm", "precomputed"),
-            metavar="paper|rmkkm|precomputed",
-            help="Bank of twelve kernels; precomputed: DATA holds the kernels.",
-            rich_help_panel=METHOD,
-        ),
-    ] = None,
-    graph_from: Annotated[
-        str | None,
-        typer.Option(
-            parser=choice("J", "Z"), metavar="J|Z", help="Matrix that becomes the graph.", rich_help_panel=METHOD
-        ),
-    ] = None,
-    n_init: Annotated[
-        int | None,
-        typer.Option(parser=whole_number(1), metavar="N", help="Restarts of k-means.", rich_help_panel=METHOD),
-    ] = None,
-    max_iter: Annotated[
-        int, typer.Option(parser=whole_number(1), metavar="N", help="Limit of iterations.", rich_help_panel=METHOD)
-    ] = 200,
-    tol: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            parser=real_number(zero=True),
-            help="Stop below this change of the kernel; 0: never.",
-            rich_help_panel=METHOD,
-        ),
-    ] = 1e-5,
-    storage: Annotated[
-        str,
-        typer.Option(
-            parser=choice("auto", "stored", "lazy"),
-            metavar="auto|stored|lazy",
-            help="Keep the kernels in memory, or form them when needed.",
-            rich_help_panel=METHOD,
-        ),
-    ] = "auto",
-    device: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="PyTorch device to compute on, such as cuda.", rich_help_panel=METHOD),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1), metavar="N", help="Threads of the linear algebra library.", rich_help_panel=METHOD
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0, LARGEST_SEED), metavar="N", help="Seed of all random draws.", rich_help_panel=METHOD
-        ),
-    ] = 0,
+    method: options.MethodName = None,
+    preset: options.Preset = None,
+    penalty: options.Penalty = None,
+    kernels: options.Kernels = None,
+    kernel: options.OneKernel = None,
+    alpha: options.Alpha = None,
+    beta: options.Beta = None,
+    gamma: options.Gamma = None,
+    mu: options.Mu = None,
+    graph_from: options.GraphFrom = None,
+    embedding: options.Embedding = None,
+    n_init: options.Restarts = None,
+    max_iter: options.MaxIter = None,
+    tol: options.Tolerance = None,
+    storage: options.Storage = None,
+    device: options.Device = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
 ) -> None:
     """Cluster the samples in one or several files.
 
@@ -212,19 +134,23 @@ def cluster(
       kernelbraid cluster pixels.npy words.mat -k 10 --json
 
       kernelbraid cluster kernels.npy -k 5 --kernels precomputed
+
+      kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
     """
     if out is not None:
         check_target(out, "'--out'", data)
-    parameters = {
+    asked = {
         "n_clusters": clusters,
         "preset": preset,
         "graph_penalty": penalty,
+        "kernels": kernels,
+        "kernel": kernel,
         "alpha": alpha,
         "beta": beta,
         "gamma": gamma,
         "mu": mu,
-        "kernels": kernels,
         "graph_from": graph_from,
+        "embedding": embedding,
         "n_init": n_init,
         "max_iter": max_iter,
         "tol": tol,
@@ -233,8 +159,22 @@ def cluster(
         "n_jobs": jobs,
         "random_state": seed,
     }
+    recipe = choose(method, asked)
     reading = {"key": key, "id_column": id_column, "drop": drop or []}
-    clustering.run(data, parameters, reading=reading, out=out, as_json=as_json, quiet=quiet)
+    clustering.run(data, recipe, reading=reading, out=out, as_json=as_json, quiet=quiet)
+
+
+@app.command(epilog=EXIT_CODES)
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the methods that can be fitted, and what to tune.
+
+    [bold]Example[/bold]
+
+      kernelbraid methods --json
+    """
+    listing.run(as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)

@@ -1,4 +1,4 @@
-"""``kernelbraid cluster``: read views, fit LKG, write labels, summarise."""
+"""``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +9,14 @@ from typing import Any
 import numpy as np
 import typer
 
-from kernelbraid.cli.failure import Failure
+from kernelbraid.bench import METHODS
+from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import bar, collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
+from kernelbraid.cli.recipe import Recipe
+from kernelbraid.cli.wording import in_options, out_of_range
 from kernelbraid.datasets import DataError, column_names, read_samples
-from kernelbraid.estimators import LKG
 
-PRECOMPUTED = "precomputed"
-# What the library's messages call an argument, and what the command line calls it.
-ARGUMENTS = {
-    "leave device=None": "leave out --device",
-    "device=": "--device ",
-    "storage='lazy'": "--storage lazy",
-    " or a larger memory_budget": "",
-    "n_clusters=": "--clusters ",
-}
 SMALL_WEIGHT = 0.0005  # weights below are not listed one by one
 STATUS_WORDS = {
     "converged": "converged",
@@ -48,7 +41,7 @@ class Views:
 
 def run(
     paths: Sequence[Path],
-    parameters: dict[str, Any],
+    recipe: Recipe,
     *,
     reading: dict[str, Any],
     out: Path | None,
@@ -56,12 +49,14 @@ def run(
     quiet: bool,
 ) -> None:
     """Cluster the samples in the files and report."""
-    with collect_warnings() as warnings:
-        views = read_views(paths, precomputed=parameters["kernels"] == PRECOMPUTED, **reading)
-        model, seconds = fit(views, parameters, hidden=quiet or as_json)
+    with collect_warnings() as lines:
+        views = read_views(paths, precomputed=recipe.precomputed, **reading)
+        model, seconds = fit(views, recipe, hidden=quiet or as_json)
+    warnings = [in_words(recipe, line) for line in lines]
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
-    summary = summarise(model, views, seconds=seconds, out=out, warnings=warnings)
+    summary = {"method": recipe.name, **summarise(model, views), "seconds": round(seconds, 4)}
+    summary |= {"out": None if out is None else str(out), "warnings": warnings}
     print_warnings(warnings)
     if as_json:
         print_json(summary)
@@ -122,61 +117,78 @@ def _agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[
     return first
 
 
-def fit(views: Views, parameters: dict[str, Any], *, hidden: bool) -> tuple[LKG, float]:
+def fit(views: Views, recipe: Recipe, *, hidden: bool) -> tuple[Any, float]:
     """Return the fitted model and the seconds that the fit took."""
-    with show_progress(parameters["max_iter"], hidden=hidden) as callback:
-        model = LKG(**parameters, callback=callback)
+    model = recipe.make()
+    max_iter = model.max_iter if recipe.tells_steps else None
+    with show_progress(recipe.name, max_iter, hidden=hidden) as callback:
+        if recipe.tells_steps:
+            model.set_params(callback=callback)
         start = perf_counter()
         try:
             model.fit(views.data)
         except ValueError as error:
-            raise Failure(in_options(str(error))) from None
+            wrong_option = out_of_range(str(error), recipe.name)
+            if wrong_option is not None:
+                raise Failure(wrong_option, BAD_USAGE) from None
+            raise Failure(in_words(recipe, str(error))) from None
         except MemoryError as error:
             reason = str(error) or f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
-            raise Failure(in_options(reason)) from None
+            raise Failure(in_words(recipe, reason)) from None
         return model, perf_counter() - start
 
 
-def in_options(message: str) -> str:
-    """Return a message of the library in the words of the command line."""
-    for argument, option in ARGUMENTS.items():
-        message = message.replace(argument, option)
-    return message
+def in_words(recipe: Recipe, message: str) -> str:
+    """Return a message of the library about a fit in the words of the command line."""
+    return in_options(message, estimator=recipe.method.estimator.__name__, method=recipe.name)
 
 
-def summarise(model: LKG, views: Views, *, seconds: float, out: Path | None, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return what there is to say about a fit, as plain data."""
-    weights = dict(zip(model.kernel_names_, np.asarray(model.kernel_weights_).tolist(), strict=True))
+def summarise(model: Any, views: Views) -> dict[str, Any]:
+    """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
+    names = list(getattr(model, "kernel_names_", []))
+    weights = np.asarray(getattr(model, "kernel_weights_", [])).tolist()
     return {
         "n_samples": views.n_samples,
         "n_features": views.n_features,
         "n_clusters": model.n_clusters,
-        "status": model.status_,
+        "status": getattr(model, "status_", None),
         "n_iter": int(model.n_iter_),
         "cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters).tolist(),
-        "kernel_weights": weights,
-        "seconds": round(seconds, 4),
-        "out": None if out is None else str(out),
-        "warnings": list(warnings),
+        "kernels": names,
+        "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
     }
 
 
 def print_summary(summary: dict[str, Any]) -> None:
     """Print a fit for people."""
-    weights = summary["kernel_weights"]
-    features = summary["n_features"]
-    rows = [
-        ["samples", str(summary["n_samples"])],
-        ["features", "none, precomputed kernels" if features is None else str(features)],
-        ["kernels", str(len(weights))],
-        ["status", STATUS_WORDS.get(summary["status"], summary["status"])],
-        ["iterations", str(summary["n_iter"])],
-        ["cluster sizes", ", ".join(map(str, summary["cluster_sizes"]))],
-        ["fit", f"{summary['seconds']:.2f} seconds"],
-        ["labels", summary["out"] or "not written; give --out labels.csv"],
-    ]
-    print_table(rows)
-    typer.echo("")
+    status, features = summary["status"], summary["n_features"]
+    rows: dict[str, str | None] = {
+        "method": f"{summary['method']}, {METHODS[summary['method']].title}",
+        "samples": str(summary["n_samples"]),
+        "features": "none, precomputed kernels" if features is None else str(features),
+        "kernels": _kernels(summary),
+        "status": STATUS_WORDS.get(status, status),
+        "iterations": str(summary["n_iter"]),
+        "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
+        "fit": f"{summary['seconds']:.2f} seconds",
+        "labels": summary["out"] or "not written; give --out labels.csv",
+    }
+    print_table([label, text] for label, text in rows.items() if text is not None)
+    if len(summary["kernel_weights"]) > 1:
+        typer.echo("")
+        print_weights(summary["kernel_weights"])
+
+
+def _kernels(summary: dict[str, Any]) -> str | None:
+    """Return the number of kernels, or the name of the only one if it has one; None if the method uses none."""
+    names = summary["kernels"]
+    if not names:
+        return None
+    return names[0] if len(names) == 1 and summary["n_features"] is not None else str(len(names))
+
+
+def print_weights(weights: dict[str, float]) -> None:
+    """Print the weights of the kernels, the largest first."""
     listed = sorted(weights.items(), key=lambda item: -item[1])
     shown = [(name, weight) for name, weight in listed if weight >= SMALL_WEIGHT]
     largest = max(weights.values())

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import typer
 from rich.console import Console
@@ -28,15 +28,20 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 def print_table(
-    rows: Iterable[Iterable[str]], *, header: Iterable[str] | None = None, numbers: Iterable[int] = ()
+    rows: Iterable[Iterable[str]],
+    *,
+    header: Iterable[str] | None = None,
+    numbers: Iterable[int] = (),
+    unbroken: Iterable[int] = (),
 ) -> None:
-    """Print rows of cells in columns; those in `numbers` are aligned to the right."""
-    numbers = set(numbers)
+    """Print rows of cells in columns; those in `numbers` are aligned to the right, those in `unbroken` not wrapped."""
+    numbers, unbroken = set(numbers), set(unbroken)
     cells = [list(row) for row in rows]
     names = list(header) if header is not None else [""] * len(cells[0])
     table = Table(show_header=header is not None, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, name in enumerate(names):
-        table.add_column(Text(name, style="bold"), justify="right" if i in numbers else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if i in numbers else "left"
+        table.add_column(Text(name, style="bold"), justify=justify, overflow="fold", no_wrap=i in unbroken)
     for row in cells:
         table.add_row(*map(Text, row))
     width = None if Console().is_terminal else UNLIMITED

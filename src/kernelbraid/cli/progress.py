@@ -1,4 +1,4 @@
-"""A progress bar for the iterations of a fit."""
+"""Signs of life during a fit: a bar for its iterations, or a spinner if it does not tell them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,23 +10,28 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 
 @contextmanager
-def show_progress(max_iter: int, *, hidden: bool) -> Iterator[Callable[[int, Any], None] | None]:
-    """Yield a callback for a fit that draws a bar on stderr, or None if nobody would see it."""
+def show_progress(name: str, max_iter: int | None, *, hidden: bool) -> Iterator[Callable[[int, Any], None] | None]:
+    """Yield a callback for a fit that draws on stderr, or None if nobody would see it.
+
+    Parameters
+    ----------
+    name : str
+        What is fitted.
+    max_iter : int or None
+        Length of the bar; None for a spinner, which needs no calls.
+    hidden : bool
+        Draw nothing, even on a terminal.
+    """
     if hidden or not sys.stderr.isatty():
         yield None
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    bar = () if max_iter is None else (BarColumn(), MofNCompleteColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *bar, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("building the kernels", total=max_iter)
+        task = progress.add_task(f"{name}, starting" if bar else name, total=max_iter)
 
         def advance(n_iter: int, state: Any) -> None:
-            change = f"kernel and graph, change {state.kernel_change:.1e}"
-            progress.update(task, completed=n_iter, description=change)
+            change = state.kernel_change if hasattr(state, "kernel_change") else state.change
+            progress.update(task, completed=n_iter, description=f"{name}, change {change:.1e}")
 
         yield advance

@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import typer
+
+from kernelbraid.bench import METHODS
 
 LARGEST_SEED = 2**32 - 1
 
@@ -19,6 +22,16 @@ def choice(*names: str) -> Callable[[str], str]:
         return value
 
     return parse
+
+
+def known_method(value: str) -> str:
+    """Return the name of a method, or name those that are spelt like it."""
+    if value in METHODS:
+        return value
+    folded = {name.casefold(): name for name in METHODS}
+    near = [folded[match] for match in get_close_matches(value.casefold(), folded, n=3)]
+    choose = f"choose {' or '.join(near)}" if near else f"choose one of {', '.join(METHODS)}"
+    raise typer.BadParameter(f"{value!r} is unknown; {choose} (see kernelbraid methods).")
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[Any], int]:

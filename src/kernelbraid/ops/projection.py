@@ -3,6 +3,9 @@
 from kernelbraid._arrays import asarray_like, device, namespace
 from kernelbraid._typing import Array
 
+# Entries of the result below this many units of the precision are zeros that rounding missed.
+ROUNDING = 4
+
 
 def project_to_simplex(A: Array, forbidden: Array | None = None) -> Array:
     """Return the nearest point of the probability simplex to each row.
@@ -31,4 +34,5 @@ def project_to_simplex(A: Array, forbidden: Array | None = None) -> Array:
     size = xp.sum(xp.astype(inside, xp.int64), axis=1, keepdims=True)
     size = xp.where(size > 0, size, xp.ones_like(size))  # rounding may deny even the largest entry
     threshold = xp.take_along_axis(excess, size - 1, axis=1) / xp.astype(size, A.dtype)
-    return xp.clip(A - threshold, min=0.0)
+    B = A - threshold
+    return xp.where(B > ROUNDING * float(xp.finfo(A.dtype).eps), B, asarray_like(0.0, A))

@@ -1,0 +1,47 @@
+"""The library's messages in the words of the command line."""
+
+import re
+
+RENAMED = {"n_clusters": "--clusters", "graph_penalty": "--penalty", "n_jobs": "--jobs", "random_state": "--seed"}
+# What the library's messages say, and what the command line says instead.
+PHRASES = {
+    r"n_samples=(\d+) is below": r"DATA holds \1 samples, fewer than",
+    r"made max_iter=(\d+) steps": r"made \1 steps",
+    r"leave device=None": "leave out --device",
+    r"storage='lazy'": "--storage lazy",
+    r"graph_penalty='nuclear'": "--method LKGr",
+    r" or a larger memory_budget": "",
+    r", or mu_growth=\S+ if the residuals in history_ are flat": "",
+    r"an estimator with several kernels": "a method with several kernels (see kernelbraid methods)",
+    r"\bX\b": "DATA",
+}
+# Parameters that the messages mention, as a setting, name=value, or bare, as in "Raise max_iter".
+SETTINGS = ("n_clusters", "device", "max_iter", "tol", "alpha", "beta", "gamma", "mu")
+BARE = ("max_iter",)
+OUT_OF_RANGE = re.compile(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.")
+
+
+def option_name(parameter: str) -> str:
+    """Return the option that sets a parameter of an estimator."""
+    return RENAMED.get(parameter, f"--{parameter.replace('_', '-')}")
+
+
+def in_options(message: str, *, estimator: str, method: str) -> str:
+    """Return a message of the library with options for parameters, and a method for its estimator."""
+    for phrase, words in PHRASES.items():
+        message = re.sub(phrase, words, message)
+    for parameter in SETTINGS:
+        message = re.sub(rf"\b{parameter}=", f"{option_name(parameter)} ", message)
+    for parameter in BARE:
+        message = re.sub(rf"\b{parameter}\b", option_name(parameter), message)
+    return re.sub(rf"\b{estimator}\b", method, message)
+
+
+def out_of_range(message: str, method: str) -> str | None:
+    """Return scikit-learn's message about a parameter as one about an option; None if it is another message."""
+    found = OUT_OF_RANGE.fullmatch(message)
+    if found is None:
+        return None
+    parameter, wanted, value = found.groups()
+    wanted = wanted.replace("a float", "a number")
+    return f"{option_name(parameter)} {value} is out of range for {method}; give {wanted}."
