@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs bench bench-gpu clean
+.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -51,6 +51,10 @@ bench: .venv/extra-plot
 # The same on a GPU; needs a CUDA build of torch in .venv. KERNELBRAID_SHARED names the folder that holds datasets/.
 bench-gpu: .venv/extra-plot
 	$(BIN)/python -m benchmarks.gpu $(BENCH_ARGS)
+
+# The nine comparison methods on YALE and JAFFE; KERNELBRAID_DATA names the folder with yale_raw.npz and jaffe_raw.npz.
+bench-baselines: .venv/extra-plot
+	$(BIN)/python -m benchmarks.baselines $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated

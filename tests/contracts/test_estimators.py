@@ -90,7 +90,9 @@ def test_results_live_where_the_samples_do(method, xp):
     for name in ("labels_", "graph_", "embedding_", "kernel_weights_", "coefficients_", "centre_weights_"):
         if hasattr(reference, name):
             assert type(getattr(model, name)) is type(xp.asarray(X)), name
-    if hasattr(reference, "graph_"):
+    if hasattr(reference, "objective_"):
+        assert model.objective_[-1] == pytest.approx(reference.objective_[-1], rel=1e-9)
+    if hasattr(reference, "graph_") and method.policy != "features":  # more samples than features: many optimal graphs
         np.testing.assert_allclose(to_numpy(model.graph_), reference.graph_, atol=1e-7)
 
 
@@ -164,7 +166,7 @@ def test_new_samples_get_the_label_of_their_cluster(method):
         (np.where(np.arange(270).reshape(45, 6) == 13, np.nan, X), r"NaN \(row 2, column 1\)"),
         (X[:2], "n_samples=2 is below n_clusters=3"),
         (X[None], "shape"),
-        ([X, X[:20]], r"\[45, 20\] rows"),
+        ([X, X[:20]], r"\[45, 20\] rows|takes one"),
         (X.astype(complex), "omplex"),
     ],
     ids=["nan", "few samples", "stack", "unequal views", "complex"],

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
+from kernelbraid.ops.spectral import laplacian, spectral_vectors
 
 
 def random_graph(n, seed=0):
@@ -60,8 +61,53 @@ def test_magnitude_takes_singular_vectors_and_largest_takes_eigenvectors():
     assert not np.allclose(by_value @ by_value.T, by_magnitude @ by_magnitude.T)
 
 
-@pytest.mark.parametrize("spectrum", ["magnitude", "largest"])
+@pytest.mark.parametrize("spectrum", ["magnitude", "largest", "unnormalised"])
 def test_backends_agree(xp, spectrum):
     S = random_graph(10, 2)
     found = spectral_embedding(xp.asarray(S), 3, spectrum=spectrum)
     np.testing.assert_allclose(to_numpy(found), spectral_embedding(S, 3, spectrum=spectrum), atol=1e-9)
+
+
+def test_a_laplacian_is_degrees_less_edges_in_the_unit_of_the_largest_edge():
+    S = random_graph(7, 4) - 0.2  # negative edges are allowed
+    expected = (np.diag(S.sum(axis=1)) - S) / np.abs(S).max()
+    np.testing.assert_allclose(laplacian(S), expected, atol=1e-14)
+    np.testing.assert_allclose(laplacian(S).sum(axis=1), 0, atol=1e-13)
+
+
+@given(st.integers(2, 8), st.integers(0, 50))
+def test_the_laplacian_of_a_nonnegative_graph_has_no_negative_eigenvalue(n, seed):
+    L = laplacian(random_graph(n, seed))
+    assert np.linalg.eigvalsh(L)[0] >= -1e-12
+    np.testing.assert_array_equal(L, L.T)
+
+
+def test_laplacians_keep_their_argument_and_survive_an_empty_graph():
+    S = random_graph(5, 6)
+    before = S.copy()
+    laplacian(S)
+    spectral_vectors(S, 2, spectrum="unnormalised")
+    np.testing.assert_array_equal(S, before)
+    np.testing.assert_array_equal(laplacian(np.zeros((3, 3))), 0)
+
+
+@given(st.integers(3, 9), st.integers(0, 50))
+def test_unnormalised_vectors_are_orthonormal_and_minimise_the_smoothness(n, seed):
+    S = random_graph(n, seed) - 0.1
+    F = spectral_vectors(S, 2, spectrum="unnormalised")
+    np.testing.assert_allclose(F.T @ F, np.eye(2), atol=1e-10)
+    L = np.diag(S.sum(axis=1)) - S
+    assert np.trace(F.T @ L @ F) == pytest.approx(np.linalg.eigvalsh(L)[:2].sum(), abs=1e-10)
+    assert np.all(F.max(axis=0) >= -F.min(axis=0) - 1e-12)  # the largest entry of each is positive
+
+
+def test_unnormalised_vectors_of_blocks_are_constant_on_them():
+    F = spectral_vectors(two_blocks(), 2, spectrum="unnormalised")
+    np.testing.assert_allclose(F @ F.T, two_blocks() / 5, atol=1e-9)
+
+
+def test_unnormalised_vectors_do_not_depend_on_the_scale_of_the_graph():
+    S = random_graph(9, 3)
+    expected = spectral_vectors(S, 3, spectrum="unnormalised")
+    for size in (1e-200, 1e200):
+        np.testing.assert_allclose(spectral_vectors(S * size, 3, spectrum="unnormalised"), expected, atol=1e-8)

@@ -5,8 +5,19 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers import kmeans as module
-from kernelbraid.solvers.kmeans import kmeans, refill, separate
+from kernelbraid.solvers.kmeans import (
+    FeatureSpace,
+    Rule,
+    best_of,
+    kmeans,
+    lloyd,
+    plus_plus,
+    random_samples,
+    refill,
+    separate,
+)
 from problems import blobs
 
 
@@ -76,3 +87,157 @@ def test_separate_gives_as_many_labels_as_distinct_samples_allow(samples, k, see
 
 def test_separate_numbers_clusters_in_order_of_appearance():
     np.testing.assert_array_equal(separate(np.array([5, 3, 5]), 2, np.arange(3)), [0, 1, 0])
+
+
+def first_centres(starts, n):
+    V = np.zeros((*starts.shape, n))
+    np.put_along_axis(V, starts[:, :, None], 1.0, axis=2)
+    return V
+
+
+def test_distances_to_weighted_means_are_explicit_ones(xp):
+    rng = np.random.default_rng(0)
+    X, V = rng.standard_normal((9, 4)), rng.dirichlet(np.ones(9), size=(2, 3))
+    found = to_numpy(FeatureSpace(xp.asarray(X)).distances(xp.asarray(V)))
+    expected = ((X[None, :, None, :] - (V @ X)[:, None, :, :]) ** 2).sum(axis=3)
+    assert found.shape == (1, 2, 9, 3)
+    np.testing.assert_allclose(found[0], expected, atol=1e-12)
+    np.testing.assert_allclose(to_numpy(FeatureSpace(xp.asarray(X)).squares)[0], (X**2).sum(axis=1))
+
+
+@given(st.integers(0, 200), st.integers(2, 5))
+def test_the_objective_of_plain_k_means_never_rises(seed, k):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((25, 2))
+    found = lloyd(FeatureSpace(X), first_centres(rng.permutation(25)[None, :k], 25), Rule())
+    assert found.converged
+    assert np.diff(found.objective).max(initial=-1) <= 1e-10
+    assert found.objective.shape == (found.n_iter,)
+    assert found.objective[-1] == found.inertia == found.merit
+
+
+def robust_run(seed, k, max_iter=100):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((25, 2))
+    V = first_centres(rng.permutation(25)[None, :k], 25)
+    return X, lloyd(FeatureSpace(X), V, Rule(robust=True, tol=1e-6, max_iter=max_iter))
+
+
+@given(st.integers(0, 200), st.integers(2, 5))
+def test_the_objective_of_robust_k_means_rises_only_from_a_sample_on_its_centre(seed, k):
+    _, found = robust_run(seed, k)
+    for step in np.flatnonzero(np.diff(found.objective) > 1e-8 * found.inertia):
+        X, before = robust_run(seed, k, max_iter=int(step) + 1)
+        squared = ((X[:, None] - (before.centres @ X)[None]) ** 2).sum(axis=2).min(axis=1)
+        assert squared.min() <= module.ON_CENTRE * (X**2).sum(axis=1).max()
+
+
+def test_the_objective_of_robust_k_means_never_rises():
+    _, found = robust_run(seed=1, k=5)
+    assert np.diff(found.objective)[1:].max() <= 1e-8 * found.inertia
+
+
+def test_centres_are_the_ones_that_the_labels_belong_to():
+    X = np.random.default_rng(4).standard_normal((40, 3))
+    for rule in (Rule(), Rule(max_iter=2), Rule(robust=True), Rule(robust=True, max_iter=3)):
+        found = best_of(FeatureSpace(X), random_samples(5, 40, 4, np.random.RandomState(0)), 4, rule)
+        centres = found.centres @ X
+        squared = ((X[:, None] - centres[None]) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(found.labels, squared.argmin(axis=1))
+        np.testing.assert_allclose(found.centres.sum(axis=1), 1)
+        cost = np.sqrt(squared) if rule.robust else squared
+        assert found.inertia == pytest.approx(cost.min(axis=1).sum())
+
+
+def test_robust_centres_of_one_cluster_are_the_geometric_median():
+    X = np.random.default_rng(5).standard_normal((30, 2))
+    found = lloyd(FeatureSpace(X), np.full((1, 1, 30), 1 / 30), Rule(robust=True, tol=1e-12, max_iter=1000))
+    centre = (found.centres @ X)[0]
+    away = X - centre
+    directions = away / np.linalg.norm(away, axis=1, keepdims=True)
+    np.testing.assert_allclose(directions.sum(axis=0), 0, atol=1e-3)
+    others = centre + 0.01 * np.random.default_rng(6).standard_normal((50, 2))
+    assert found.inertia <= min(np.linalg.norm(X - other, axis=1).sum() for other in others)
+
+
+def test_runs_are_compared_by_squared_distances_or_by_distances():
+    X = np.random.default_rng(7).standard_normal((60, 3)) ** 3  # heavy tails: the two orders differ
+    starts = random_samples(30, 60, 4, np.random.RandomState(0))
+    runs = [best_of(FeatureSpace(X), starts[i : i + 1], 4, Rule(by_distance=True)) for i in range(30)]
+    by_square = best_of(FeatureSpace(X), starts, 4, Rule())
+    by_distance = best_of(FeatureSpace(X), starts, 4, Rule(by_distance=True))
+    assert by_square.inertia == pytest.approx(min(run.inertia for run in runs))
+    assert by_distance.merit == pytest.approx(min(run.merit for run in runs))
+    assert by_distance.inertia > by_square.inertia
+    same = kmeans(X, 4, n_init=30, random_state=np.random.RandomState(0), by_distance=True)
+    np.testing.assert_array_equal(same.labels, by_distance.labels)
+
+
+def test_a_partition_may_be_the_start():
+    X, y = blobs(n=30)
+    found = best_of(FeatureSpace(X), y[None], 3, Rule())
+    assert found.n_iter == 2  # the second step sees that nothing moves
+    np.testing.assert_array_equal(found.labels, y)
+
+
+def test_max_iter_is_told():
+    X = np.random.default_rng(8).standard_normal((60, 3))
+    starts = random_samples(1, 60, 6, np.random.RandomState(0))
+    assert not best_of(FeatureSpace(X), starts, 6, Rule(max_iter=1)).converged
+    assert best_of(FeatureSpace(X), starts, 6, Rule(max_iter=1)).n_iter == 1
+    assert best_of(FeatureSpace(X), starts, 6, Rule()).converged
+
+
+@given(st.integers(2, 12), st.integers(0, 999), st.booleans())
+def test_k_means_plus_plus_never_picks_a_sample_twice(n, seed, copies):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, 1)).astype(float) if copies else rng.standard_normal((n, 2))
+    for k in (1, n // 2 + 1, n):
+        starts = plus_plus(FeatureSpace(X), 4, k, np.random.RandomState(seed))
+        assert starts.shape == (4, k)
+        assert all(len(set(row.tolist())) == k for row in starts)
+
+
+def test_k_means_plus_plus_finds_a_sample_of_every_far_group():
+    X, y = blobs(n=60, k=3)
+    starts = plus_plus(FeatureSpace(100 * X), 50, 3, np.random.RandomState(0))
+    found = [len(set(y[row].tolist())) for row in starts]
+    assert np.mean(np.array(found) == 3) > 0.9
+
+
+def test_k_means_plus_plus_draws_by_squared_distance():
+    X = np.array([[0.0], [1.0], [2.0]])
+    starts = plus_plus(FeatureSpace(X), 20_000, 2, np.random.RandomState(0))
+    from_zero = starts[starts[:, 0] == 0, 1]
+    assert np.mean(from_zero == 2) == pytest.approx(0.8, abs=0.02)  # 4 : 1
+
+
+def test_random_starts_are_different_samples():
+    starts = random_samples(20, 7, 5, np.random.RandomState(0))
+    assert all(len(set(row.tolist())) == 5 for row in starts)
+    assert len({tuple(row) for row in starts}) > 1
+
+
+def test_robust_weights_are_those_of_the_huber_function():
+    rule, scale = Rule(robust=True), np.array([1.0])
+    weights = rule.sample_weights(np.array([[0.0, 1.0, 4.0]]), scale)
+    np.testing.assert_allclose(weights, [[0.5 / module.ON_CENTRE**0.5, 0.5, 0.25]])
+    for squared in (0.5 * module.ON_CENTRE, 2 * module.ON_CENTRE, 1.0):  # half the derivative by the squared distance
+        step = 1e-4 * squared
+        ends = rule.cost(np.array([[squared - step, squared + step]]), scale)[0]
+        weight = rule.sample_weights(np.array([[squared]]), scale)[0, 0]
+        assert (ends[1] - ends[0]) / (2 * step) == pytest.approx(weight, rel=1e-6)
+    np.testing.assert_array_equal(Rule().sample_weights(np.array([[0.0, 9.0]]), np.ones(1)), 1)
+
+
+@pytest.mark.parametrize(
+    "rule", [Rule(), Rule(robust=True, tol=1e-4), Rule(by_distance=True)], ids=["plain", "robust", "far"]
+)
+def test_every_backend_makes_the_same_steps(xp, rule):
+    X = np.random.default_rng(9).standard_normal((30, 3))
+    starts = plus_plus(FeatureSpace(X), 4, 4, np.random.RandomState(1))
+    np.testing.assert_array_equal(plus_plus(FeatureSpace(xp.asarray(X)), 4, 4, np.random.RandomState(1)), starts)
+    here, there = (best_of(FeatureSpace(A), starts, 4, rule) for A in (X, xp.asarray(X)))
+    np.testing.assert_array_equal(there.labels, here.labels)
+    np.testing.assert_allclose(there.objective, here.objective)
+    np.testing.assert_allclose(to_numpy(there.centres), here.centres, atol=1e-12)

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, Literal, TypeAlias
 
 from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans, SpectralClustering
 
 from kernelbraid.estimators import (
     LKG,
@@ -79,3 +80,25 @@ METHODS: dict[str, Method] = {
     "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", {"graph_penalty": "l1"}, LKG_GRID),
     "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", {"graph_penalty": "nuclear"}, LKG_GRID),
 }
+
+#: Other forms of the methods above that every table shows beside them.
+VARIANTS: dict[str, Method] = {
+    "SC-normalised": Method(
+        "spectral clustering, normalised", KernelSpectralClustering, "each", {"embedding": "largest", **TEN_RESTARTS}
+    ),
+}
+
+#: What a user of scikit-learn would use otherwise, untuned.
+RIVALS: dict[str, Method] = {
+    "KMeans": Method("scikit-learn's k-means", KMeans, "features", {"n_init": 10}),
+    "SC-rbf": Method("scikit-learn's spectral clustering, rbf", SpectralClustering, "features"),
+    "SC-knn": Method(
+        "scikit-learn's spectral clustering, 10 neighbours",
+        SpectralClustering,
+        "features",
+        {"affinity": "nearest_neighbors", "n_neighbors": 10},
+    ),
+}
+
+#: Everything that can be compared.
+COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS}

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from kernelbraid.cli import bench as benchmark
 from kernelbraid.cli import cluster as clustering
+from kernelbraid.cli import datasets as collection
 from kernelbraid.cli import demo as demonstration
 from kernelbraid.cli import methods as listing
 from kernelbraid.cli import options
@@ -218,6 +220,10 @@ def demo(
 ) -> None:
     """Cluster a bundled data set, compare with scikit-learn, and draw pictures."""
     demonstration.run(out, as_json=as_json)
+
+
+app.add_typer(collection.app, name="datasets", epilog=EXIT_CODES)
+app.add_typer(benchmark.app, name="bench", epilog=EXIT_CODES)
 
 
 def main() -> None:

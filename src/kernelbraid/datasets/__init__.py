@@ -1,6 +1,19 @@
-"""Files to data: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files."""
+"""Files to data: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files, and the paper's data by name."""
 
+from kernelbraid.datasets.catalog import CATALOG
 from kernelbraid.datasets.errors import DataError
+from kernelbraid.datasets.loading import Dataset, available, load
 from kernelbraid.datasets.readers import LabelFile, Samples, column_names, read_labels, read_samples
 
-__all__ = ["DataError", "LabelFile", "Samples", "column_names", "read_labels", "read_samples"]
+__all__ = [
+    "CATALOG",
+    "DataError",
+    "Dataset",
+    "LabelFile",
+    "Samples",
+    "available",
+    "column_names",
+    "load",
+    "read_labels",
+    "read_samples",
+]

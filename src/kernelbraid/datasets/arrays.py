@@ -23,10 +23,9 @@ def read_array(
     path: Path, key: str | None, preferred: Sequence[str], fits: Callable[[Any], bool]
 ) -> np.ndarray | sparse.csr_array:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         return _load_npy(path)
-    arrays = _load_npz(path, key) if suffix == ".npz" else _load_mat(path)
+    arrays = read_arrays(path, key)
     if key is not None:
         if key not in arrays:
             raise DataError(f"{path}: there is no array {key!r}; use one of {_listing(arrays)}.")
@@ -41,6 +40,11 @@ def read_array(
         names = ", ".join(fitting)
         raise DataError(f"{path}: several arrays could be meant ({names}); name one with --key.")
     raise DataError(f"{path}: no array has the right shape and type (found {_listing(arrays)}).")
+
+
+def read_arrays(path: Path, key: str | None = None) -> dict[str, Any]:
+    """Return the arrays of an .npz or .mat file by name; given a key, of an .npz file that one alone."""
+    return _load_npz(path, key) if path.suffix.lower() == ".npz" else _load_mat(path)
 
 
 def is_sample_array(array: Any) -> bool:
@@ -120,12 +124,12 @@ def _parts(stem: str) -> list[str]:
 def _read_member(path: Path, read: Callable[[Any], Any], source: Any) -> Any:
     """Return one array of an archive, a sparse one checked and in rows."""
     try:
-        return _to_csr(read(source))
+        return to_csr(read(source))
     except (ValueError, TypeError, EOFError, MemoryError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise _numpy_error(path, error) from None
 
 
-def _to_csr(array: Any) -> Any:
+def to_csr(array: Any) -> Any:
     """Return a sparse matrix by rows with its indices checked, and anything else as it is."""
     if not sparse.issparse(array):
         return array
@@ -146,7 +150,7 @@ def _load_mat(path: Path) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about variables that are not read here
             content = io.loadmat(path)
-        arrays = {name: _to_csr(value) for name, value in content.items() if not name.startswith("__")}
+        arrays = {name: to_csr(value) for name, value in content.items() if not name.startswith("__")}
     except MemoryError:
         raise DataError(f"{path}: the arrays do not fit into memory; save only the one needed.") from None
     except Exception as error:  # loadmat raises whatever a damaged file makes it stumble over

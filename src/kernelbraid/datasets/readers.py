@@ -103,12 +103,12 @@ def read_samples(
     array([[5.1, 3.5],
            [4.9, 3. ]])
     """
-    path, suffix = _check_path(path)
+    path, suffix = check_path(path)
     drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
     if suffix in ARRAY_FILES:
         if id_column is not None or drop:
             raise DataError(f"{path}: an array file has no named columns; --id and --drop are for tables.")
-        return Samples(_check_matrix(path, arrays.read_array(path, key, ("X", "fea"), arrays.is_sample_array)))
+        return Samples(check_matrix(path, arrays.read_array(path, key, ("X", "fea"), arrays.is_sample_array)))
     if suffix == ".parquet":
         X, columns, ids = parquet.read_matrix(path, id_column, drop)
     else:
@@ -153,7 +153,7 @@ def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
     >>> labels.values, labels.ids
     (array([0, 1]), ['first', 'second'])
     """
-    path, suffix = _check_path(path)
+    path, suffix = check_path(path)
     if suffix in ARRAY_FILES:
         values = arrays.read_array(path, key, ("y", "labels", "label", "gnd"), arrays.is_label_array)
         return LabelFile(labels.check_labels(path, values))
@@ -180,7 +180,7 @@ def column_names(path: str | Path) -> list[str]:
     DataError
         The file cannot be read.
     """
-    path, suffix = _check_path(path)
+    path, suffix = check_path(path)
     if suffix in ARRAY_FILES:
         return []
     if suffix == ".parquet":
@@ -188,7 +188,7 @@ def column_names(path: str | Path) -> list[str]:
     return text.read_columns(path, DELIMITERS[suffix])[0].names
 
 
-def _check_path(path: str | Path) -> tuple[Path, str]:
+def check_path(path: str | Path) -> tuple[Path, str]:
     """Return the path of a file that can be opened, and its suffix."""
     path = Path(path)
     suffix = path.suffix.lower()
@@ -208,7 +208,7 @@ def _check_path(path: str | Path) -> tuple[Path, str]:
     return path, suffix
 
 
-def _check_matrix(path: Path, X: Any) -> NDArray[Any] | sparse.csr_array:
+def check_matrix(path: Path, X: Any) -> NDArray[Any] | sparse.csr_array:
     """Return an array as finite floating-point samples, or say what is wrong with it."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")

@@ -21,6 +21,7 @@ __all__ = [
     "fit_context",
     "check_n_clusters",
     "identities",
+    "is_view_list",
     "mark_input",
     "read_cross_kernels",
     "read_kernels",
@@ -79,7 +80,7 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
         X = _check_foreign(X, "X")
         _set_features(estimator, X.shape[1], reset)
         return [X]
-    if not _is_view_list(X):
+    if not is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
             raise ValueError(
                 f"X has shape {tuple(X.shape)}: for a stack of kernels set kernels='precomputed', "
@@ -173,7 +174,7 @@ def _row_keys(A: Array) -> list[bytes]:
     return [columns.tobytes() + values.tobytes() for columns, values in parts]
 
 
-def _is_view_list(X: Any) -> bool:
+def is_view_list(X: Any) -> bool:
     """Tell a list of matrices from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 

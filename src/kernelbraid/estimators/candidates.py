@@ -11,7 +11,7 @@ from kernelbraid._arrays import device as device_of
 from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
 from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import check_n_clusters, identities, read_kernels, read_views
+from kernelbraid.estimators.base import check_n_clusters, identities, is_view_list, read_kernels, read_views
 from kernelbraid.estimators.memory import WORKING_MATRICES, choose_storage
 from kernelbraid.kernels import (
     Custom,
@@ -106,18 +106,15 @@ def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Ca
             f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
             "or use an estimator with several kernels."
         )
-    candidates = read_candidates(estimator, X, given, storage="fixed", working=working)
-    if candidates.stack.n_kernels > 1:
+    if not precomputed and is_view_list(X) and len(X) > 1:
         raise ValueError(
-            f"X holds {len(candidates.samples)} views, and {name} takes one; join their features, or use an "
-            "estimator with several kernels."
+            f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
+            "kernels."
         )
-    return candidates
+    return read_candidates(estimator, X, given, storage="fixed", working=working)
 
 
-def _read_precomputed(
-    estimator: Any, X: Any, place: Callable[[Array], Array] | None, working: float
-) -> Candidates:
+def _read_precomputed(estimator: Any, X: Any, place: Callable[[Array], Array] | None, working: float) -> Candidates:
     matrices = list_kernels(X)
     m, n = len(matrices), (matrices[0].shape if hasattr(matrices[0], "shape") else np.shape(matrices[0]))[0]
     check_n_clusters(estimator.n_clusters, n)

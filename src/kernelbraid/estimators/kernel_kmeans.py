@@ -1,7 +1,6 @@
 """Kernel k-means with one or several kernels as scikit-learn clusterers."""
 
 import warnings
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import is_foreign, namespace, to_device, to_numpy
+from kernelbraid._arrays import device as device_of
+from kernelbraid._arrays import is_foreign, namespace, to_numpy
 from kernelbraid._linalg import blas_threads
-from kernelbraid._typing import Array
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
@@ -26,6 +25,7 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.candidates import Candidates, publish, read_candidate, read_candidates, tell_apart
 from kernelbraid.estimators.memory import STORAGES
+from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
 from kernelbraid.solvers.kmeans import Rule
 
@@ -60,6 +60,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         publish(self, labels_=labels, centre_weights_=centres.V, kernel_weights_=centres.weights)
         self.kernel_names_ = candidates.names
         self.inertia_, self.n_iter_, self.objective_ = found.inertia, found.n_iter, found.objective
+        self.status_ = str(Status.CONVERGED if found.converged else Status.MAX_ITER)
         if not found.converged:
             warnings.warn(
                 f"{type(self).__name__} made max_iter={self.max_iter} steps and its clusters still changed. "
@@ -88,14 +89,12 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         if self._fitted is None:
             cross = read_cross_kernels(self, X, weights)
         else:
-            views = [self._beside(view) for view in read_views(self, X, reset=False)]
-            cross = self._fitted.moved(self._beside).cross(views, weights)
+            views = read_views(self, X, reset=False)
+            cross = self._fitted.cross(views, weights)
         labels = self._centres.nearest(cross)
-        return namespace(self.labels_).asarray(labels) if is_foreign(self.labels_) else labels
-
-    def _beside(self, A: Array) -> Array:
-        """Return samples where the fit was computed."""
-        return A if self.device is None or hasattr(A, "tocsr") else partial(to_device, name=self.device)(A)
+        if not is_foreign(self.labels_):
+            return labels
+        return namespace(self.labels_).asarray(labels, device=device_of(self.labels_))
 
 
 class KernelKMeans(_KernelKMeans):
@@ -146,6 +145,8 @@ class KernelKMeans(_KernelKMeans):
         The objective after every step of the run that was kept.
     n_iter_ : int
         Steps of the run that was kept.
+    status_ : str
+        ``"converged"`` or ``"max_iter"``.
     centre_weights_ : array of shape (n_clusters, n_samples)
         Centres in feature space as weighted means of the samples.
     kernel_weights_ : array of shape (1,)
@@ -164,9 +165,9 @@ class KernelKMeans(_KernelKMeans):
     Notes
     -----
     A step assigns every sample to its nearest centre and takes the means of the clusters, weighted by
-    1 / (2 distance) if robust (a sample on its centre gets the mean weight). All runs make their steps together, as
-    one product of the kernel with a matrix. A cluster that runs empty gets the sample that fits worst. The objective
-    never increases if the kernel is positive semidefinite and no cluster runs empty.
+    1 / (2 distance) if robust (distances below 1e-7 of the largest length count by their squares). All runs make
+    their steps together, as one product of the kernel with a matrix. A cluster that runs empty gets the sample that
+    fits worst. The objective never increases if the kernel is positive semidefinite and no cluster runs empty.
 
     References
     ----------
@@ -262,7 +263,7 @@ class MultipleKernelKMeans(_KernelKMeans):
     robust : bool, default=False
         Minimise distances (RMKKM) instead of squared distances (MKKM).
     gamma : float, default=0.5
-        Exponent of the constraint, between 0 and 1: towards 0 all kernels count alike, towards 1 only the one under
+        Exponent of the constraint, from 0.01 to 0.99: towards 0 all kernels count alike, towards 1 only the one under
         which the clusters are tightest. MKKM has 0.5, that is, squared weights with sum one.
     init : {"k-means++", "random", "partition"}, default="k-means++"
         How a run starts: from far samples as centres, from random ones, or from random labels.
@@ -297,6 +298,8 @@ class MultipleKernelKMeans(_KernelKMeans):
         The objective after every step of the run that was kept.
     n_iter_ : int
         Steps of the run that was kept.
+    status_ : str
+        ``"converged"`` or ``"max_iter"``.
     centre_weights_ : array of shape (n_clusters, n_samples)
         Centres in feature space as weighted means of the samples.
     n_features_in_ : int
@@ -337,7 +340,7 @@ class MultipleKernelKMeans(_KernelKMeans):
     _parameter_constraints: ClassVar = {
         **CONSTRAINTS,
         "kernels": [str, list, tuple],
-        "gamma": [Interval(Real, 0, 1, closed="neither")],
+        "gamma": [Interval(Real, 0.01, 0.99, closed="both")],
         "storage": [StrOptions(set(STORAGES))],
     }
 

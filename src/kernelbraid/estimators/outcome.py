@@ -32,7 +32,7 @@ SENTENCES = {
     ),
     Status.GRAPH_DIAGONAL: (
         "ended with a graph {graph_from} that joins no two samples",
-        "Lower mu={mu:g}, or use graph_penalty='nuclear', which spreads the graph.",
+        "Lower mu={mu:g}, raise max_iter={max_iter}, or use graph_penalty='nuclear', which spreads the graph.",
     ),
 }
 DIVERGED = (

@@ -3,6 +3,7 @@
 from numbers import Real
 from typing import ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
@@ -66,6 +67,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         Sum of squared distances to the centres in the embedding.
     n_iter_ : int
         Steps of k-means in the run that was kept.
+    kernel_weights_ : array of shape (1,)
+        One.
     kernel_names_ : list of str
         Readable name of the kernel.
     n_features_in_ : int
@@ -136,9 +139,10 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         """
         candidates = read_candidate(self, X, self.kernel, working=WORKING)
         self.kernel_names_ = candidates.names
-        kernel = candidates.stack.combine([1.0])
+        kernel = candidates.stack.combine(np.ones(1))
         graph = kernel if self.embedding == "unnormalised" else nonnegative(kernel)
-        cluster_and_publish(self, graph, candidates.samples, check_random_state(self.random_state))
+        random_state = check_random_state(self.random_state)
+        cluster_and_publish(self, graph, candidates.samples, random_state, kernel_weights_=np.ones(1))
         return self
 
 

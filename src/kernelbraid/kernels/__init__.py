@@ -13,7 +13,7 @@ from kernelbraid.kernels.banks import (
 )
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
-from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing, traces
+from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing
 
 __all__ = [
     "build_bank",
@@ -38,5 +38,4 @@ __all__ = [
     "LazyStack",
     "StoredStack",
     "say_nothing",
-    "traces",
 ]

@@ -7,11 +7,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import device, gram, is_finite, is_foreign, itemsize, namespace, power_of_two, row_blocks
+from kernelbraid._arrays import (
+    device,
+    gram,
+    is_finite,
+    is_foreign,
+    itemsize,
+    namespace,
+    power_of_two,
+    quiet_overflow,
+    row_blocks,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
-from kernelbraid.kernels.precomputed import check_kernel
-from kernelbraid.kernels.stacks import LazyStack
+from kernelbraid.kernels.precomputed import as_matrix, check_kernel
+from kernelbraid.kernels.stacks import LazyStack, Vector
 
 #: One entry of a bank: a kernel of ours or any function of two data matrices.
 KernelLike: TypeAlias = Kernel | Custom | Callable[[Array, Array], Array]
@@ -256,20 +267,40 @@ class FittedBank:
         nothing = np.empty((0, 0))
         return cls(views, banks, [replace(pairs, products=nothing) for pairs, _ in stack.views])
 
-    def moved(self, place: Callable[[Array], Array]) -> "FittedBank":
-        """Return the same with the samples on another device."""
-        return replace(self, views=[place(view) for view in self.views])
-
-    def cross(self, views: list[Array], weights: Sequence[float]) -> Array:
+    def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
+        widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
+        if widths != known:
+            raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
         total: Array = 0.0
         left = iter(weights)
-        for new, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
-            between = _pairs_between(new, fitted, pairs)
-            for kernel in bank:
-                values = kernel.function(new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
-                total = total + float(next(left)) * values
+        for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
+            new = _like(view, fitted)
+            with quiet_overflow():
+                between = _pairs_between(new, fitted, pairs)
+                for kernel in bank:
+                    values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
+                    total = total + float(next(left)) * _like(values, between.products)
+        if not is_finite(total):
+            raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
         return total
+
+
+def _custom(kernel: Custom, new: Array, fitted: Array) -> Array:
+    """Return what a user's function gives for new and fitted samples, or say that its shape is wrong."""
+    values = as_matrix(kernel.function(new, fitted), f"the kernel function {kernel.name!r}")
+    wanted = (new.shape[0], fitted.shape[0])
+    if tuple(values.shape) != wanted:
+        raise ValueError(f"the kernel function {kernel.name!r} gave shape {tuple(values.shape)}; {wanted} is needed.")
+    return values
+
+
+def _like(A: Array, fitted: Array) -> Array:
+    """Return an array in the library and on the device of another; sparse matrices belong to NumPy."""
+    if is_foreign(fitted):
+        dense = A.toarray() if sparse.issparse(A) else A
+        return namespace(fitted).asarray(dense if is_foreign(dense) else np.asarray(dense), device=device(fitted))
+    return to_numpy(A) if is_foreign(A) else A
 
 
 def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:

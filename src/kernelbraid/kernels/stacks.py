@@ -26,13 +26,8 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # What is left of a kernel outside the span of the earlier ones is rounding below this many units in the last place.
 DEPENDENT = 8
-# Total squared distance from the mean, in units of the precision, the number of samples and the trace, that is rounding.
+# Total squared distance from the mean that is rounding, in units of the precision, the number of samples and the trace.
 SPREAD = 4
-
-
-def traces(kernels: "KernelStack", A: Array) -> Vector:
-    """Return Tr(A H_i) for every kernel and any matrix A, in one pass over the kernels."""
-    return np.asarray(kernels.factor().T @ kernels.coordinates(A))
 
 
 def say_nothing(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -72,6 +67,9 @@ class KernelStack(Protocol):
 
     def coordinates(self, K: Array) -> Vector:
         """Return b for a matrix K, which need not be symmetric, in one pass over the kernels."""
+
+    def traces(self, A: Array) -> Vector:
+        """Return Tr(A H_i) for every kernel and any matrix A, in one pass over the kernels."""
 
     def apply(self, V: Array) -> Array:
         """Return H_i V for every kernel, (m, n, r) for V (n, r)."""
@@ -141,6 +139,10 @@ class StoredStack:
         """Return the inner products of K with the basis."""
         return to_numpy(self.flat() @ namespace(K).reshape(K, (-1,))).astype(float)
 
+    def traces(self, A: Array) -> Vector:
+        """Return Tr(A H_i) for every kernel."""
+        return np.asarray(self.R.T @ self.coordinates(A))
+
     def apply(self, V: Array) -> Array:
         """Return H_i V for every kernel, (m, n, r)."""
         return self._of_kernels(self.basis @ V)
@@ -203,13 +205,17 @@ class LazyStack:
 
     def coordinates(self, K: Array) -> Vector:
         """Return R'^-1 t with t_i = Tr(K H_i)."""
-        xp = namespace(K)
+        roots, vectors = self._roots
+        return np.asarray((vectors.T @ self.traces(K)) / roots)
+
+    def traces(self, A: Array) -> Vector:
+        """Return Tr(A H_i) for every kernel."""
+        xp = namespace(A)
         t = np.zeros(self.n_kernels)
         for rows, block in self._blocks():
-            part = _double(K[rows, :])
+            part = _double(A[rows, :])
             t += [float(xp.sum(part * kernel())) for kernel in block]
-        roots, vectors = self._roots
-        return np.asarray((vectors.T @ t) / roots)
+        return t
 
     def apply(self, V: Array) -> Array:
         """Return H_i V for every kernel, (m, n, r)."""

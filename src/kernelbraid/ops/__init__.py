@@ -1,7 +1,7 @@
 """Closed forms: proximal operators, projection onto the simplex, spectral embedding, weights from costs."""
 
-from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, singular_value_threshold, soft_threshold
 from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, singular_value_threshold, soft_threshold
 from kernelbraid.ops.spectral import (
     laplacian,
     normalised_graph,

@@ -35,4 +35,4 @@ def project_to_simplex(A: Array, forbidden: Array | None = None) -> Array:
     size = xp.where(size > 0, size, xp.ones_like(size))  # rounding may deny even the largest entry
     threshold = xp.take_along_axis(excess, size - 1, axis=1) / xp.astype(size, A.dtype)
     B = A - threshold
-    return xp.where(B > ROUNDING * float(xp.finfo(A.dtype).eps), B, asarray_like(0.0, A))
+    return xp.where(ROUNDING * float(xp.finfo(A.dtype).eps) < B, B, asarray_like(0.0, A))

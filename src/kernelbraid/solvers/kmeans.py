@@ -21,9 +21,9 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 BATCH_SIZE = 4_000_000
 # Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
 COINCIDENT = 1e4
-# Relative squared distance below which a sample sits on its centre: its robust weight would be without bounds, and
-# it gets the mean weight, as in the published code.
-ON_CENTRE = 1e-10
+# Squared distance, relative to the largest squared length, below which robust distances count by their squares
+# (Huber's function): the weight of a sample on its centre would have no bounds.
+ON_CENTRE = 1e-14
 
 # Relative difference of the results of runs that found the same clusters.
 TIED = 1e-9
@@ -72,19 +72,21 @@ class Rule:
     max_iter: int = 100
     tol: float = 0.0  # relative decrease of the objective, beside unchanged labels, at which a robust run ends
 
-    def cost(self, squared: Any) -> Any:
-        """Return what samples at these squared distances add to the objective."""
+    def cost(self, squared: Matrix, scale: Matrix) -> Matrix:
+        """Return what samples at these squared distances add to the objective, (runs, n)."""
         squared = np.maximum(squared, 0.0)
-        return np.sqrt(squared) if self.robust else squared
+        if not self.robust:
+            return squared
+        least = np.sqrt(ON_CENTRE * scale[:, None])
+        distances = np.sqrt(squared)
+        return np.where(distances > least, distances - least / 2, squared / (2 * np.where(least > 0, least, 1.0)))
 
     def sample_weights(self, squared: Matrix, scale: Matrix) -> Matrix:
         """Return the weights of the samples in the means, (runs, n): 1 / (2 distance) if robust."""
         if not self.robust:
             return np.ones_like(squared)
-        away = squared > ON_CENTRE * scale[:, None]
-        weights = np.where(away, 0.5 / np.sqrt(np.where(away, squared, 1.0)), 0.0)
-        means = weights.sum(axis=1, keepdims=True) / np.maximum(away.sum(axis=1, keepdims=True), 1)
-        return np.where(away, weights, np.where(means > 0, means, 1.0))
+        least = np.where(scale > 0, ON_CENTRE * scale, 1.0)[:, None]
+        return np.asarray(0.5 / np.sqrt(np.maximum(squared, least)))
 
     def kernel_weights(self, costs: Matrix) -> Matrix:
         """Return the weights of the kernels, (..., m), from their costs."""
@@ -194,7 +196,7 @@ def lloyd(space: Space, V: Array, rule: Rule) -> Clustering:
     shares = np.ones((n_runs, n))
     ended = np.zeros(n_runs, dtype=bool)
     active = np.arange(n_runs)
-    used = V  # the centres to which the labels of each run belong
+    used = V + 0.0  # the centres to which the labels of each run belong
     for step in range(rule.max_iter):
         D = space.distances(V)
         if rule.exponent is not None and step > 0:
@@ -206,12 +208,14 @@ def lloyd(space: Space, V: Array, rule: Rule) -> Clustering:
         nearest = to_numpy(xp.min(distances, axis=2)).astype(float)
         unit = np.where(scale > 0, scale, 1.0) * (COINCIDENT * float(xp.finfo(D.dtype).eps))
         new = np.stack([refill(run, gap / u, k) for run, gap, u in zip(new, nearest, unit, strict=True)])
-        before, inertia[active] = inertia[active], rule.cost(nearest).sum(axis=1)
+        before, inertia[active] = inertia[active], rule.cost(nearest, scale).sum(axis=1)
         merit[active] = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia[active]
         moving = (new != labels[active]).any(axis=1)
-        if rule.robust:
-            moving |= before - inertia[active] > rule.tol * inertia[active]
-        labels[active], shares[active] = new, rule.sample_weights(nearest, scale)
+        if rule.robust:  # the first weights show in the third step
+            moving |= (step < 2) | (before - inertia[active] > rule.tol * inertia[active])
+        labels[active] = new
+        if step > 0:  # at first, samples are centres: robust weights would keep them there
+            shares[active] = rule.sample_weights(nearest, scale)
         for position, run in enumerate(active):
             trace[run].append(float(inertia[run]))
             used[int(run), ...] = V[position, ...]
@@ -242,10 +246,13 @@ def _at_labels(D: Array, labels: Labels) -> Matrix:
 
 def _centres(labels: Labels, shares: Matrix, k: int, like: Array) -> Array:
     """Return the weighted means of the clusters as weights of samples, (runs, k, n); zeros for an empty cluster."""
-    V = (labels[:, None, :] == np.arange(k)[None, :, None]) * shares[:, None, :]
-    totals = V.sum(axis=2, keepdims=True)
-    V /= np.where(totals > 0, totals, 1.0)
-    return asarray_like(V, like)
+    xp, where = namespace(like), device(like)
+    numbers = xp.arange(k, dtype=xp.int64, device=where)
+    member = xp.asarray(labels, device=where)[:, None, :] == numbers[None, :, None]
+    V = xp.astype(member, like.dtype) * asarray_like(shares, like)[:, None, :]
+    totals = xp.sum(V, axis=2, keepdims=True)
+    V /= xp.where(totals > 0, totals, asarray_like(1.0, like))
+    return V
 
 
 def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
@@ -266,8 +273,9 @@ def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomS
         odds = np.where(odds.sum(axis=1, keepdims=True) > 0, odds, ~taken)  # all others coincide with a centre
         totals = np.cumsum(odds, axis=1)
         draws = random_state.random_sample((n_init, 1)) * totals[:, -1:]
-        # The first sample whose total passes the draw: never one of odds zero.
-        starts[:, c] = np.minimum((totals <= draws).sum(axis=1), n - 1)
+        chosen = np.minimum((totals <= draws).sum(axis=1), n - 1)  # the first sample whose total passes the draw
+        again = taken[np.arange(n_init), chosen]  # odds too small to be told apart
+        starts[:, c] = np.where(again, np.argmin(taken, axis=1), chosen)
     return starts
 
 

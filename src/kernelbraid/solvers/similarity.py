@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace
+from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two
 from kernelbraid._linalg import gram
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack, say_nothing, traces
+from kernelbraid.kernels import KernelStack, say_nothing
 from kernelbraid.ops.spectral import spectral_vectors, symmetrise
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
@@ -74,7 +74,7 @@ class TwinProblem:
 
     def costs(self, T: Array) -> Vector:
         """Return the reconstruction errors Tr(H_k - 2 H_k Z + Z'H_k Z) under all kernels."""
-        return traces(self.kernels, add_to_diagonal(gram(T) - T - T.T, 1.0))
+        return self.kernels.traces(add_to_diagonal(gram(T) - T - T.T, 1.0))
 
     def objective(self, state: TwinState) -> float:
         """Return the value of (1)."""
@@ -90,14 +90,19 @@ def squared_distances(F: Array) -> Array:
     return xp.clip(squares[:, None] + squares[None, :] - 2 * (F @ F.T), min=0.0)
 
 
-def update_F(problem: TwinProblem, T: Array) -> Array:
+def update_eigenvectors(problem: TwinProblem, T: Array) -> Array:
     """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue."""
     return spectral_vectors(symmetrise(T), problem.n_clusters, spectrum="unnormalised")
 
 
-def update_T(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Array) -> Array:
-    """Minimise z'(K + alpha I) z - 2 K_i'z + beta / 2 d_i'z on the simplex for all columns, d_ij = ||f_i - f_j||^2."""
-    return qp.solve(K - (problem.beta / 4) * squared_distances(F), T)
+def update_graph(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Array, *, exactly: bool) -> Array:
+    """Minimise z'(K + alpha I) z - 2 K_i'z + beta / 2 d_i'z on the simplex for all columns, d_ij = ||f_i - f_j||^2.
+
+    From where they stand, columns get better or stay. If not exactly, they may stop short of the minimum: the
+    objective falls all the same, and the next step goes on from there.
+    """
+    B = K - (problem.beta / 4) * squared_distances(F)
+    return qp.solve(B, T) if exactly else qp.improve(B, T)
 
 
 def update_weights(costs: Vector, unused: Any) -> Vector:
@@ -126,7 +131,7 @@ def solve_twin(
         ``watch(n, state)`` sees every state; returning True stops the iteration.
     """
     return iterate(
-        partial(_begin, problem),
+        partial(_begin, problem, tol),
         converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
         defect=_defect,
         fallback=problem.start,
@@ -135,7 +140,7 @@ def solve_twin(
     )
 
 
-def _begin(problem: TwinProblem) -> tuple[Callable[[TwinState], TwinState], TwinState]:
+def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], TwinState], TwinState]:
     state = problem.start()
     unused = say_nothing(problem.kernels) if problem.learn_weights else None
     fixed = None if problem.learn_weights else SimplexQP.of(problem.hessian(state.K))
@@ -146,8 +151,10 @@ def _begin(problem: TwinProblem) -> tuple[Callable[[TwinState], TwinState], Twin
             a = update_weights(old.costs, unused)
             K = problem.kernels.combine(a)
             qp = SimplexQP.of(problem.hessian(K))
-        F = update_F(problem, old.T)
-        T = update_T(problem, qp, K, F, old.T)
+        F = update_eigenvectors(problem, old.T)
+        T = update_graph(problem, qp, K, F, old.T, exactly=False)
+        if distance(T, old.T) <= tol * frobenius_norm(old.T):  # near the end, or stuck: the minimum decides
+            T = update_graph(problem, qp, K, F, T, exactly=True)
         new = TwinState(T, F, a, K, problem.costs(T))
         new.progress = Progress(problem.objective(new), distance(T, old.T) / frobenius_norm(old.T))
         return new
@@ -186,8 +193,10 @@ def solve_simplex(
     """
     K = kernels.combine(np.ones(kernels.n_kernels))
     xp, n = namespace(K), K.shape[0]
+    unit = power_of_two(float(xp.max(xp.abs(K))))
+    K = K / unit  # the minimiser does not depend on it
     if n == 1:  # a lone sample has no other to be expressed by
-        return Solution(SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]), 0.0)), Status.CONVERGED, 1, 1)
+        return Solution(SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]) * unit, 0.0)), Status.CONVERGED, 1, 1)
     programs = SimplexQP.of(K, zero_diagonal=True)
     trace = float(xp.sum(xp.linalg.diagonal(K)))
 
@@ -197,7 +206,7 @@ def solve_simplex(
         def step(_: SimplexState) -> SimplexState:
             new = next(path)
             value = trace + float(xp.sum((new.T @ K - 2 * K) * new.T))
-            return SimplexState(new.T, Progress(value, new.n_open / n))
+            return SimplexState(new.T, Progress(value * unit, new.n_open / n))
 
         return step, SimplexState(K)
 

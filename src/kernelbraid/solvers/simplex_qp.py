@@ -24,7 +24,8 @@ from kernelbraid.ops.projection import project_to_simplex
 Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
-# Largest duality gap of a solved row, relative to the largest number in its gradient, and in units of the precision.
+# Largest duality gap of a solved row, relative to the spread of its gradient, and the rounding of the gradient in units
+# of the precision.
 GAP, ROUNDING = 1e-11, 64
 # Gradient steps in a burst.
 BURST = 25
@@ -78,6 +79,17 @@ class SimplexQP:
                 break
         return T
 
+    def improve(self, B: Array, T: Array) -> Array:
+        """Return rows that are no worse than feasible ones, and mostly much better, at the price of a few steps.
+
+        Small supports are solved exactly; large ones are left to a burst of gradient steps.
+        """
+        sizes = to_numpy(namespace(T).sum(namespace(T).astype(T > 0, namespace(T).float64), axis=1))
+        if float(np.sum(sizes**3)) > DEAR * T.shape[1] ** 3:
+            return self._accelerate(T, B - self.shift, self.forbidden)
+        *_, last = islice(self.descend(B, T), 2)
+        return last.T
+
     def start(self, B: Array) -> Array:
         """Return even rows."""
         return project_to_simplex(namespace(B).zeros_like(B), self.forbidden)
@@ -93,13 +105,26 @@ class SimplexQP:
         if start is not None:
             phases = [*phases[1:], phases[0]]
         rows = np.flatnonzero(self.excess(T, self.gradient(T, B), self.forbidden) > 0)
+        before, n_steps = T, 0
         for improve in cycle(phases):
             if rows.shape[0] > 0:
                 part, b, forbidden = _take_rows(rows, T, B, self.forbidden)
                 part = improve(part, b, forbidden)
                 T = _replace_rows(T, rows, part)
                 rows = rows[self.excess(part, self.gradient(part, b), forbidden) > 0]
+                n_steps += 1
+                if n_steps % len(phases) == 0:  # what a whole cycle did not move is as good as the arithmetic gets
+                    rows, before = rows[self._moved(rows, before, T, B)], T
             yield Iterate(T, rows.shape[0])
+
+    def _moved(self, rows: Rows, before: Array, after: Array, B: Array) -> Any:
+        """Tell which rows were lowered by more than rounding."""
+        xp = namespace(after)
+        T, new, b = _take_rows(rows, before, after, B)
+        G = self.gradient(T, b)
+        move = new - T
+        change = xp.sum(move * (G + (move @ self.Q) / 2), axis=1)
+        return to_numpy(change < -float(xp.finfo(T.dtype).eps) * xp.max(xp.abs(G), axis=1))
 
     def gradient(self, T: Array, B: Array) -> Array:
         """Return the gradients, up to a constant in each row."""
@@ -110,9 +135,9 @@ class SimplexQP:
         xp = namespace(T)
         reachable = G if forbidden is None else xp.where(forbidden, asarray_like(xp.inf, G), G)
         gaps = xp.sum(T * G, axis=1) - xp.min(reachable, axis=1)
-        size = xp.max(xp.abs(G), axis=1) + self.curvature
-        allowed = max(GAP, ROUNDING * float(xp.finfo(T.dtype).eps))
-        return to_numpy(gaps - allowed * size).astype(float)
+        spread = xp.max(G, axis=1) - xp.min(G, axis=1) + self.curvature
+        rounding = ROUNDING * float(xp.finfo(T.dtype).eps)
+        return to_numpy(gaps - max(GAP, rounding) * spread - rounding * xp.max(xp.abs(G), axis=1)).astype(float)
 
     def _accelerate(self, start: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows after a burst of accelerated projected gradient steps, restarted where they go uphill."""
@@ -162,7 +187,7 @@ class SimplexQP:
         G = self.gradient(point, B)
         one = xp.astype(working, G.dtype)
         level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
-        better = G < level - GAP * (xp.abs(level) + self.curvature)
+        better = level - G > GAP * (xp.abs(level) + self.curvature)
         return better if forbidden is None else better & ~forbidden
 
     def _pivot(self, T: Array, B: Array, forbidden: Array | None) -> Array:
@@ -185,7 +210,7 @@ class SimplexQP:
             return T
         large = xp.sum(xp.astype(T > 0, xp.int64), axis=1, keepdims=True) > LARGE
         least = xp.sort(T, axis=1, descending=True)[:, KEPT - 1 : KEPT]
-        P = xp.where(large & (T < least), asarray_like(0.0, T), T)
+        P = xp.where(large & (least > T), asarray_like(0.0, T), T)
         return P / xp.sum(P, axis=1, keepdims=True)
 
     def _exchange(self, T: Array, B: Array, forbidden: Array | None) -> Array:

@@ -62,7 +62,7 @@ def affinities(kernels: KernelStack) -> StoredStack:
     return StoredStack.of(S, overwrite=True)
 
 
-def update_F(S: Array, k: int) -> Array:
+def update_eigenvectors(S: Array, k: int) -> Array:
     """Minimise -Tr(F'S F) over F'F = I: the eigenvectors of largest eigenvalue."""
     _, vectors = eigh(S)
     return vectors[:, -k:]
@@ -109,7 +109,7 @@ def aggregate(
         return AggregationState(graphs.combine(a), a)
 
     def step(old: AggregationState) -> AggregationState:
-        h = costs(graphs, update_F(old.S, n_clusters))
+        h = costs(graphs, update_eigenvectors(old.S, n_clusters))
         a = update_weights(h)
         return AggregationState(graphs.combine(a), a, Progress(float(a @ h), float(np.abs(a - old.a).max())))
 

@@ -1,0 +1,107 @@
+"""Many fits of LKG as batches on an accelerator."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from kernelbraid._arrays import to_device, to_numpy
+from kernelbraid.bench.fitting import cluster_embedding, here, make, record_of, run_trials, settings_of
+from kernelbraid.bench.methods import METHODS
+from kernelbraid.bench.records import Record, Trial, to_json
+from kernelbraid.estimators.low_rank import PULLS
+from kernelbraid.kernels import bank_names, resolve_banks, stack_bank
+from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.solvers.batch import Setting, solve_many
+from kernelbraid.solvers.iterate import Solution, Status
+
+# Fits of one batch, between two of which records are stored.
+BATCH = 32
+SOUND = (Status.CONVERGED, Status.MAX_ITER)
+
+
+def run_on_device(groups: Sequence[list[Trial]], load: Any, device: str) -> Iterator[list[Record]]:
+    """Yield the records of groups of trials that share a fit, those of LKG batch by batch."""
+    batches: dict[str, list[list[Trial]]] = defaultdict(list)
+    for group in groups:
+        if _can_batch(group[0]):
+            batches[to_json([group[0].data, group[0].bank])].append(group)
+        else:
+            yield run_trials(group, load(group[0].data), device=device)
+    for alike in batches.values():
+        dataset = load(alike[0][0].data)
+        banks = resolve_banks(alike[0][0].bank, len(dataset.views))
+        stack = stack_bank(dataset.views, banks, place=partial(to_device, name=device)).store()
+        for first in range(0, len(alike), BATCH):
+            yield from _run_batch(alike[first : first + BATCH], dataset, stack, bank_names(banks))
+        del stack
+
+
+def _can_batch(trial: Trial) -> bool:
+    """Tell whether a trial is a fit of LKG that starts as the batched solver does."""
+    if METHODS.get(trial.method) is None or "graph_penalty" not in METHODS[trial.method].settings:
+        return False
+    settings = settings_of(make(trial, 2))
+    return bool(settings["graph_start"] == "identity" and settings["kernel_start"] == "average")
+
+
+def _run_batch(groups: Sequence[list[Trial]], dataset: Any, stack: Any, names: list[str]) -> Iterator[list[Record]]:
+    """Yield the records of some fits over the same kernels: graphs on the device, labels in processes of the host."""
+    started = time.perf_counter()
+    solutions = solve_many(stack, [_setting(group[0]) for group in groups], graph=_graph_of(groups[0][0]))
+    seconds = (time.perf_counter() - started) / len(groups)
+    fits = [
+        [(trial, *_embed(trial, dataset, stack, solution)) for trial in group]
+        for group, solution in zip(groups, solutions, strict=True)
+    ]
+    del solutions
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        read = Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, names, seconds) for fit in fits)
+    yield from read
+
+
+def _embed(trial: Trial, dataset: Any, stack: Any, solution: Solution[Any]) -> tuple[Any, Any]:
+    """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
+    settings = settings_of(make(trial, dataset.n_clusters))
+    try:
+        if solution.status not in SOUND:  # it was cut off for the first graph; this one may be sound
+            solution = solve_many(stack, [_setting(trial)], graph=settings["graph_from"])[0]
+        graph = symmetrise(solution.state.J if settings["graph_from"] == "J" else solution.state.Z)
+        embedding = to_numpy(spectral_embedding(graph, dataset.n_clusters, spectrum=settings["embedding"]))
+    except (RuntimeError, ArithmeticError) as error:
+        return error, None
+    return embedding, (str(solution.status), solution.n_iter, to_numpy(solution.state.g))
+
+
+def _label(fit: list[Any], dataset: Any, names: list[str], seconds: float) -> list[Record]:
+    """Return the records of the embeddings of a fit."""
+    records = []
+    for trial, embedding, outcome in fit:
+        if outcome is None:
+            reason = " ".join(f"{type(embedding).__name__}: {embedding}".split())
+            records.append(Record(trial, "failed", reason=reason, **here()))
+            continue
+        by_distance = settings_of(make(trial, dataset.n_clusters))["restart_score"] == "distance"
+        labels = cluster_embedding(embedding, trial, dataset.n_clusters, by_distance=by_distance)
+        records.append(record_of(trial, dataset, _Fitted(*outcome, names), labels, seconds))
+    return records
+
+
+def _graph_of(trial: Trial) -> Any:
+    return settings_of(make(trial, 2))["graph_from"]
+
+
+def _setting(trial: Trial) -> Setting:
+    settings = settings_of(make(trial, 2))
+    weights = {name: settings[name] for name in ("alpha", "beta", "gamma", "mu", "graph_penalty")}
+    return Setting(**weights, growth=settings["mu_growth"], pull=PULLS[settings["weights_problem"]])
+
+
+class _Fitted:
+    """What a record tells of a fit."""
+
+    def __init__(self, status: str, n_iter: int, weights: Any, names: list[str]) -> None:
+        self.status_, self.n_iter_, self.kernel_weights_, self.kernel_names_ = status, n_iter, weights, names

@@ -1,0 +1,164 @@
+"""From trials to records: fit once, read the result out in every way that the trials ask for."""
+
+import os
+import platform
+import resource
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import silhouette_score
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._linalg import blas_threads
+from kernelbraid.bench.methods import COMPARED
+from kernelbraid.bench.records import Record, Trial, to_json
+from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.kernels import BANKS
+from kernelbraid.metrics import evaluate
+from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.solvers.kmeans import kmeans
+
+# Parameters that change what is read out of a fit, not the fit.
+READOUTS = ("graph_from", "embedding", "restart_score")
+RUNS, RESTARTS = 20, 100
+# Samples of which a silhouette is taken where there are more.
+SILHOUETTE_SAMPLES = 2000
+
+
+def fit_key(trial: Trial) -> str:
+    """Return what trials have in common that one fit can serve."""
+    solver = {name: value for name, value in trial.parameters.items() if name not in READOUTS}
+    scoring = "" if _has_graph(trial.method) else trial.scoring
+    return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, trial.seed, scoring])
+
+
+def _has_graph(method: str) -> bool:
+    """Tell whether a method ends with k-means on the embedding of a graph of ours."""
+    return "restart_score" in COMPARED[method].make(2).get_params()
+
+
+def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = None) -> list[Record]:
+    """Run trials that share a fit, and return their records; a failure becomes one, too."""
+    try:
+        return list(_run(trials, dataset, device))
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return [Record(trial, "failed", reason=reason, **here()) for trial in trials]
+
+
+def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
+    fitted: Any = None
+    seconds = 0.0
+    k, data = dataset.n_clusters, dataset.views if dataset.X is None else dataset.X
+    for trial in trials:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # how a fit ended is in its status
+            if _has_graph(trial.method):
+                if fitted is None or not _serves(fitted, trial):
+                    started = time.perf_counter()
+                    fitted = make(trial, k, device).fit(data)
+                    seconds = time.perf_counter() - started
+                labels = read_graph(fitted, trial, k)
+            else:
+                started = time.perf_counter()
+                models = [make(trial, k, device, run=run).fit(data) for run in range(_runs(trial))]
+                seconds = (time.perf_counter() - started) / len(models)
+                fitted, labels = models[0], [to_numpy(model.labels_) for model in models]
+        yield record_of(trial, dataset, fitted, labels, seconds)
+
+
+def _runs(trial: Trial) -> int:
+    return RUNS if trial.scoring == "mean20" else 1
+
+
+def _serves(model: Any, trial: Trial) -> bool:
+    """Tell whether a fit can be read out as a trial asks: an unsound one was cut off for its own graph only."""
+    if getattr(model, "status_", "") in ("converged", "max_iter", ""):
+        return True
+    return bool(settings_of(model)["graph_from"] == settings_of(make(trial, 2))["graph_from"])
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator, those of LKG with what its preset says."""
+    parameters = model.get_params(deep=False)
+    return PRESETS[model.preset].resolve(parameters) if "preset" in parameters else parameters
+
+
+def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> Any:
+    """Return the unfitted estimator of a trial."""
+    method = COMPARED[trial.method]
+    parameters: dict[str, Any] = dict(trial.parameters)
+    if method.policy == "all":
+        parameters["kernels"] = trial.bank
+    if method.policy == "each":
+        parameters["kernel"] = next(kernel for kernel in BANKS[trial.bank] if kernel.name == trial.kernel)
+    known = method.make(n_clusters).get_params()
+    if trial.scoring == "best100" and "n_init" in known:
+        parameters["n_init"] = RESTARTS
+    if device is not None and "device" in known:
+        parameters["device"] = device
+    return method.make(n_clusters, **parameters, random_state=trial.seed + run)
+
+
+def read_graph(model: Any, trial: Trial, n_clusters: int) -> list[np.ndarray]:
+    """Embed the graph of a fit and cluster it as a trial asks."""
+    asked = settings_of(make(trial, n_clusters))
+    graph = model.graph_
+    if "graph_from" in asked:
+        graph = symmetrise(model.auxiliary_graph_ if asked["graph_from"] == "J" else model.coefficients_)
+    with blas_threads(graph.shape[0]):
+        embedding = spectral_embedding(graph, n_clusters, spectrum=asked["embedding"])
+        return cluster_embedding(embedding, trial, n_clusters, by_distance=asked["restart_score"] == "distance")
+
+
+def cluster_embedding(embedding: Any, trial: Trial, n_clusters: int, *, by_distance: bool) -> list[np.ndarray]:
+    """Run k-means as the scoring of a trial asks."""
+    single = COMPARED[trial.method].settings.get("n_init", 1)
+    n_init = RESTARTS if trial.scoring == "best100" else single
+    generators = [np.random.RandomState(trial.seed + run) for run in range(_runs(trial))]
+    cluster = partial(kmeans, embedding, n_clusters, n_init=n_init, by_distance=by_distance)
+    return [cluster(random_state=generator).labels for generator in generators]
+
+
+def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarray], seconds: float) -> Record:
+    """Score the labels of a trial."""
+    runs = [evaluate(dataset.y, found) for found in labels]
+    names = list(runs[0])
+    table = np.array([[scores[name] for name in names] for scores in runs])
+    deviations = dict(zip(names, table.std(axis=0).tolist(), strict=True)) if len(runs) > 1 else {}
+    weights = to_numpy(getattr(model, "kernel_weights_", np.empty(0))).tolist()
+    return Record(
+        trial,
+        status=str(getattr(model, "status_", "done")),
+        scores=dict(zip(names, table.mean(axis=0).tolist(), strict=True)),
+        deviations=deviations,
+        label_free=label_free(dataset, labels[0]),
+        learned=dict(zip(getattr(model, "kernel_names_", []), weights, strict=False)) if len(weights) > 1 else {},
+        n_iter=int(getattr(model, "n_iter_", 0)),
+        seconds=seconds,
+        **here(),
+    )
+
+
+def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
+    """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
+    counts = np.bincount(labels)
+    shares = counts[counts > 0] / counts.sum()
+    found = {"balance": float(-(shares * np.log(shares)).sum() / np.log(max(len(shares), 2)))}
+    if 1 < len(shares) < len(labels):
+        size = min(SILHOUETTE_SAMPLES, len(labels))
+        found["silhouette"] = float(silhouette_score(dataset.views[0], labels, sample_size=size, random_state=0))
+    return found
+
+
+def here() -> dict[str, Any]:
+    """Return what a record says about the machine and the time."""
+    return {
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }

@@ -1,0 +1,149 @@
+"""Experiments as TOML files: data sets x methods x banks x settings x scorings x seeds."""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelbraid.bench.methods import COMPARED, Method
+from kernelbraid.bench.records import SCORINGS, Trial
+from kernelbraid.kernels import BANKS
+
+# What a run in the file may say.
+KEYS = ("data", "methods", "banks", "kernels", "settings", "grid", "random", "scoring", "seeds")
+REGISTRY = "registry"  # as grid: the one of the method itself
+
+
+class ProtocolError(Exception):
+    """The file of an experiment is wrong; the text says where and what would be right."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be run."""
+
+    name: str
+    title: str
+    trials: list[Trial]
+
+
+def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterable[str], version: str) -> Experiment:
+    """Read an experiment and expand it into trials; everything is checked before anything runs.
+
+    Parameters
+    ----------
+    path : path
+        The TOML file.
+    load : callable
+        Returns a data set by name, with its ``checksum``.
+    names : iterable of str
+        Data sets that there are.
+    version : str
+        Version of the package, part of the key of a trial.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise ProtocolError(f"{path} could not be read ({error.strerror}).") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(f"{path}: {error}; see experiments/smoke.toml for an example.") from None
+    reader = _Reader(path, text, sorted(names))
+    runs = content.get("run", [])
+    reader.check_keys(content, ("title", "run"))
+    if not runs:
+        raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
+    for run in runs:
+        reader.check_run(run)
+    trials = [trial for run in runs for trial in _expand(run, load, version)]
+    return Experiment(path.stem, content.get("title", path.stem), list({trial.key: trial for trial in trials}.values()))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Checks the words of a file, and finds the line of a wrong one."""
+
+    path: Path
+    text: str
+    data: list[str]
+
+    def check_run(self, run: Mapping[str, Any]) -> None:
+        self.check_keys(run, KEYS)
+        for key in ("data", "methods"):
+            if not run.get(key):
+                raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
+        self.check_names(run["data"], self.data, "data set")
+        self.check_names(run["methods"], COMPARED, "method")
+        self.check_names(run.get("banks", []), BANKS, "bank")
+        self.check_names(run.get("scoring", []), SCORINGS, "scoring")
+        self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
+        grid = run.get("grid", {})
+        words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
+        words += [name for name in run.get("random", {}) if name != "count"]
+        for method in run["methods"]:
+            known = COMPARED[method].make(2).get_params()
+            self.check_names(words, known, f"parameter of {method}")
+
+    def check_keys(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
+        self.check_names(table, known, "key")
+
+    def check_names(self, names: Iterable[str], known: Iterable[str], what: str) -> None:
+        known = list(known)
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(known)[:5]
+                line = next((i for i, row in enumerate(self.text.splitlines(), 1) if str(name) in row), 1)
+                raise ProtocolError(f"{self.path}, line {line}: {name!r} is no {what}; the nearest: {', '.join(near)}.")
+
+
+def _kernel_names(banks: Iterable[str]) -> list[str]:
+    return sorted({kernel.name for bank in banks for kernel in BANKS[bank]})
+
+
+def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
+    """Yield the trials of a run."""
+    checksums = {name: load(name).checksum for name in run["data"]}
+    outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]))
+    for data, name, scoring, seed in outer:
+        method = COMPARED[name]
+        banks = [""] if method.policy == "features" else run.get("banks", ["rmkkm"])
+        for bank, parameters in product(banks, _settings(run, method)):
+            for kernel in _kernels(method, bank, run.get("kernels")):
+                yield Trial(data, checksums[data], name, scoring, bank, kernel, parameters, seed, version)
+
+
+def _kernels(method: Method, bank: str, chosen: list[str] | None) -> list[str]:
+    if method.policy != "each":
+        return [""]
+    return [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
+
+
+def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of every fit: fixed ones, with each point of a grid or each random draw."""
+    fixed = dict(run.get("settings", {}))
+    grid = method.grid if run.get("grid") == REGISTRY else run.get("grid", {})
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    for point in [*(points if grid or "random" not in run else []), *_draws(run.get("random"))]:
+        yield {**fixed, **point}
+
+
+def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Yield log-uniform draws between given ends, the same ones every time; lists of words are drawn from."""
+    if random is None:
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(int(random["count"])):
+        yield {name: _draw(rng, ends) for name, ends in random.items() if name != "count"}
+
+
+def _draw(rng: np.random.Generator, ends: list[Any]) -> Any:
+    if all(isinstance(end, str) for end in ends):
+        return ends[int(rng.integers(len(ends)))]
+    low, high = np.log10(ends)
+    return float(f"{10 ** rng.uniform(low, high):.4g}")

@@ -1,0 +1,59 @@
+"""What was run and what came out: trials, and records of them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+#: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
+Scoring: TypeAlias = Literal["best100", "mean20"]
+SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is run: everything that decides the outcome."""
+
+    data: str  # name of the data set
+    checksum: str  # of its samples and classes
+    method: str
+    scoring: Scoring
+    bank: str = ""  # bank of kernels; "" for a method on features
+    kernel: str = ""  # the one kernel of a method that takes one; "" otherwise
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    version: str = ""  # of the package
+
+    @property
+    def key(self) -> str:
+        """Hash of all of it."""
+        return hashlib.sha256(to_json(asdict(self)).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Record:
+    """A trial and its outcome; a failure is an outcome, too."""
+
+    trial: Trial
+    status: str  # how the fit ended, "done" for methods without a status, or "failed" or "skipped"
+    reason: str = ""  # why it failed or was skipped
+    scores: Mapping[str, float] = field(default_factory=dict)  # the eight measures; for "mean20" their means
+    deviations: Mapping[str, float] = field(default_factory=dict)  # of the measures over the runs, "mean20" only
+    label_free: Mapping[str, float] = field(default_factory=dict)  # scores that need no classes
+    learned: Mapping[str, float] = field(default_factory=dict)  # weights of the kernels by name
+    n_iter: int = 0
+    seconds: float = 0.0  # of the fit alone
+    peak_bytes: int = 0  # of the process until then
+    machine: str = ""
+    created: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there are scores."""
+        return self.status not in ("failed", "skipped")
+
+
+def to_json(value: Any) -> str:
+    """Return plain data as text, the same for equal data."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

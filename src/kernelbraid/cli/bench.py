@@ -1,0 +1,175 @@
+"""``kernelbraid bench``: run experiments, and make tables and a report of what came out."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+
+from kernelbraid.bench.protocol import ProtocolError, read_experiment
+from kernelbraid.bench.records import Record
+from kernelbraid.bench.runner import Progress
+from kernelbraid.bench.runner import run as run_trials
+from kernelbraid.bench.store import Store, StoreError
+from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.output import check_folder, check_target, print_json, print_table
+from kernelbraid.cli.values import existing_file, whole_number
+from kernelbraid.datasets import DataError, available, load
+
+SHOWN = 12  # cells of the live table
+
+
+def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, as_json: bool, quiet: bool) -> None:
+    """Run what is missing of an experiment."""
+    from kernelbraid import __version__
+
+    try:
+        experiment = read_experiment(file, load, available(), __version__)
+        records = Store(store)
+        forgotten = records.forget_failures() if again else 0
+        started = perf_counter()
+        with show(experiment.title, hidden=quiet or as_json) as watch:
+            progress = run_trials(experiment, records, n_jobs=jobs, device=device, watch=watch)
+    except (ProtocolError, StoreError, DataError) as error:
+        raise Failure(str(error)) from None
+    summary = {
+        "experiment": experiment.name,
+        "store": str(store),
+        "trials": progress.total,
+        "known": progress.known,
+        "done": progress.done,
+        "failed": progress.failed,
+        "run_again": forgotten,
+        "seconds": round(perf_counter() - started, 1),
+    }
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        print_table([[name.replace("_", " "), str(value)] for name, value in summary.items()])
+
+
+def tables(store: Path, out: Path) -> None:
+    """Write the tables and figures of a store."""
+    from kernelbraid.bench.report import write_tables
+
+    for path in write_tables(_records(store), out):
+        typer.echo(str(path))
+
+
+def report(store: Path, out: Path) -> None:
+    """Write the interactive report of a store."""
+    from kernelbraid.bench.report import write_report
+
+    typer.echo(str(write_report(_records(store), out)))
+
+
+def _records(store: Path) -> list[Record]:
+    try:
+        records = Store(store, create=False).records()
+    except StoreError as error:
+        raise Failure(str(error)) from None
+    if not records:
+        raise Failure(f"the store {str(store)!r} holds no record; run an experiment first.")
+    return records
+
+
+@contextmanager
+def show(title: str, *, hidden: bool) -> Iterator[Callable[[Progress, Record | None], None] | None]:
+    """Yield a function that draws where a run stands on stderr, or None if nobody would see it."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    started = perf_counter()
+    with Live(console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+
+        def watch(progress: Progress, record: Record | None) -> None:
+            live.update(picture(title, progress, perf_counter() - started))
+
+        yield watch
+
+
+def picture(title: str, progress: Progress, seconds: float) -> Any:
+    """Return the counts, the time left, and the best accuracies so far."""
+    left = f"{seconds / progress.done * progress.left:.0f} s left" if progress.done else "starting"
+    counts = f"{title}: {progress.done} done, {progress.failed} failed, {progress.known} known before, "
+    counts += f"{progress.left} to do, {left}"
+    table = Table(box=None, pad_edge=False)
+    for name in ("data", "method", "best accuracy"):
+        table.add_column(name)
+    for (data, method), accuracy in list(progress.best.items())[-SHOWN:]:
+        table.add_row(data, method, f"{100 * accuracy:.1f}")
+    return Group(counts, table)
+
+
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.callback(invoke_without_command=True)
+def start(ctx: typer.Context) -> None:
+    """Run experiments, and make tables and a report of what came out."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(BAD_USAGE)
+
+
+@app.command("run")
+def run_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=existing_file, show_default=False, help="Experiment, a TOML file.")
+    ],
+    store: Annotated[
+        Path, typer.Option("--store", metavar="STORE", show_default=False, help="File of records; made if not there.")
+    ],
+    jobs: Annotated[int, typer.Option("--jobs", parser=whole_number(1), metavar="N", help="Parallel processes.")] = 1,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="PyTorch device to compute on, such as cuda.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--retry-failed", help="Run trials that failed once more.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+) -> None:
+    """Run what a store does not have yet of an experiment.
+
+    Every finished trial is stored at once. After an interruption, the same command does the rest.
+
+    [bold]Example[/bold]
+
+      kernelbraid bench run experiments/smoke.toml --store smoke.db --jobs 2
+    """
+    run(file, store, jobs=jobs, device=device, again=again, as_json=as_json, quiet=quiet)
+
+
+@app.command("tables")
+def tables_command(
+    store: Annotated[Path, typer.Argument(metavar="STORE", show_default=False, help="File of records.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path("tables"),
+) -> None:
+    """Write the tables and figures of the paper, ours beside the published ones.
+
+    [bold]Example[/bold]
+
+      kernelbraid bench tables smoke.db --out tables
+    """
+    check_folder(out, "'--out'")
+    tables(store, out)
+
+
+@app.command("report")
+def report_command(
+    store: Annotated[Path, typer.Argument(metavar="STORE", show_default=False, help="File of records.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = Path("report.html"),
+) -> None:
+    """Write one interactive page that needs no network.
+
+    [bold]Example[/bold]
+
+      kernelbraid bench report smoke.db --out report.html
+    """
+    check_target(out, "'--out'", [store])
+    report(store, out)

@@ -1,0 +1,43 @@
+"""Small data sets that come with scikit-learn: no file, no download."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelbraid.datasets.store import digest
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """A data set of scikit-learn."""
+
+    name: str
+    title: str
+    n_samples: int
+    n_features: tuple[int, ...]
+    n_classes: int
+    standardise: bool  # the features are of different units
+
+    def read(self) -> tuple[Any, Any, str]:
+        """Return samples, classes, and a checksum of both as scikit-learn ships them, the same on every machine."""
+        from sklearn import datasets
+        from sklearn.preprocessing import StandardScaler
+
+        loader: Callable[..., Any] = getattr(datasets, f"load_{self.name}")
+        X, y = loader(return_X_y=True)
+        X, y = X.astype(np.float64), y.astype(np.int64)
+        key = digest([X], y)
+        return (StandardScaler().fit_transform(X) if self.standardise else X), y, key
+
+
+#: The data sets of scikit-learn by name.
+BUNDLED: dict[str, Bundled] = {
+    one.name: one
+    for one in (
+        Bundled("digits", "handwritten digits", 1797, (64,), 10, standardise=False),
+        Bundled("wine", "wine", 178, (13,), 3, standardise=True),
+        Bundled("breast_cancer", "breast cancer", 569, (30,), 2, standardise=True),
+    )
+}

@@ -1,0 +1,138 @@
+"""Samples and classes of a catalogued data set out of a file as it is found: .mat, .npz, or a table."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid.datasets import arrays, labels, readers
+from kernelbraid.datasets.catalog import Entry, View
+from kernelbraid.datasets.columns import LABEL_NAMES
+from kernelbraid.datasets.errors import DataError
+
+SAMPLE_NAMES = ("X", "fea", "data")
+CLASS_NAMES = ("y", "gnd", "labels", "label", "truth")
+
+
+def read(entry: Entry, path: Path) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the views and the classes 0, 1, ... of a file, found by the shapes in the catalogue.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or has no matrix or no classes of the right shape.
+    """
+    path, suffix = readers.check_path(path)
+    if suffix == ".npy":
+        raise DataError(f"{path}: an .npy file has no classes; save samples and classes as X and y in one .npz file.")
+    if suffix not in readers.ARRAY_FILES:
+        views, y = _read_table(entry, path)
+    else:
+        found = arrays.read_arrays(path)
+        views, y = _find_trailing(entry, found) or (_find_views(entry, path, found), _find_classes(entry, path, found))
+    values = labels.check_labels(path, y)
+    if len(values) != entry.n_samples:
+        raise DataError(f"{path}: {len(values)} labels for {entry.n_samples} samples; give one label per sample.")
+    return [readers.check_matrix(path, X) for X in views], np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _read_table(entry: Entry, path: Path) -> tuple[list[Any], NDArray[Any]]:
+    """Return the columns of a table: the classes are the one called label or so, otherwise the last."""
+    if len(entry.views) > 1:
+        raise DataError(f"{path}: a table holds one view; save the {len(entry.views)} views as X0, X1 in an .npz file.")
+    names = [name.strip().lower() for name in readers.column_names(path)]
+    at = next((names.index(name) for name in LABEL_NAMES if name in names), len(names) - 1)
+    X = readers.read_samples(path, drop=[at + 1]).X
+    _check_shape(entry, path, {"the table without its labels": X})
+    return [X], readers.read_labels(path).values
+
+
+def _check_shape(entry: Entry, path: Path, found: Mapping[str, Any]) -> None:
+    """Refuse matrices of which none has the shape of the data set."""
+    view = entry.views[0]
+    if not any(_fits(entry, view, X) for X in found.values()):
+        raise _no_matrix(entry, view, path, found)
+
+
+def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Any]) -> DataError:
+    """Return the error for a file without a matrix that it should hold."""
+    shapes = ", ".join(f"{name} {' x '.join(map(str, X.shape))}" for name, X in found.items()) or "none"
+    return DataError(
+        f"{path}: there is no matrix of {entry.n_samples} x {view.n_features} (found {shapes}); "
+        f"give the samples of {entry.title} as rows."
+    )
+
+
+def _fits(entry: Entry, view: View, X: Any) -> bool:
+    """Return whether a matrix has the shape of a view."""
+    return tuple(X.shape) == (entry.n_samples, view.n_features)
+
+
+def _matrices(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the matrices of a file by name, those in MATLAB cells too."""
+    for name, value in found.items():
+        if value.dtype.kind == "O" and not sparse.issparse(value):
+            cells = {f"{name}{{{i}}}": cell for i, cell in enumerate(value.ravel(), 1) if hasattr(cell, "dtype")}
+            yield from _matrices({key: arrays.to_csr(cell) for key, cell in cells.items()})
+        elif value.dtype.kind in "biuf" and value.ndim == 2:
+            yield name, value
+
+
+def _find_trailing(entry: Entry, found: Mapping[str, Any]) -> tuple[list[Any], NDArray[Any]] | None:
+    """Return samples and classes of a matrix that has the classes in a column after the features, if there is one."""
+    trailing = entry.source.trailing
+    width = entry.views[0].n_features
+    for _, X in _matrices(found):
+        if trailing and X.shape == (entry.n_samples, width + len(trailing)):
+            at = width + trailing.index("label")
+            column = X[:, [at]]
+            return [X[:, :width]], np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
+    return None
+
+
+def _find_views(entry: Entry, path: Path, found: Mapping[str, Any]) -> list[Any]:
+    """Return the matrices of the catalogued shapes; one that has features as rows is turned."""
+    matrices = dict(_matrices(found))
+    views = []
+    for i, view in enumerate(entry.views):
+        names = SAMPLE_NAMES if len(entry.views) == 1 else (f"X{i}",)
+        fitting = {name: X for name, X in matrices.items() if _fits(entry, view, X)}
+        if not fitting:
+            turned = {name: arrays.to_csr(X.T) for name, X in matrices.items()}
+            fitting = {name: X for name, X in turned.items() if _fits(entry, view, X)}
+        if not fitting:
+            raise _no_matrix(entry, view, path, matrices)
+        views.append(_choose(view, path, fitting, names))
+    return views
+
+
+def _choose(view: View, path: Path, fitting: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """Return the one of several matrices of the same shape that has the right name, or as many entries as known."""
+    for name in names:
+        if name in fitting:
+            return fitting[name]
+    alike = {name: X for name, X in fitting.items() if view.nonzeros in (None, _count(X))} or fitting
+    if len(alike) > 1:
+        raise DataError(f"{path}: several matrices could be meant ({', '.join(alike)}); call the right one {names[0]}.")
+    return next(iter(alike.values()))
+
+
+def _count(X: Any) -> int:
+    """Return the number of entries that are not zero."""
+    return int(X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X))
+
+
+def _find_classes(entry: Entry, path: Path, found: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the vector with one entry per sample, by name where there are several."""
+    vectors = {name: value for name, value in found.items() if arrays.is_label_array(value)}
+    fitting = {name: value for name, value in vectors.items() if value.size == entry.n_samples}
+    for name in CLASS_NAMES:
+        if name in fitting:
+            return fitting[name]
+    if len(fitting) == 1:
+        return next(iter(fitting.values()))
+    what = f"several vectors could be meant ({', '.join(fitting)})" if fitting else "there are no classes"
+    raise DataError(f"{path}: {what}; save one label for each of the {entry.n_samples} samples as y.")

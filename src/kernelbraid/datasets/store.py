@@ -1,0 +1,143 @@
+"""Where data sets are kept, and their file format: .npz without pickles, X and y, or X0, X1, ... and y.
+
+A sparse matrix is stored as its CSR parts X_data, X_indices, X_indptr and X_shape. A file written here also holds a
+digest of its content and where it comes from. It is not compressed, so its bytes depend on its content alone.
+"""
+
+import hashlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid.datasets import arrays
+from kernelbraid.datasets.errors import DataError
+
+FOLDER_VARIABLE = "KERNELBRAID_DATA"
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a file of a data set holds."""
+
+    views: list[Any]
+    y: NDArray[Any]
+    digest: str | None = None  # as stored; None: the file was not written here
+
+
+def data_folder() -> Path:
+    """Return the folder of the data sets: the one named by KERNELBRAID_DATA, otherwise the user's cache."""
+    named = os.environ.get(FOLDER_VARIABLE, "").strip()
+    return Path(named).expanduser() if named else user_cache()
+
+
+def user_cache() -> Path:
+    """Return the folder for files of this package that can be had again; the same as ``pooch.os_cache``."""
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / "kernelbraid" / "kernelbraid" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "kernelbraid"
+    named = os.environ.get("XDG_CACHE_HOME", "").strip()
+    return (Path(named) if named else Path.home() / ".cache") / "kernelbraid"
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: the file cannot be read ({error.strerror}); check its permissions.") from None
+
+
+def digest(views: Sequence[Any], y: NDArray[Any]) -> str:
+    """Return the SHA-256 of names, shapes and values, the same on every machine."""
+    total = hashlib.sha256()
+    for name, part in _parts(views, y).items():
+        values = np.ascontiguousarray(part, dtype="<f8" if part.dtype.kind == "f" else "<i8")
+        total.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        total.update(values.tobytes())
+    return total.hexdigest()
+
+
+def _parts(views: Sequence[Any], y: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file by name."""
+    parts: dict[str, NDArray[Any]] = {}
+    for i, X in enumerate(views):
+        name = "X" if len(views) == 1 else f"X{i}"
+        if sparse.issparse(X):
+            pieces = (X.data, X.indices, X.indptr, np.array(X.shape, dtype=np.int64))
+            parts |= {f"{name}_{part}": piece for part, piece in zip(arrays.SPARSE_PARTS, pieces, strict=True)}
+        else:
+            parts[name] = X
+    return parts | {"y": y}
+
+
+def write(path: Path, views: Sequence[Any], y: NDArray[Any], *, origin: str) -> None:
+    """Write a data set; the file appears under its name only when it is complete."""
+    views = [arrays.to_csr(X.copy()) for X in views]
+    y = y.astype(np.int64)
+    marks = {"digest": np.array(digest(views, y)), "origin": np.array(origin)}
+    with whole(path) as file:
+        np.savez(file, **_parts(views, y), **marks)  # type: ignore[arg-type]  # none of the names is allow_pickle
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name only when it is complete, replacing an older one."""
+    draft = path.with_name(f".kernelbraid-{secrets.token_hex(8)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with draft.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: the file could not be written ({error.strerror or error}); "
+            f"name another folder in {FOLDER_VARIABLE}."
+        ) from None
+
+
+def read(path: Path) -> Content:
+    """Return what a file holds, its numbers as they are stored."""
+    found = arrays.read_arrays(path)
+    if "y" not in found:
+        raise DataError(f"{path}: there is no array 'y'; save the samples as X and their classes as y.")
+    stored = found.get("digest")
+    return Content(list(_views(path, found)), found["y"], None if stored is None else str(stored))
+
+
+def _views(path: Path, found: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield X, or X0, X1 and so on."""
+    if "X" in found:
+        yield found["X"]
+        return
+    if "X0" not in found:
+        raise DataError(f"{path}: there is neither X nor X0; save the samples as X, or views as X0, X1, ....")
+    i = 0
+    while f"X{i}" in found:
+        yield found[f"X{i}"]
+        i += 1
+
+
+def is_own(path: Path) -> bool:
+    """Return whether a file was written here: it says so by its digest."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return "digest" in archive.files
+    except Exception:  # whatever a damaged file makes NumPy stumble over; reading it in full says what
+        return False

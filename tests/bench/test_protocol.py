@@ -1,0 +1,99 @@
+from types import SimpleNamespace
+
+import pytest
+
+from kernelbraid.bench.methods import METHODS
+from kernelbraid.bench.protocol import ProtocolError, read_experiment
+from kernelbraid.datasets import available
+
+WHOLE = """
+title = "A title"
+
+[[run]]
+data = ["wine", "digits"]
+methods = ["KKM", "LKGr"]
+banks = ["rmkkm", "paper"]
+kernels = ["linear"]
+scoring = ["best100", "mean20"]
+seeds = [0, 1]
+"""
+
+
+def read(tmp_path, text):
+    path = tmp_path / "experiment.toml"
+    path.write_text(text)
+    return read_experiment(path, lambda name: SimpleNamespace(checksum=f"sum of {name}"), available(), "1.0")
+
+
+def test_a_run_is_the_product_of_its_lists(tmp_path):
+    experiment = read(tmp_path, WHOLE)
+    assert experiment.title == "A title"
+    assert len(experiment.trials) == 2 * 2 * 2 * 2 * 2
+    assert {trial.kernel for trial in experiment.trials if trial.method == "KKM"} == {"linear"}
+    assert {trial.kernel for trial in experiment.trials if trial.method == "LKGr"} == {""}
+    assert {trial.checksum for trial in experiment.trials} == {"sum of wine", "sum of digits"}
+    assert len({trial.key for trial in experiment.trials}) == len(experiment.trials)
+
+
+def test_one_kernel_methods_take_all_twelve_kernels_unless_told(tmp_path):
+    experiment = read(tmp_path, '[[run]]\ndata = ["wine"]\nmethods = ["KKM", "SSR"]\n')
+    assert len([trial for trial in experiment.trials if trial.method == "KKM"]) == 12
+    assert [(t.bank, t.kernel) for t in experiment.trials if t.method == "SSR"] == [("", "")]
+
+
+def test_grids_are_products_of_their_own_or_the_registrys(tmp_path):
+    own = read(tmp_path, '[[run]]\ndata = ["wine"]\nmethods = ["SCMK"]\ngrid = { alpha = [1, 2], beta = [3] }\n')
+    assert [trial.parameters for trial in own.trials] == [{"alpha": 1, "beta": 3}, {"alpha": 2, "beta": 3}]
+    registry = read(tmp_path, '[[run]]\ndata = ["wine"]\nmethods = ["SCMK"]\ngrid = "registry"\n')
+    assert [dict(trial.parameters) for trial in registry.trials] == list(METHODS["SCMK"].tunings())
+
+
+def test_random_draws_are_between_their_ends_and_the_same_every_time(tmp_path):
+    text = '[[run]]\ndata = ["wine"]\nmethods = ["LKGr"]\nsettings = { tol = 0.001 }\n'
+    text += 'random = { count = 20, alpha = [1e-3, 1.0], graph_from = ["J", "Z"] }\n'
+    draws = [trial.parameters for trial in read(tmp_path, text).trials]
+    assert len(draws) == 20
+    assert all(1e-3 <= draw["alpha"] <= 1 and draw["tol"] == 0.001 for draw in draws)
+    assert {draw["graph_from"] for draw in draws} == {"J", "Z"}
+    assert draws == [trial.parameters for trial in read(tmp_path, text).trials]
+
+
+def test_a_trial_that_is_asked_for_twice_is_run_once(tmp_path):
+    run = '[[run]]\ndata = ["wine"]\nmethods = ["SSR"]\n'
+    assert len(read(tmp_path, run + run).trials) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "near"),
+    [
+        ('data = ["wime"]\nmethods = ["KKM"]', 3, "wine"),
+        ('data = ["wine"]\nmethods = ["KKN"]', 4, "KKM"),
+        ('data = ["wine"]\nmethods = ["KKM"]\nbanks = ["papr"]', 5, "paper"),
+        ('data = ["wine"]\nmethods = ["KKM"]\nscoring = ["mean2"]', 5, "mean20"),
+        ('data = ["wine"]\nmethods = ["LKGr"]\n[run.grid]\nalpa = [1]', 6, "alpha"),
+        ('data = ["wine"]\nmethods = ["LKGr"]\nsettings = { grpah_from = "J" }', 5, "graph_from"),
+        ('data = ["wine"]\nmethods = ["KKM"]\nkernels = ["linar"]', 5, "linear"),
+        ('data = ["wine"]\nmethods = ["KKM"]\nsedes = [1]', 5, "seeds"),
+    ],
+)
+def test_a_wrong_word_is_named_with_its_line_and_the_nearest_right_ones(tmp_path, wrong, line, near):
+    with pytest.raises(ProtocolError, match=f"line {line}: .*{near}"):
+        read(tmp_path, f"\n[[run]]\n{wrong}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = 'x'", r"there is no \[\[run\]\]"),
+        ("[[run]]\nmethods = ['KKM']", "has no data"),
+        ("[[run]]\ndata = ['wine'", "Unclosed array"),
+    ],
+)
+def test_an_incomplete_file_is_refused(tmp_path, text, message):
+    with pytest.raises(ProtocolError, match=message):
+        read(tmp_path, text)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ProtocolError, match="could not be read"):
+        read_experiment(tmp_path / "none.toml", None, [], "1.0")

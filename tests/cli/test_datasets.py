@@ -1,0 +1,195 @@
+import hashlib
+import json
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import numpy as np
+import pytest
+from scipy import io
+
+from kernelbraid.datasets import CATALOG, available, load
+from kernelbraid.datasets.catalog import Source, View
+from problems import shared_folder
+
+X, y = np.arange(60.0).reshape(12, 5), np.repeat([1, 2, 3], 4)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELBRAID_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A catalogued data set, and its source file."""
+    path = tmp_path / "site" / "owner" / "name" / "abc" / "tiny.mat"
+    path.parent.mkdir(parents=True)
+    io.savemat(path, {"X": X, "y": y})
+    source = Source("owner/name", "abc", "tiny.mat", hashlib.sha256(path.read_bytes()).hexdigest(), 0)
+    entry = replace(
+        CATALOG["ba"], name="tiny", title="Tiny", n_samples=12, views=(View(5),), class_sizes=(4, 4, 4), source=source
+    )
+    monkeypatch.setitem(CATALOG, "tiny", entry)
+    return path
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A server that offers the source files in place of the public one; returns what it was asked for."""
+    pytest.importorskip("pooch", reason="pooch is not installed")
+    asked = []
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda handler, *_: asked.append(handler.path))
+    monkeypatch.setenv("NO_PROXY", "*")
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        monkeypatch.setattr("kernelbraid.datasets.catalog.DOWNLOADS", f"http://127.0.0.1:{httpd.server_port}")
+        thread = Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield asked
+        httpd.shutdown()
+        thread.join()
+
+
+def test_without_a_command_the_help_is_shown_as_bad_usage(run):
+    result = run("datasets")
+    assert result.exit_code == 2
+    for word in ("list", "fetch", "import", "verify", "KERNELBRAID_DATA", "Exit codes"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("list", "--json"),
+        ("fetch", "NAME --force"),
+        ("import", "NAME FILE --raw --force"),
+        ("verify", "NAME"),
+    ],
+)
+def test_help_of_a_command_mentions_every_option(run, command, words):
+    result = run("datasets", command, "--help")
+    assert result.exit_code == 0
+    assert all(word in result.stdout for word in words.split())
+    assert "[bold]" not in result.stdout
+
+
+def test_the_list_has_a_line_for_every_data_set(run, tiny, folder):
+    run("datasets", "import", "tiny", tiny)
+    result = run("datasets", "list")
+    assert result.exit_code == 0
+    header, *lines = result.stdout.splitlines()
+    assert header.split()[0] == "name"
+    found = {line.split()[0]: line for line in lines[: len(available())]}
+    assert list(found) == available()
+    assert "2708 + 1433" in found["cora"]
+    assert "not here" in found["yale"]
+    assert str(folder / "tiny.npz") in found["tiny"]
+    assert "in scikit-learn" in found["wine"]
+    assert "kernelbraid datasets fetch NAME" in lines[-1]
+
+
+def test_json_of_the_list_is_the_catalogue(run, folder):
+    content = json.loads(run("datasets", "list", "--json").stdout)
+    assert content["folder"] == str(folder)
+    assert [one["name"] for one in content["datasets"]] == available()
+    for one in content["datasets"]:
+        assert one["file"] is None
+        if not one["bundled"]:
+            entry = CATALOG[one["name"]]
+            assert one["title"] == entry.title
+            assert (one["n_samples"], tuple(one["n_features"])) == (entry.n_samples, entry.n_features)
+            assert one["source"] == entry.source.url()
+    assert not folder.exists()
+
+
+def test_fetch_downloads_once(run, tiny, site, folder):
+    result = run("datasets", "fetch", "tiny", "tiny")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"tiny: written to {folder / 'tiny.npz'}\n"
+    np.testing.assert_array_equal(load("tiny").X, X)
+    assert run("datasets", "fetch", "tiny").stdout == f"tiny: already in {folder / 'tiny.npz'}\n"
+    assert site == ["/owner/name/abc/tiny.mat"]
+    assert "written to" in run("datasets", "fetch", "tiny", "--force").stdout
+    assert len(site) == 2
+
+
+def test_a_failed_download_is_one_sentence_and_leaves_nothing(refuse, tiny, site):
+    tiny.write_bytes(b"something else")
+    refuse("datasets", "fetch", "tiny", code=1, says=["SHA-256", CATALOG["tiny"].source.sha256])
+    tiny.unlink()
+    refuse("datasets", "fetch", "tiny", code=1, says=["404", "datasets import tiny FILE"])
+
+
+@pytest.mark.parametrize("command", ["fetch", "verify"])
+def test_an_unknown_name_is_bad_usage_and_nothing_is_done(refuse, monkeypatch, command):
+    monkeypatch.setattr("kernelbraid.datasets.fetch.fetch", lambda *_, **__: pytest.fail("a download started"))
+    refuse("datasets", command, "yale", "jafe", code=2, says=["'jafe'", "choose jaffe", "kernelbraid datasets list"])
+    refuse("datasets", command, "digits", code=2, says="comes with scikit-learn")
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["fetch"], "NAME"),
+        (["import", "yale"], "FILE"),
+        (["import", "yale", "missing.mat"], ["FILE", "missing.mat", "check the path"]),
+        (["import", "nosuch", __file__], "'nosuch'"),
+        (["bogus"], "bogus"),
+        (["list", "extra"], "extra"),
+    ],
+)
+def test_bad_usage_ends_with_code_2_and_one_sentence(refuse, args, says):
+    refuse("datasets", *args, code=2, says=says)
+
+
+def test_import_takes_a_table(run, tiny, tmp_path, folder):
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True)))
+    result = run("datasets", "import", "tiny", table)
+    assert result.stdout == f"tiny: written to {folder / 'tiny.npz'}\n"
+    np.testing.assert_array_equal(load("tiny").X, X)
+    np.testing.assert_array_equal(load("tiny").y, y - 1)
+
+
+def test_import_refuses_another_shape_and_a_second_file(run, refuse, tiny):
+    refuse("datasets", "import", "yale", tiny, code=1, says=["no matrix of 165 x 1024", "X 12 x 5"])
+    run("datasets", "import", "tiny", tiny)
+    refuse("datasets", "import", "tiny", tiny, code=1, says="add --force")
+    assert run("datasets", "import", "tiny", tiny, "--force").exit_code == 0
+
+
+def test_verify_names_what_is_good(run, tiny, folder):
+    assert run("datasets", "verify").stdout == f"There are no data sets in {folder}.\n"
+    run("datasets", "import", "tiny", tiny)
+    for args in ((), ("tiny",)):
+        result = run("datasets", "verify", *args)
+        assert result.exit_code == 0
+        assert result.stdout.split() == ["tiny", "good", str(folder / "tiny.npz")]
+
+
+def test_verify_refuses_what_is_missing_or_wrong(run, refuse, tiny, folder):
+    refuse("datasets", "verify", "yale", code=1, says=[str(folder), "kernelbraid datasets fetch yale"])
+    run("datasets", "import", "tiny", tiny)
+    (folder / "yale.npz").write_bytes(b"wrong")
+    result = run("datasets", "verify")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("tiny")
+    assert result.stderr.count("\n") == 1
+    assert hashlib.sha256(b"wrong").hexdigest() in result.stderr
+    assert CATALOG["yale"].sha256 in result.stderr
+    (folder / "orl.npz").write_bytes(b"wrong")
+    result = run("datasets", "verify")
+    assert result.stderr.count("Warning: ") == 2
+    assert result.stderr.splitlines()[-1] == "Error: 2 of 3 files did not pass; see the warnings above."
+
+
+@pytest.mark.reference
+def test_the_shared_files_pass(run, monkeypatch):
+    place = shared_folder("datasets")
+    monkeypatch.setenv("KERNELBRAID_DATA", str(place))
+    result = run("datasets", "verify")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert len(result.stdout.splitlines()) == len(CATALOG) + sum(entry.raw is not None for entry in CATALOG.values())

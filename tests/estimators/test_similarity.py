@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from kernelbraid import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.bench import METHODS
+from kernelbraid.kernels import BANKS, Gaussian, Linear, build_bank
+from kernelbraid.metrics import accuracy
+from problems import blobs, paper_data
+
+X, y = blobs(n=45)
+NOISE = np.random.default_rng(0).standard_normal((30, 4))
+ESTIMATORS = [SimplexGraph, TwinGraph, MultipleKernelTwinGraph]
+
+
+def fit(cls, data=X, k=3, **parameters):
+    return cls(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_columns_of_the_coefficients_lie_on_the_simplex_and_make_the_graph(cls):
+    model = fit(cls, NOISE)
+    Z = model.coefficients_
+    assert Z.min() >= 0
+    np.testing.assert_allclose(Z.sum(axis=0), 1, atol=1e-12)
+    np.testing.assert_allclose(model.graph_, (Z + Z.T) / 2, atol=1e-15)
+    if cls is SimplexGraph:
+        np.testing.assert_array_equal(np.diag(Z), 0)
+        assert model.objective_[-1] == pytest.approx(np.sum((NOISE.T - NOISE.T @ Z) ** 2))
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_the_objective_never_rises(cls):
+    for data in (X, NOISE):
+        values = fit(cls, data).objective_
+        assert np.diff(values).max(initial=-1) <= 1e-9 * values.max()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+@pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised"])
+def test_every_embedding_finds_separated_blobs(cls, embedding):
+    model = fit(cls, embedding=embedding)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters", "message"),
+    [
+        (SimplexGraph, {}, r"SimplexGraph made max_iter=1 steps and still changes by 1.0e\+00. Raise max_iter"),
+        (TwinGraph, {"beta": 0.3}, r"TwinGraph made max_iter=1 steps and still changes by .*\(tol=0.001\)"),
+        (MultipleKernelTwinGraph, {}, r"MultipleKernelTwinGraph made max_iter=1 .*\(tol=0.001\). Raise"),
+    ],
+)
+def test_too_few_steps_are_told(cls, parameters, message):
+    with pytest.warns(ConvergenceWarning, match=message):
+        model = fit(cls, NOISE, max_iter=1, **parameters)
+    assert (model.n_iter_, model.status_) == (1, "max_iter")
+
+
+def test_one_kernel_takes_neither_several_views_nor_several_kernels():
+    with pytest.raises(ValueError, match="2 views, and TwinGraph takes one"):
+        fit(TwinGraph, [X, X])
+    with pytest.raises(ValueError, match="2 kernels, and TwinGraph takes one"):
+        fit(TwinGraph, build_bank(X, [Gaussian(1.0), Linear()]), kernel="precomputed")
+
+
+def test_simplex_graphs_join_views_feature_by_feature():
+    model = fit(SimplexGraph, [X[:, :2], X[:, 2:]])
+    assert model.n_features_in_ == 6
+    np.testing.assert_allclose(X.T @ model.coefficients_, X.T @ fit(SimplexGraph).coefficients_, atol=1e-5)
+
+
+def test_twin_graphs_weigh_the_kernels_of_several_views():
+    model = fit(MultipleKernelTwinGraph, [X[:, :3], X[:, 3:]], kernels=[Gaussian(0.05), Gaussian(0.1)])
+    assert model.kernel_weights_.shape == (4,)
+    assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_lazy_and_stored_kernels_give_the_same_graph():
+    lazy, stored = (fit(MultipleKernelTwinGraph, NOISE, storage=storage) for storage in ("lazy", "stored"))
+    np.testing.assert_array_equal(lazy.labels_, stored.labels_)
+    np.testing.assert_allclose(lazy.graph_, stored.graph_, atol=1e-5)
+    np.testing.assert_allclose(lazy.kernel_weights_, stored.kernel_weights_, rtol=1e-3, atol=1e-8)
+
+
+def test_lazy_and_stored_kernels_of_very_different_size_get_the_same_weights():
+    lazy, stored = (
+        fit(MultipleKernelTwinGraph, 1e5 * X, kernels=[Linear(None), Gaussian(1.0)], storage=storage).kernel_weights_
+        for storage in ("lazy", "stored")
+    )
+    np.testing.assert_allclose(lazy, stored, rtol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-50, 1e100])
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_extreme_scales_change_no_label(cls, size):
+    np.testing.assert_array_equal(fit(cls, X * size).labels_, fit(cls).labels_)
+
+
+def test_a_larger_alpha_spreads_the_coefficients():
+    used = [np.count_nonzero(fit(TwinGraph, NOISE, alpha=alpha).coefficients_) for alpha in (1e-3, 1e-1, 10.0)]
+    assert used == sorted(used)
+    assert used[0] < used[-1]
+
+
+def test_without_the_spectral_term_one_step_is_enough():
+    model = fit(TwinGraph, NOISE, beta=0.0)
+    assert (model.n_iter_, model.status_) == (1, "converged")
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(("name", "k", "least"), [("yale", 15, 0.60), ("jaffe", 10, 0.97)])
+def test_simplex_graphs_reach_their_accuracy_on_faces(name, k, least):
+    faces, persons = paper_data(name)
+    model = METHODS["SSR"].make(k, random_state=0).fit(faces)
+    assert model.status_ == "converged"
+    assert accuracy(persons, model.labels_) >= least
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(("name", "k", "alpha", "least"), [("yale", 15, 1e-3, 0.56), ("jaffe", 10, 1e-2, 0.97)])
+def test_twin_graphs_of_one_kernel_reach_their_accuracy_on_faces(name, k, alpha, least):
+    faces, persons = paper_data(name)
+    tuning = {"alpha": alpha, "beta": 1e-4}
+    assert tuning in list(METHODS["SCSK"].tunings())
+    model = METHODS["SCSK"].make(k, kernel=BANKS["paper"][3], random_state=0, **tuning).fit(faces)  # gaussian t=1
+    assert accuracy(persons, model.labels_) >= least
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(("name", "k", "least"), [("yale", 15, 0.57), ("jaffe", 10, 0.97)])
+def test_twin_graphs_of_several_kernels_reach_their_accuracy_on_faces(name, k, least):
+    faces, persons = paper_data(name)
+    tuning = {"alpha": 1e-3, "beta": 1e-4}
+    assert tuning in list(METHODS["SCMK"].tunings())
+    model = METHODS["SCMK"].make(k, kernels="paper", random_state=0, **tuning).fit(faces)
+    assert accuracy(persons, model.labels_) >= least
