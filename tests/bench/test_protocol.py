@@ -50,11 +50,12 @@ def test_grids_are_products_of_their_own_or_the_registrys(tmp_path):
 
 def test_random_draws_are_between_their_ends_and_the_same_every_time(tmp_path):
     text = '[[run]]\ndata = ["wine"]\nmethods = ["LKGr"]\nsettings = { tol = 0.001 }\n'
-    text += 'random = { count = 20, alpha = [1e-3, 1.0], graph_from = ["J", "Z"] }\n'
+    text += 'random = { count = 20, alpha = [1e-3, 1.0] }\ngrid = { graph_from = ["J", "Z"] }\n'
     draws = [trial.parameters for trial in read(tmp_path, text).trials]
-    assert len(draws) == 20
+    assert len(draws) == 40
+    assert len({draw["alpha"] for draw in draws}) == 20
     assert all(1e-3 <= draw["alpha"] <= 1 and draw["tol"] == 0.001 for draw in draws)
-    assert {draw["graph_from"] for draw in draws} == {"J", "Z"}
+    assert [draw["graph_from"] for draw in draws] == ["J", "Z"] * 20
     assert draws == [trial.parameters for trial in read(tmp_path, text).trials]
 
 

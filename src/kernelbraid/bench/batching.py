@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -54,16 +55,18 @@ def _run_batch(groups: Sequence[list[Trial]], dataset: Any, stack: Any, names: l
     solutions = solve_many(stack, [_setting(group[0]) for group in groups], graph=_graph_of(groups[0][0]))
     seconds = (time.perf_counter() - started) / len(groups)
     fits = [
-        [(trial, *_embed(trial, dataset, stack, solution)) for trial in group]
+        [(trial, *_embed(trial, dataset, stack, solution, names)) for trial in group]
         for group, solution in zip(groups, solutions, strict=True)
     ]
     del solutions
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        read = Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, names, seconds) for fit in fits)
+        read = Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, seconds) for fit in fits)
     yield from read
 
 
-def _embed(trial: Trial, dataset: Any, stack: Any, solution: Solution[Any]) -> tuple[Any, Any]:
+def _embed(
+    trial: Trial, dataset: Any, stack: Any, solution: Solution[Any], names: list[str]
+) -> tuple[Any, "_Fitted | None"]:
     """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
     settings = settings_of(make(trial, dataset.n_clusters))
     try:
@@ -73,10 +76,10 @@ def _embed(trial: Trial, dataset: Any, stack: Any, solution: Solution[Any]) -> t
         embedding = to_numpy(spectral_embedding(graph, dataset.n_clusters, spectrum=settings["embedding"]))
     except (RuntimeError, ArithmeticError) as error:
         return error, None
-    return embedding, (str(solution.status), solution.n_iter, to_numpy(solution.state.g))
+    return embedding, _Fitted(str(solution.status), solution.n_iter, to_numpy(solution.state.g), names)
 
 
-def _label(fit: list[Any], dataset: Any, names: list[str], seconds: float) -> list[Record]:
+def _label(fit: list[Any], dataset: Any, seconds: float) -> list[Record]:
     """Return the records of the embeddings of a fit."""
     records = []
     for trial, embedding, outcome in fit:
@@ -86,7 +89,7 @@ def _label(fit: list[Any], dataset: Any, names: list[str], seconds: float) -> li
             continue
         by_distance = settings_of(make(trial, dataset.n_clusters))["restart_score"] == "distance"
         labels = cluster_embedding(embedding, trial, dataset.n_clusters, by_distance=by_distance)
-        records.append(record_of(trial, dataset, _Fitted(*outcome, names), labels, seconds))
+        records.append(record_of(trial, dataset, outcome, labels, seconds))
     return records
 
 
@@ -100,8 +103,11 @@ def _setting(trial: Trial) -> Setting:
     return Setting(**weights, growth=settings["mu_growth"], pull=PULLS[settings["weights_problem"]])
 
 
+@dataclass(frozen=True)
 class _Fitted:
     """What a record tells of a fit."""
 
-    def __init__(self, status: str, n_iter: int, weights: Any, names: list[str]) -> None:
-        self.status_, self.n_iter_, self.kernel_weights_, self.kernel_names_ = status, n_iter, weights, names
+    status_: str
+    n_iter_: int
+    kernel_weights_: Any
+    kernel_names_: list[str]

@@ -125,25 +125,24 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None) -> list[str]:
 
 
 def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of every fit: fixed ones, with each point of a grid or each random draw."""
+    """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid."""
     fixed = dict(run.get("settings", {}))
     grid = method.grid if run.get("grid") == REGISTRY else run.get("grid", {})
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    for point in [*(points if grid or "random" not in run else []), *_draws(run.get("random"))]:
-        yield {**fixed, **point}
+    for draw, point in product(_draws(run.get("random")), points):
+        yield {**fixed, **draw, **point}
 
 
 def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """Yield log-uniform draws between given ends, the same ones every time; lists of words are drawn from."""
+    """Yield log-uniform draws between given ends, the same ones every time; an empty one if nothing is random."""
     if random is None:
+        yield {}
         return
     rng = np.random.default_rng(0)
     for _ in range(int(random["count"])):
         yield {name: _draw(rng, ends) for name, ends in random.items() if name != "count"}
 
 
-def _draw(rng: np.random.Generator, ends: list[Any]) -> Any:
-    if all(isinstance(end, str) for end in ends):
-        return ends[int(rng.integers(len(ends)))]
+def _draw(rng: np.random.Generator, ends: list[float]) -> float:
     low, high = np.log10(ends)
     return float(f"{10 ** rng.uniform(low, high):.4g}")
