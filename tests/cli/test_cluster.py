@@ -216,7 +216,7 @@ def test_a_method_with_one_kernel_refuses_several(refuse, blobs_csv, stack):
 
 
 def test_a_value_that_only_some_methods_refuse_is_bad_usage(refuse, blobs_csv):
-    says = "Error: --gamma 1.5 is out of range for RMKKM; give a number in the range (0.0, 1.0).\n"
+    says = "Error: --gamma 1.5 is out of range for RMKKM; give a number in the range [0.01, 0.99].\n"
     refuse("cluster", blobs_csv, *FAST, "--method", "RMKKM", "--gamma", 1.5, code=2, says=says)
 
 

@@ -63,5 +63,5 @@ def test_a_value_out_of_range_is_a_matter_of_an_option():
         with pytest.raises(ValueError) as caught:
             METHODS["RMKKM"].make(2, gamma=value).fit(np.eye(4))
         sentence = out_of_range(str(caught.value), "RMKKM")
-        assert sentence == f"--gamma {value} is out of range for RMKKM; give a number in the range (0.0, 1.0)."
+        assert sentence == f"--gamma {value} is out of range for RMKKM; give a number in the range [0.01, 0.99]."
     assert out_of_range("X is wrong.", "RMKKM") is None

@@ -52,26 +52,35 @@ def _can_batch(trial: Trial) -> bool:
 def _run_batch(groups: Sequence[list[Trial]], dataset: Any, stack: Any, names: list[str]) -> Iterator[list[Record]]:
     """Yield the records of some fits over the same kernels: graphs on the device, labels in processes of the host."""
     started = time.perf_counter()
-    solutions = solve_many(stack, [_setting(group[0]) for group in groups], graph=_graph_of(groups[0][0]))
+    solutions = _solve(groups, stack)
     seconds = (time.perf_counter() - started) / len(groups)
     fits = [
-        [(trial, *_embed(trial, dataset, stack, solution, names)) for trial in group]
+        [(trial, *_embed(trial, dataset, solution[_graph_of(trial)], names)) for trial in group]
         for group, solution in zip(groups, solutions, strict=True)
     ]
     del solutions
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        read = Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, seconds) for fit in fits)
-    yield from read
+        yield from Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, seconds) for fit in fits)
 
 
-def _embed(
-    trial: Trial, dataset: Any, stack: Any, solution: Solution[Any], names: list[str]
-) -> tuple[Any, "_Fitted | None"]:
+def _solve(groups: Sequence[list[Trial]], stack: Any) -> list[dict[str, Solution[Any]]]:
+    """Return the solution of every fit for each graph it is asked for: the same one unless it was cut off for one."""
+    wanted = [{_graph_of(trial) for trial in group} for group in groups]
+    found: list[dict[str, Solution[Any]]] = [{} for _ in groups]
+    for graph in ("J", "Z"):
+        open_fits = [i for i in range(len(groups)) if graph in wanted[i] and graph not in found[i]]
+        solved = solve_many(stack, [_setting(groups[i][0]) for i in open_fits], graph=graph)
+        for i, solution in zip(open_fits, solved, strict=True):
+            found[i][graph] = solution
+            if solution.status in SOUND:
+                found[i] = dict.fromkeys(wanted[i], solution)
+    return found
+
+
+def _embed(trial: Trial, dataset: Any, solution: Solution[Any], names: list[str]) -> tuple[Any, "_Fitted | None"]:
     """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
     settings = settings_of(make(trial, dataset.n_clusters))
     try:
-        if solution.status not in SOUND:  # it was cut off for the first graph; this one may be sound
-            solution = solve_many(stack, [_setting(trial)], graph=settings["graph_from"])[0]
         graph = symmetrise(solution.state.J if settings["graph_from"] == "J" else solution.state.Z)
         embedding = to_numpy(spectral_embedding(graph, dataset.n_clusters, spectrum=settings["embedding"]))
     except (RuntimeError, ArithmeticError) as error:
