@@ -1,5 +1,26 @@
-"""Comparisons: the methods of the paper as data."""
+"""Comparisons: methods as data, experiments, the records of their trials, and tables and reports of those."""
 
-from kernelbraid.bench.methods import METHODS, Method
+from kernelbraid.bench.methods import COMPARED, METHODS, RIVALS, VARIANTS, Method
+from kernelbraid.bench.protocol import Experiment, ProtocolError, read_experiment
+from kernelbraid.bench.records import Record, Trial
+from kernelbraid.bench.report import write_report, write_tables
+from kernelbraid.bench.runner import run
+from kernelbraid.bench.store import Store, StoreError
 
-__all__ = ["METHODS", "Method"]
+__all__ = [
+    "METHODS",
+    "VARIANTS",
+    "RIVALS",
+    "COMPARED",
+    "Method",
+    "Experiment",
+    "ProtocolError",
+    "read_experiment",
+    "Record",
+    "Trial",
+    "run",
+    "Store",
+    "StoreError",
+    "write_tables",
+    "write_report",
+]
