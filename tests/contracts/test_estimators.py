@@ -44,8 +44,18 @@ def fit(method, data=X, k=3, **parameters):
     return method.make(k, **{"random_state": 0, "n_init": 5, **parameters}).fit(data)
 
 
-def parameters_of(method):
-    return method.make(3).get_params()
+def where(condition):
+    """Parametrise a test over the methods for which a condition holds."""
+    names = [name for name, method in METHODS.items() if condition(method)]
+    return pytest.mark.parametrize("method", [METHODS[name] for name in names], ids=names)
+
+
+def publishes(attribute):
+    """Whether the class documents a fitted attribute."""
+    return lambda method: f"{attribute} : " in method.estimator.__doc__
+
+
+takes_kernels = where(lambda method: method.policy != "features")
 
 
 def kernels_of(method):
@@ -53,10 +63,7 @@ def kernels_of(method):
     H = build_bank(X, "paper")
     if method.policy == "each":
         return H[3], {"kernel": "precomputed"}
-    if method.policy == "all":
-        return H, {"kernels": "precomputed"}
-    pytest.skip("takes features")
-    return None
+    return H, {"kernels": "precomputed"}
 
 
 def test_every_class_is_exported(method):
@@ -120,41 +127,38 @@ def test_sparse_and_single_precision_samples_give_the_same_clusters(method):
         assert single.graph_.dtype == np.float32
 
 
+@takes_kernels
 def test_precomputed_kernels(method):
     data, parameters = kernels_of(method)
     assert adjusted_rand_score(y, fit(method, data, n_init=20, **parameters).labels_) == 1
 
 
+@where(publishes("kernel_weights_"))
 def test_weights_are_shares(method):
     model = fit(method)
-    if not hasattr(model, "kernel_weights_"):
-        pytest.skip("has no kernel weights")
     assert model.kernel_weights_.min() >= 0
     assert model.kernel_weights_.sum() == pytest.approx(1)
     assert len(model.kernel_names_) == len(model.kernel_weights_)
 
 
+@where(publishes("objective_"))
 def test_the_objective_is_recorded_for_every_step(method):
     model = fit(method)
-    if not hasattr(model, "objective_"):
-        pytest.skip("has no objective of its own")
     assert model.objective_.shape == (model.n_iter_,)
     assert np.isfinite(model.objective_).all()
 
 
+@where(lambda method: "callback" in method.make(3).get_params())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the first step of LKG is no graph
 def test_a_callback_ends_the_iteration(method):
-    if "callback" not in parameters_of(method):
-        pytest.skip("has no callback")
     seen = []
     model = fit(method, callback=lambda n_iter, progress: seen.append(n_iter) or True)
     assert seen == [1]
     assert model.n_iter_ == 1
 
 
+@where(lambda method: hasattr(method.estimator, "predict"))
 def test_new_samples_get_the_label_of_their_cluster(method):
-    if not hasattr(method.estimator, "predict"):
-        pytest.skip("has no predict")
     model = fit(method, n_init=20)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
@@ -176,10 +180,9 @@ def test_bad_samples_get_the_sentences_of_the_core(method, data, message):
         fit(method, data)
 
 
+@takes_kernels
 @pytest.mark.parametrize("wrong", ["no such bank", [], [3]], ids=["name", "empty", "number"])
 def test_bad_kernels_are_named(method, wrong):
-    if method.policy == "features":
-        pytest.skip("takes features")
     name = "kernel" if method.policy == "each" else "kernels"
     with pytest.raises(ValueError, match=name):
         fit(method, **{name: wrong})

@@ -12,6 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
+from kernelbraid.bench.exchange import read_records, write_records
 from kernelbraid.bench.protocol import ProtocolError, read_experiment
 from kernelbraid.bench.records import Record
 from kernelbraid.bench.runner import Progress
@@ -173,3 +174,46 @@ def report_command(
     """
     check_target(out, "'--out'", [store])
     report(store, out)
+
+
+@app.command("export")
+def export_command(
+    store: Annotated[Path, typer.Argument(metavar="STORE", show_default=False, help="File of records.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write, as Parquet.")] = Path(
+        "records.parquet"
+    ),
+) -> None:
+    """Write all records as one compact Parquet file.
+
+    [bold]Example[/bold]
+
+      kernelbraid bench export smoke.db --out records.parquet
+    """
+    check_target(out, "'--out'", [store])
+    try:
+        typer.echo(str(write_records(_records(store), out)))
+    except StoreError as error:
+        raise Failure(str(error)) from None
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=existing_file, show_default=False, help="Parquet file of records.")
+    ],
+    store: Annotated[
+        Path, typer.Option("--store", metavar="STORE", show_default=False, help="File of records; made if not there.")
+    ],
+) -> None:
+    """Add the records of a Parquet file to a store.
+
+    [bold]Example[/bold]
+
+      kernelbraid bench import records.parquet --store smoke.db
+    """
+    try:
+        records = read_records(file)
+        Store(store).add(*records)
+    except StoreError as error:
+        raise Failure(str(error)) from None
+    typer.echo(f"{len(records)} records")

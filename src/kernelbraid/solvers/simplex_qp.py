@@ -300,7 +300,7 @@ class Iterate:
     """Rows on their way to the minimum."""
 
     T: Array  # (p, n)
-    n_open: int  # rows without a certificate yet
+    n_open: int  # rows that have no certificate yet and still move
 
 
 def _batches(sizes: Rows, budget: float) -> Iterator[Rows]:

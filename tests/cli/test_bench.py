@@ -1,0 +1,84 @@
+import json
+
+import pytest
+
+from kernelbraid.bench.records import Record, Trial
+from kernelbraid.bench.store import Store
+
+SMALL = """
+title = "Small"
+
+[[run]]
+data = ["wine"]
+methods = ["KKM", "KMeans"]
+kernels = ["linear"]
+scoring = ["best100"]
+"""
+
+
+@pytest.fixture
+def invoke(run):
+    """Run the program and expect an exit code."""
+
+    def call(*args, code=0):
+        result = run(*args)
+        assert result.exit_code == code, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_a_run_is_summarised_and_not_repeated(invoke, file, tmp_path):
+    command = ["bench", "run", str(file), "--store", str(tmp_path / "s.db"), "--json"]
+    first, second = (json.loads(invoke(*command).stdout) for _ in range(2))
+    assert (first["trials"], first["done"], first["failed"]) == (2, 2, 0)
+    assert (second["known"], second["done"]) == (2, 0)
+
+
+def test_tables_and_report_come_from_a_store(invoke, file, tmp_path):
+    store = str(tmp_path / "s.db")
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    tables = invoke("bench", "tables", store, "--out", str(tmp_path / "tables")).stdout.split()
+    assert any(path.endswith(".md") for path in tables)
+    invoke("bench", "report", store, "--out", str(tmp_path / "report.html"))
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_records_travel_as_parquet(invoke, file, tmp_path):
+    store, other, parquet = (str(tmp_path / name) for name in ("s.db", "t.db", "records.parquet"))
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    invoke("bench", "export", store, "--out", parquet)
+    assert invoke("bench", "import", parquet, "--store", other).stdout == "2 records\n"
+    assert Store(other).records() == Store(store).records()
+
+
+def test_failed_trials_are_run_again_when_asked(invoke, file, tmp_path):
+    store = Store(tmp_path / "s.db")
+    store.add(Record(Trial("wine", "x", "KKM", "mean20"), "failed", reason="boom"))
+    summary = invoke("bench", "run", str(file), "--store", str(store.path), "--retry-failed", "--json").stdout
+    assert json.loads(summary)["run_again"] == 1
+
+
+def test_a_wrong_word_in_the_file_ends_with_one_sentence(invoke, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SMALL.replace("KKM", "KKN"))
+    result = invoke("bench", "run", str(wrong), "--store", str(tmp_path / "s.db"), code=1)
+    assert "line 6: 'KKN' is no method; the nearest: KKM" in result.stderr
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_a_missing_or_empty_store_is_named(invoke, tmp_path):
+    assert "there is no store" in invoke("bench", "tables", str(tmp_path / "none.db"), code=1).stderr
+    Store(tmp_path / "empty.db")
+    assert "holds no record" in invoke("bench", "report", str(tmp_path / "empty.db"), code=1).stderr
+
+
+def test_the_group_without_a_command_shows_its_help(invoke):
+    assert "report" in invoke("bench", code=2).stdout
