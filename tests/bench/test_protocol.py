@@ -22,7 +22,9 @@ seeds = [0, 1]
 def read(tmp_path, text):
     path = tmp_path / "experiment.toml"
     path.write_text(text)
-    return read_experiment(path, lambda name: SimpleNamespace(checksum=f"sum of {name}"), available(), "1.0")
+    return read_experiment(
+        path, lambda name: SimpleNamespace(checksum=f"sum of {name}", views=[None]), available(), "1.0"
+    )
 
 
 def test_a_run_is_the_product_of_its_lists(tmp_path):
@@ -57,6 +59,24 @@ def test_random_draws_are_between_their_ends_and_the_same_every_time(tmp_path):
     assert all(1e-3 <= draw["alpha"] <= 1 and draw["tol"] == 0.001 for draw in draws)
     assert [draw["graph_from"] for draw in draws] == ["J", "Z"] * 20
     assert draws == [trial.parameters for trial in read(tmp_path, text).trials]
+
+
+def test_kernels_of_several_views_are_taken_in_turn(tmp_path):
+    path = tmp_path / "experiment.toml"
+    path.write_text('[[run]]\ndata = ["cora"]\nmethods = ["KKM", "MKKM"]\nkernels = ["linear"]\n')
+    two = SimpleNamespace(checksum="x", views=[None, None])
+    trials = read_experiment(path, lambda name: two, available(), "1.0").trials
+    assert [trial.kernel for trial in trials] == ["view 1: linear", "view 2: linear", ""]
+
+
+def test_a_reason_to_skip_is_kept_for_every_trial_of_its_run(tmp_path):
+    text = '[[run]]\ndata = ["wine"]\nmethods = ["SSR"]\n'
+    text += '[[run]]\ndata = ["digits"]\nmethods = ["SSR"]\nskip = "too dear"\n'
+    experiment = read(tmp_path, text)
+    assert {trial.data: experiment.skipped.get(trial.key) for trial in experiment.trials} == {
+        "wine": None,
+        "digits": "too dear",
+    }
 
 
 def test_a_trial_that_is_asked_for_twice_is_run_once(tmp_path):

@@ -5,9 +5,11 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kernelbraid.bench import runner
 from kernelbraid.bench.fitting import run_trials
@@ -87,6 +89,27 @@ def test_a_failing_trial_is_a_record_with_its_reason(tmp_path):
     [failure] = [record for record in store.records() if record.status == "failed"]
     assert "alpha" in failure.reason
     assert not failure.succeeded
+
+
+def test_a_skipped_trial_is_a_record_with_its_reason(tmp_path):
+    trials = [Trial("wine", "x", name, "mean20") for name in ("KMeans", "SC-knn")]
+    store = Store(tmp_path / "store.db")
+    progress = run(Experiment("x", "x", trials, {trials[1].key: "too dear"}), store)
+    assert (progress.done, progress.skipped) == (2, 1)
+    assert {record.trial.method: record.reason for record in store.records()} == {"KMeans": "", "SC-knn": "too dear"}
+
+
+@pytest.mark.parametrize("method", ["KKM", "MKKM", "SSR", "KMeans", "LKGr"])
+def test_every_kind_of_method_takes_several_views(method):
+    wine = load("wine")
+    views = [wine.X[:, :6], sparse.csr_matrix(wine.X[:, 6:])]
+    both = SimpleNamespace(X=None, views=views, y=wine.y, n_clusters=3)
+    kernel = "view 2: linear" if method == "KKM" else ""
+    bank = "" if COMPARED[method].policy == "features" else "paper"
+    parameters = {"max_iter": 8} if method == "LKGr" else {}
+    [record] = run_trials([Trial("both", "x", method, "best100", bank, kernel, parameters)], both)
+    assert record.reason == ""
+    assert record.scores["acc"] > 0.5
 
 
 @pytest.mark.parametrize("method", COMPARED)

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import silhouette_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._linalg import blas_threads
-from kernelbraid.bench.methods import COMPARED
-from kernelbraid.bench.records import Record, Trial, to_json
+from kernelbraid.bench.methods import COMPARED, RIVALS
+from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS
 from kernelbraid.metrics import evaluate
@@ -50,10 +51,15 @@ def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = No
         return [Record(trial, "failed", reason=reason, **here()) for trial in trials]
 
 
+def skip(trial: Trial, reason: str) -> Record:
+    """Return the record of a trial that is not run."""
+    return Record(trial, "skipped", reason=reason, **here())
+
+
 def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
     fitted: Any = None
     seconds = 0.0
-    k, data = dataset.n_clusters, dataset.views if dataset.X is None else dataset.X
+    k, data = dataset.n_clusters, data_for(trials[0], dataset)
     for trial in trials:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how a fit ended is in its status
@@ -69,6 +75,21 @@ def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[
                 seconds = (time.perf_counter() - started) / len(models)
                 fitted, labels = models[0], [to_numpy(model.labels_) for model in models]
         yield record_of(trial, dataset, fitted, labels, seconds)
+
+
+def data_for(trial: Trial, dataset: Any) -> Any:
+    """Return what the estimator of a trial takes: all views, the one of its kernel, or their features side by side."""
+    if dataset.X is not None:
+        return dataset.X
+    if COMPARED[trial.method].policy == "each":
+        return dataset.views[split_kernel(trial.kernel)[0] - 1]
+    if trial.method in RIVALS:
+        return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
+    return dataset.views
+
+
+def _joined(dataset: Any) -> Any:
+    return np.concatenate(dataset.views, axis=1)
 
 
 def _runs(trial: Trial) -> int:
@@ -95,7 +116,9 @@ def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0)
     if method.policy == "all":
         parameters["kernels"] = trial.bank
     if method.policy == "each":
-        parameters["kernel"] = next(kernel for kernel in BANKS[trial.bank] if kernel.name == trial.kernel)
+        parameters["kernel"] = next(
+            kernel for kernel in BANKS[trial.bank] if kernel.name == split_kernel(trial.kernel)[1]
+        )
     known = method.make(n_clusters).get_params()
     if trial.scoring == "best100" and "n_init" in known:
         parameters["n_init"] = RESTARTS

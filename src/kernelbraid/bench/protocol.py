@@ -3,7 +3,7 @@
 import difflib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.bench.methods import COMPARED, Method
-from kernelbraid.bench.records import SCORINGS, Trial
+from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
 from kernelbraid.kernels import BANKS
 
 # What a run in the file may say.
-KEYS = ("data", "methods", "banks", "kernels", "settings", "grid", "random", "scoring", "seeds")
+KEYS = ("data", "methods", "banks", "kernels", "settings", "grid", "random", "scoring", "seeds", "skip")
 REGISTRY = "registry"  # as grid: the one of the method itself
 
 
@@ -30,6 +30,7 @@ class Experiment:
     name: str
     title: str
     trials: list[Trial]
+    skipped: dict[str, str] = field(default_factory=dict)  # reasons by the keys of trials that are not run
 
 
 def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterable[str], version: str) -> Experiment:
@@ -61,8 +62,14 @@ def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterabl
         raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
     for run in runs:
         reader.check_run(run)
-    trials = [trial for run in runs for trial in _expand(run, load, version)]
-    return Experiment(path.stem, content.get("title", path.stem), list({trial.key: trial for trial in trials}.values()))
+    trials: dict[str, Trial] = {}
+    skipped: dict[str, str] = {}
+    for run in runs:
+        for trial in _expand(run, load, version):
+            trials[trial.key] = trial
+            if "skip" in run:
+                skipped[trial.key] = run["skip"]
+    return Experiment(path.stem, content.get("title", path.stem), list(trials.values()), skipped)
 
 
 @dataclass(frozen=True)
@@ -108,20 +115,22 @@ def _kernel_names(banks: Iterable[str]) -> list[str]:
 
 def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
     """Yield the trials of a run."""
-    checksums = {name: load(name).checksum for name in run["data"]}
+    found = {name: load(name) for name in run["data"]}
     outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]))
     for data, name, scoring, seed in outer:
         method = COMPARED[name]
         banks = [""] if method.policy == "features" else run.get("banks", ["rmkkm"])
         for bank, parameters in product(banks, _settings(run, method)):
-            for kernel in _kernels(method, bank, run.get("kernels")):
-                yield Trial(data, checksums[data], name, scoring, bank, kernel, parameters, seed, version)
+            for kernel in _kernels(method, bank, run.get("kernels"), len(found[data].views)):
+                yield Trial(data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
 
 
-def _kernels(method: Method, bank: str, chosen: list[str] | None) -> list[str]:
+def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) -> list[str]:
+    """Return the kernels that a method takes one at a time, on every view in turn."""
     if method.policy != "each":
         return [""]
-    return [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
+    names = [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
+    return names if n_views == 1 else [view_kernel(view, name) for view in range(1, n_views + 1) for name in names]
 
 
 def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:

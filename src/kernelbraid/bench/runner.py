@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid.bench.batching import run_on_device
-from kernelbraid.bench.fitting import fit_key, run_trials
+from kernelbraid.bench.fitting import fit_key, run_trials, skip
 from kernelbraid.bench.protocol import Experiment
 from kernelbraid.bench.records import Record, Trial
 from kernelbraid.bench.store import Store
@@ -24,6 +25,7 @@ class Progress:
     known: int  # records that were there before
     done: int = 0
     failed: int = 0
+    skipped: int = 0
     best: dict[tuple[str, str], float] = field(default_factory=dict)  # accuracy by data set and method
 
     @property
@@ -35,6 +37,7 @@ class Progress:
         """Count a record."""
         self.done += 1
         self.failed += record.status == "failed"
+        self.skipped += record.status == "skipped"
         if record.succeeded:
             cell = (record.trial.data, record.trial.method)
             self.best[cell] = max(self.best.get(cell, 0.0), record.scores["acc"])
@@ -68,7 +71,9 @@ def run(
     progress = Progress(len(experiment.trials), len(experiment.trials) - len(missing))
     if watch is not None:
         watch(progress, None)
-    for records in _execute(share_fits(missing), n_jobs, device):
+    skipped = [skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]
+    groups = share_fits([trial for trial in missing if trial.key not in experiment.skipped])
+    for records in chain([skipped], _execute(groups, n_jobs, device)):
         store.add(*records)
         for record in records:
             progress.add(record)

@@ -46,6 +46,7 @@ def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, 
         "known": progress.known,
         "done": progress.done,
         "failed": progress.failed,
+        "skipped": progress.skipped,
         "run_again": forgotten,
         "seconds": round(perf_counter() - started, 1),
     }
@@ -98,8 +99,8 @@ def show(title: str, *, hidden: bool) -> Iterator[Callable[[Progress, Record | N
 def picture(title: str, progress: Progress, seconds: float) -> Any:
     """Return the counts, the time left, and the best accuracies so far."""
     left = f"{seconds / progress.done * progress.left:.0f} s left" if progress.done else "starting"
-    counts = f"{title}: {progress.done} done, {progress.failed} failed, {progress.known} known before, "
-    counts += f"{progress.left} to do, {left}"
+    counts = f"{title}: {progress.done} done, {progress.failed} failed, {progress.skipped} skipped, "
+    counts += f"{progress.known} known before, {progress.left} to do, {left}"
     table = Table(box=None, pad_edge=False)
     for name in ("data", "method", "best accuracy"):
         table.add_column(name)
