@@ -169,12 +169,13 @@ def symmetric_part(A: Array) -> Array:
     return A
 
 
-def power_of_two(size: float) -> float:
+def power_of_two(size: float, *, single: bool = False) -> float:
     """Return a power of two by which numbers up to `size` can be divided without loss, 1 unless they are extreme.
 
-    Squares and sums of numbers divided by it neither overflow nor underflow.
+    Squares and sums of numbers divided by it neither overflow nor underflow, in single precision if asked.
     """
-    if size == 0.0 or 1e-70 < size < 1e70:
+    limit = 1e12 if single else 1e70
+    if size == 0.0 or 1 / limit < size < limit:
         return 1.0
     return 2.0 ** min(math.frexp(size)[1], 1023)
 

@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -113,6 +114,35 @@ def test_a_wrong_word_is_named_with_its_line_and_the_nearest_right_ones(tmp_path
 def test_an_incomplete_file_is_refused(tmp_path, text, message):
     with pytest.raises(ProtocolError, match=message):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "seeds = 3",
+        "random = { alpha = [1.0, 2.0] }",
+        "random = { count = 2, alpha = [0.0, 2.0] }",
+        "grid = { alpha = 0.1 }",
+        'grid = "regstry"',
+        'methods = "LKGr"',
+        "settings = { n_clusters = 3 }",
+        "skip = 3",
+    ],
+)
+def test_a_value_of_another_kind_is_refused(tmp_path, wrong):
+    with pytest.raises(ProtocolError, match="n_clusters" if "n_clusters" in wrong else wrong.split()[0]):
+        read(tmp_path, '[[run]]\ndata = ["wine"]\n' + ("" if "methods" in wrong else 'methods = ["LKGr"]\n') + wrong)
+
+
+def test_single_brackets_are_named(tmp_path):
+    with pytest.raises(ProtocolError, match="two brackets"):
+        read(tmp_path, '[run]\ndata = ["wine"]\nmethods = ["KKM"]\n')
+
+
+def test_the_example_of_the_page_is_right(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    example = page.split("```toml\n")[1].split("```")[0]
+    assert {trial.method for trial in read(tmp_path, example).trials} == {"LKGr", "LKGs", "SC-knn"}
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -38,7 +38,8 @@ def test_the_key_depends_on_everything_that_decides_the_outcome():
 def test_failures_can_be_forgotten(tmp_path):
     store = Store(tmp_path / "store.db")
     store.add(record(0, "failed", reason="boom"), record(1), record(2, "skipped", reason="too dear"))
-    assert store.forget_failures() == 1
+    assert store.forget_failures([record(1).trial.key]) == 0
+    assert store.forget_failures([record(seed).trial.key for seed in range(3)]) == 1
     assert {r.status for r in store.records()} == {"converged", "skipped"}
 
 
@@ -62,6 +63,16 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path):
     with pytest.raises(StoreError, match="is no store or is damaged"):
         Store(path)
     assert path.read_bytes() == before
+
+
+def test_another_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE notes (text TEXT)")
+    connection.close()
+    for create in (True, False):
+        with pytest.raises(StoreError, match="no store of records"):
+            Store(path, create=create)
 
 
 def test_a_missing_store_or_folder_is_named(tmp_path):

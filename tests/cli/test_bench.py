@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -61,9 +62,20 @@ def test_records_travel_as_parquet(invoke, file, tmp_path):
 
 def test_failed_trials_are_run_again_when_asked(invoke, file, tmp_path):
     store = Store(tmp_path / "s.db")
-    store.add(Record(Trial("wine", "x", "KKM", "mean20"), "failed", reason="boom"))
+    invoke("bench", "run", str(file), "--store", str(store.path), "--quiet")
+    failed = [replace(record, status="failed", reason="boom") for record in store.records()]
+    store = Store(tmp_path / "t.db")
+    store.add(*failed, Record(Trial("wine", "x", "KKM", "mean20"), "failed", reason="of another experiment"))
     summary = invoke("bench", "run", str(file), "--store", str(store.path), "--retry-failed", "--json").stdout
-    assert json.loads(summary)["run_again"] == 1
+    assert json.loads(summary)["run_again"] == 2
+    assert len(store.records()) == 3
+
+
+def test_failures_end_with_their_reason_and_an_exit_code(invoke, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SMALL.replace('methods = ["KKM", "KMeans"]', 'methods = ["SCMK"]\nsettings = { alpha = -1.0 }'))
+    result = invoke("bench", "run", str(wrong), "--store", str(tmp_path / "s.db"), code=1)
+    assert "1 of 1 trials failed: InvalidParameterError: The 'alpha' parameter" in result.stderr
 
 
 def test_a_wrong_word_in_the_file_ends_with_one_sentence(invoke, tmp_path):

@@ -133,6 +133,22 @@ def test_precomputed_kernels(method):
     assert adjusted_rand_score(y, fit(method, data, n_init=20, **parameters).labels_) == 1
 
 
+@takes_kernels
+def test_a_data_frame_may_hold_a_kernel(method):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    data, parameters = kernels_of(method)
+    frames = pandas.DataFrame(data) if data.ndim == 2 else [pandas.DataFrame(K) for K in data]
+    np.testing.assert_array_equal(fit(method, frames, **parameters).labels_, fit(method, data, **parameters).labels_)
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e20])
+@where(lambda method: method.policy == "each" and "alpha" not in method.make(3).get_params())
+def test_the_scale_of_a_single_precision_kernel_changes_no_label(method, size):
+    data, parameters = kernels_of(method)
+    scaled = fit(method, (data * size).astype(np.float32), **parameters)
+    assert adjusted_rand_score(fit(method, data, **parameters).labels_, scaled.labels_) == 1
+
+
 @where(publishes("kernel_weights_"))
 def test_weights_are_shares(method):
     model = fit(method)

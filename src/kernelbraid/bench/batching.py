@@ -29,7 +29,7 @@ def run_on_device(groups: Sequence[list[Trial]], load: Any, device: str) -> Iter
     batches: dict[str, list[list[Trial]]] = defaultdict(list)
     for group in groups:
         if _can_batch(group[0]):
-            batches[to_json([group[0].data, group[0].bank])].append(group)
+            batches[to_json([group[0].data, group[0].bank, _limits(group[0])])].append(group)
         else:
             yield run_trials(group, load(group[0].data), device=device)
     for alike in batches.values():
@@ -69,7 +69,8 @@ def _solve(groups: Sequence[list[Trial]], stack: Any) -> list[dict[str, Solution
     found: list[dict[str, Solution[Any]]] = [{} for _ in groups]
     for graph in ("J", "Z"):
         open_fits = [i for i in range(len(groups)) if graph in wanted[i] and graph not in found[i]]
-        solved = solve_many(stack, [_setting(groups[i][0]) for i in open_fits], graph=graph)
+        settings = [_setting(groups[i][0]) for i in open_fits]
+        solved = solve_many(stack, settings, graph=graph, **_limits(groups[0][0]))
         for i, solution in zip(open_fits, solved, strict=True):
             found[i][graph] = solution
             if solution.status in SOUND:
@@ -100,6 +101,12 @@ def _label(fit: list[Any], dataset: Any, seconds: float) -> list[Record]:
         labels = cluster_embedding(embedding, trial, dataset.n_clusters, by_distance=by_distance)
         records.append(record_of(trial, dataset, outcome, labels, seconds))
     return records
+
+
+def _limits(trial: Trial) -> dict[str, Any]:
+    """Return when the solver stops, the same for all fits of a batch."""
+    settings = settings_of(make(trial, 2))
+    return {"max_iter": settings["max_iter"], "tol": settings["tol"]}
 
 
 def _graph_of(trial: Trial) -> Any:

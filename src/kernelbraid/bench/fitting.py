@@ -24,7 +24,7 @@ from kernelbraid.ops import spectral_embedding, symmetrise
 from kernelbraid.solvers.kmeans import kmeans
 
 # Parameters that change what is read out of a fit, not the fit.
-READOUTS = ("graph_from", "embedding", "restart_score")
+READOUTS = ("graph_from", "embedding", "restart_score", "n_init")
 RUNS, RESTARTS = 20, 100
 # Samples of which a silhouette is taken where there are more.
 SILHOUETTE_SAMPLES = 2000
@@ -32,7 +32,8 @@ SILHOUETTE_SAMPLES = 2000
 
 def fit_key(trial: Trial) -> str:
     """Return what trials have in common that one fit can serve."""
-    solver = {name: value for name, value in trial.parameters.items() if name not in READOUTS}
+    readouts = READOUTS if _has_graph(trial.method) else ()
+    solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
     scoring = "" if _has_graph(trial.method) else trial.scoring
     return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, trial.seed, scoring])
 
@@ -100,7 +101,7 @@ def _serves(model: Any, trial: Trial) -> bool:
     """Tell whether a fit can be read out as a trial asks: an unsound one was cut off for its own graph only."""
     if getattr(model, "status_", "") in ("converged", "max_iter", ""):
         return True
-    return bool(settings_of(model)["graph_from"] == settings_of(make(trial, 2))["graph_from"])
+    return bool(settings_of(model).get("graph_from") == settings_of(make(trial, 2)).get("graph_from"))
 
 
 def settings_of(model: Any) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0)
         parameters["n_init"] = RESTARTS
     if device is not None and "device" in known:
         parameters["device"] = device
-    return method.make(n_clusters, **parameters, random_state=trial.seed + run)
+    return method.make(n_clusters, **parameters, random_state=trial.seed * RUNS + run)
 
 
 def read_graph(model: Any, trial: Trial, n_clusters: int) -> list[np.ndarray]:
@@ -140,9 +141,9 @@ def read_graph(model: Any, trial: Trial, n_clusters: int) -> list[np.ndarray]:
 
 def cluster_embedding(embedding: Any, trial: Trial, n_clusters: int, *, by_distance: bool) -> list[np.ndarray]:
     """Run k-means as the scoring of a trial asks."""
-    single = COMPARED[trial.method].settings.get("n_init", 1)
+    single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
     n_init = RESTARTS if trial.scoring == "best100" else single
-    generators = [np.random.RandomState(trial.seed + run) for run in range(_runs(trial))]
+    generators = [np.random.RandomState(trial.seed * RUNS + run) for run in range(_runs(trial))]
     cluster = partial(kmeans, embedding, n_clusters, n_init=n_init, by_distance=by_distance)
     return [cluster(random_state=generator).labels for generator in generators]
 

@@ -14,9 +14,47 @@ from kernelbraid.bench.methods import COMPARED, Method
 from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
 from kernelbraid.kernels import BANKS
 
-# What a run in the file may say.
-KEYS = ("data", "methods", "banks", "kernels", "settings", "grid", "random", "scoring", "seeds", "skip")
 REGISTRY = "registry"  # as grid: the one of the method itself
+
+# Parameters that the runner sets itself.
+RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "callback", "n_jobs", "memory_budget")
+
+
+def _is_list_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and bool(value) and all(type(entry) is kind for entry in value)
+
+
+def _is_grid(value: Any) -> bool:
+    return value == REGISTRY or (
+        isinstance(value, dict) and all(isinstance(entry, list) and entry for entry in value.values())
+    )
+
+
+def _is_random(value: Any) -> bool:
+    """Tell whether there is a count, and two positive ends for each parameter."""
+    if not isinstance(value, dict) or type(value.get("count")) is not int or value["count"] < 1:
+        return False
+    ends = [entry for name, entry in value.items() if name != "count"]
+    return all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, int | float) and end > 0 for end in pair)
+        for pair in ends
+    )
+
+
+NAMES = (_is_list_of(str), 'a list of names, such as ["yale"]')
+# What a run in the file may say.
+EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "data": NAMES,
+    "methods": NAMES,
+    "banks": NAMES,
+    "kernels": NAMES,
+    "scoring": NAMES,
+    "seeds": (_is_list_of(int), "a list of whole numbers, such as [0, 1]"),
+    "settings": (lambda value: isinstance(value, dict), "a table of parameters, such as { tol = 1e-4 }"),
+    "grid": (_is_grid, '"registry", or a table of lists, such as { alpha = [0.1, 1.0] }'),
+    "random": (_is_random, "a count and two positive ends for each parameter: { count = 20, alpha = [1e-3, 1.0] }"),
+    "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
+}
 
 
 class ProtocolError(Exception):
@@ -58,6 +96,8 @@ def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterabl
     reader = _Reader(path, text, sorted(names))
     runs = content.get("run", [])
     reader.check_keys(content, ("title", "run"))
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise ProtocolError(f"{path}: runs are tables; write [[run]] with two brackets on each side.")
     if not runs:
         raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
     for run in runs:
@@ -81,7 +121,8 @@ class _Reader:
     data: list[str]
 
     def check_run(self, run: Mapping[str, Any]) -> None:
-        self.check_keys(run, KEYS)
+        self.check_keys(run, EXPECTED)
+        self.check_types(run)
         for key in ("data", "methods"):
             if not run.get(key):
                 raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
@@ -94,8 +135,14 @@ class _Reader:
         words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
         words += [name for name in run.get("random", {}) if name != "count"]
         for method in run["methods"]:
-            known = COMPARED[method].make(2).get_params()
-            self.check_names(words, known, f"parameter of {method}")
+            known = [name for name in COMPARED[method].make(2).get_params() if name not in RESERVED]
+            self.check_names(words, known, f"parameter of {method} that an experiment sets")
+
+    def check_types(self, run: Mapping[str, Any]) -> None:
+        """Refuse values of another kind than a key has."""
+        for key, value in run.items():
+            if not EXPECTED[key][0](value):
+                raise ProtocolError(f"{self.path}: {key} = {value!r} is not what it must be: {EXPECTED[key][1]}.")
 
     def check_keys(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
         self.check_names(table, known, "key")

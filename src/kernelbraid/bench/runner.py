@@ -26,6 +26,7 @@ class Progress:
     done: int = 0
     failed: int = 0
     skipped: int = 0
+    last_reason: str = ""  # of a failure
     best: dict[tuple[str, str], float] = field(default_factory=dict)  # accuracy by data set and method
 
     @property
@@ -36,7 +37,8 @@ class Progress:
     def add(self, record: Record) -> None:
         """Count a record."""
         self.done += 1
-        self.failed += record.status == "failed"
+        if record.status == "failed":
+            self.failed, self.last_reason = self.failed + 1, record.reason
         self.skipped += record.status == "skipped"
         if record.succeeded:
             cell = (record.trial.data, record.trial.method)

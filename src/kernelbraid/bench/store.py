@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -42,8 +42,8 @@ class Store:
             raise StoreError(f"there is no store {str(self.path)!r}; make one with kernelbraid bench run.")
         if not self.path.parent.is_dir():
             raise StoreError(f"there is no folder {str(self.path.parent)!r} for the store; create it first.")
-        with self._connect(WRITE) as connection:
-            self._check_layout(connection)
+        with self._connect(WRITE if create else "BEGIN") as connection:
+            self._check_layout(connection, create)
 
     @contextmanager
     def _connect(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
@@ -57,9 +57,13 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise StoreError(f"the store {str(self.path)!r} {explain(error)}.") from None
 
-    def _check_layout(self, connection: sqlite3.Connection) -> None:
-        connection.execute("CREATE TABLE IF NOT EXISTS layout (version INTEGER NOT NULL)")
-        connection.execute(RECORDS)
+    def _check_layout(self, connection: sqlite3.Connection, create: bool) -> None:
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if (tables or not create) and not {"layout", "records"} <= tables:
+            raise StoreError(f"{str(self.path)!r} is a database, but no store of records; choose another file.")
+        if create:
+            connection.execute("CREATE TABLE IF NOT EXISTS layout (version INTEGER NOT NULL)")
+            connection.execute(RECORDS)
         row = connection.execute("SELECT version FROM layout").fetchone()
         if row is None:
             connection.execute("INSERT INTO layout VALUES (?)", (LAYOUT,))
@@ -80,9 +84,10 @@ class Store:
         with self._connect() as connection:
             return {row[0] for row in connection.execute("SELECT key FROM records")}
 
-    def forget_failures(self) -> int:
-        """Remove records of trials that failed, so that they are run again; return how many."""
-        failed = [record.trial.key for record in self.records() if record.status == "failed"]
+    def forget_failures(self, keys: Iterable[str]) -> int:
+        """Remove records of those trials that failed, so that they are run again; return how many."""
+        asked = set(keys)
+        failed = [r.trial.key for r in self.records() if r.status == "failed" and r.trial.key in asked]
         with self._connect(WRITE) as connection:
             connection.executemany("DELETE FROM records WHERE key = ?", [(key,) for key in failed])
         return len(failed)

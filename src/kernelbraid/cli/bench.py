@@ -7,11 +7,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
+from kernelbraid._arrays import to_device
 from kernelbraid.bench.exchange import read_records, write_records
 from kernelbraid.bench.protocol import ProtocolError, read_experiment
 from kernelbraid.bench.records import Record
@@ -32,12 +34,14 @@ def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, 
 
     try:
         experiment = read_experiment(file, load, available(), __version__)
+        if device is not None:
+            to_device(np.empty(0), device)  # says so if it is not there
         records = Store(store)
-        forgotten = records.forget_failures() if again else 0
+        forgotten = records.forget_failures(trial.key for trial in experiment.trials) if again else 0
         started = perf_counter()
         with show(experiment.title, hidden=quiet or as_json) as watch:
             progress = run_trials(experiment, records, n_jobs=jobs, device=device, watch=watch)
-    except (ProtocolError, StoreError, DataError) as error:
+    except (ProtocolError, StoreError, DataError, ValueError) as error:
         raise Failure(str(error)) from None
     summary = {
         "experiment": experiment.name,
@@ -54,6 +58,8 @@ def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, 
         print_json(summary)
     elif not quiet:
         print_table([[name.replace("_", " "), str(value)] for name, value in summary.items()])
+    if progress.failed:
+        raise Failure(f"{progress.failed} of {progress.total} trials failed: {progress.last_reason}")
 
 
 def tables(store: Path, out: Path) -> None:

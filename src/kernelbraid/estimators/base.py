@@ -1,6 +1,7 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Any
 
@@ -158,20 +159,24 @@ def check_n_clusters(n_clusters: int, n_samples: int) -> None:
 
 def identities(arrays: Sequence[Array]) -> np.ndarray:
     """Number the distinct samples: equal numbers for rows that agree in every array, in order of appearance."""
-    numbers: dict[tuple[bytes, ...], int] = {}
-    keys = zip(*map(_row_keys, arrays), strict=True)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+    digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
+    for array in arrays:
+        for digest, key in zip(digests, _row_keys(array), strict=True):
+            digest.update(key)
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(digest.digest(), len(numbers)) for digest in digests])
 
 
-def _row_keys(A: Array) -> list[bytes]:
+def _row_keys(A: Array) -> Iterable[bytes]:
+    """Return a key for each row; keys of one array have one length, or tell theirs."""
     if not sparse.issparse(A):
-        return [row.tobytes() for row in to_numpy(A) + 0.0]  # + 0.0 turns -0.0 into 0.0
+        return ((row + 0.0).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
     A = sparse.csr_array(A, copy=True)
     A.sum_duplicates()
     A.eliminate_zeros()
     cuts = A.indptr[1:-1]
     parts = zip(np.split(A.indices, cuts), np.split(A.data, cuts), strict=True)
-    return [columns.tobytes() + values.tobytes() for columns, values in parts]
+    return (len(columns).to_bytes(8) + columns.tobytes() + values.tobytes() for columns, values in parts)
 
 
 def is_view_list(X: Any) -> bool:

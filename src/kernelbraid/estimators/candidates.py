@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kernelbraid._arrays import device as device_of
 from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
@@ -18,6 +19,7 @@ from kernelbraid.kernels import (
     FittedBank,
     KernelStack,
     StoredStack,
+    as_matrix,
     bank_names,
     list_kernels,
     resolve_banks,
@@ -40,7 +42,13 @@ class Candidates:
 
 
 def read_candidates(
-    estimator: Any, X: Any, kernels: Any, *, storage: str = "auto", working: float = WORKING_MATRICES
+    estimator: Any,
+    X: Any,
+    kernels: Any,
+    *,
+    storage: str = "auto",
+    working: float = WORKING_MATRICES,
+    copies: float = 0.0,
 ) -> Candidates:
     """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
 
@@ -56,6 +64,8 @@ def read_candidates(
         How the kernels are kept, as for :func:`~kernelbraid.estimators.memory.choose_storage`.
     working : float, default=11.0
         Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
+    copies : float, default=0.0
+        Further matrices for each kernel.
 
     Returns
     -------
@@ -64,7 +74,7 @@ def read_candidates(
     """
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
     if isinstance(kernels, str) and kernels == "precomputed":
-        return _read_precomputed(estimator, X, place, working)
+        return _read_precomputed(estimator, X, place, working, copies)
     views = read_views(estimator, X)
     check_n_clusters(estimator.n_clusters, views[0].shape[0])
     banks = resolve_banks(kernels, len(views))
@@ -73,7 +83,7 @@ def read_candidates(
     n_given = sum(isinstance(kernel, Custom) for bank in banks for kernel in bank)
     size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
     size |= {"itemsize": 4 if single else 8, "n_given": n_given}
-    stored = _may_store(estimator, there, storage, working=working, **size)
+    stored = _may_store(estimator, there, storage, working=working + copies * size["n_kernels"], **size)
     stack = stack_bank(views, banks, place=place)
     fitted = FittedBank.of(views, banks, stack)
     return Candidates(views, stack.store() if stored else stack, bank_names(banks), fitted)
@@ -114,14 +124,17 @@ def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Ca
     return read_candidates(estimator, X, given, storage="fixed", working=working)
 
 
-def _read_precomputed(estimator: Any, X: Any, place: Callable[[Array], Array] | None, working: float) -> Candidates:
-    matrices = list_kernels(X)
-    m, n = len(matrices), (matrices[0].shape if hasattr(matrices[0], "shape") else np.shape(matrices[0]))[0]
+def _read_precomputed(
+    estimator: Any, X: Any, place: Callable[[Array], Array] | None, working: float, copies: float
+) -> Candidates:
+    given = list_kernels(X)
+    matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
+    m, n = len(matrices), (matrices[0].shape or (0,))[0]
     check_n_clusters(estimator.n_clusters, n)
     single = all(itemsize(getattr(K, "dtype", float)) == 4 for K in matrices)
     there = place(np.empty(0)) if place is not None else matrices[0]
     size = {"n_samples": n, "n_kernels": m, "n_views": 0, "itemsize": 4 if single else 8}
-    _may_store(estimator, there, "stored", working=working, **size)
+    _may_store(estimator, there, "fixed", working=working + copies * m, **size)
     H = read_kernels(estimator, matrices)
     stack = StoredStack.of(H if place is None else place(H), overwrite=True)
     return Candidates(matrices, stack, [f"kernel {i}" for i in range(m)], None)

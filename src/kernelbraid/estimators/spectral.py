@@ -297,7 +297,7 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
         AffinityAggregation
             The fitted estimator.
         """
-        candidates = read_candidates(self, X, self.kernels, storage="fixed", working=WORKING)
+        candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
         self.kernel_names_ = candidates.names
         history = StepHistory(self.callback)
         with blas_threads(candidates.stack.n_samples, self.n_jobs):

@@ -231,7 +231,7 @@ def pairs_within(X: Array) -> Pairs:
     X, scale = _away_from_overflow(X)
     products = gram(X)
     xp = namespace(products)
-    squares = xp.linalg.diagonal(products)
+    squares = xp.linalg.diagonal(products) + 0.0  # a view would keep all products alive
     pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, scale=scale)
     blocks = (pairs.rows(rows).squared_distances() for rows in row_blocks(X.shape[0]))
     return replace(pairs, max_distance=max(float(xp.max(block)) for block in blocks))

@@ -96,7 +96,8 @@ class StoredStack:
         xp = namespace(H)
         m = H.shape[0]
         flat = xp.reshape(H, (m, -1))
-        unit = power_of_two(max(float(xp.max(flat)), -float(xp.min(flat))))
+        largest = max(float(xp.max(flat)), -float(xp.min(flat)))
+        unit = power_of_two(largest, single=H.dtype == xp.float32)
         flat *= 1 / unit
         R = np.zeros((m, m))
         for i in range(m):

@@ -196,7 +196,10 @@ def solve_simplex(
     unit = power_of_two(float(xp.max(xp.abs(K))))
     K = K / unit  # the minimiser does not depend on it
     if n == 1:  # a lone sample has no other to be expressed by
-        return Solution(SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]) * unit, 0.0)), Status.CONVERGED, 1, 1)
+        alone = SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]) * unit, 0.0))
+        if watch is not None:
+            watch(1, alone)
+        return Solution(alone, Status.CONVERGED, 1, 1)
     programs = SimplexQP.of(K, zero_diagonal=True)
     trace = float(xp.sum(xp.linalg.diagonal(K)))
 

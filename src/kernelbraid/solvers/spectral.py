@@ -23,6 +23,8 @@ from kernelbraid.solvers.iterate import Solution, Status, iterate
 Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 # Exponent of the constraint on the weights: they enter as squares.
 EXPONENT = 0.5
+# Changes of weights that are rounding, in units of the precision: single precision settles at some 1e-4.
+PRECISION = 1e4
 # Costs below this share of their number of eigenvectors are rounding.
 ROUNDING = 1e-12
 
@@ -99,10 +101,13 @@ def aggregate(
     max_iter : int
         Largest number of steps.
     tol : float
-        Change of the weights that ends the iteration.
+        Change of the weights that ends the iteration; not below what the arithmetic resolves.
     watch : callable, default=None
         ``watch(n, state)`` sees every state; returning True stops the iteration.
     """
+
+    if tol > 0:
+        tol = max(tol, PRECISION * float(namespace(graphs.like).finfo(graphs.like.dtype).eps))
 
     def start() -> AggregationState:
         a = power_weights(np.ones(graphs.n_kernels), EXPONENT)
