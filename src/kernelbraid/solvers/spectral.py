@@ -105,7 +105,6 @@ def aggregate(
     watch : callable, default=None
         ``watch(n, state)`` sees every state; returning True stops the iteration.
     """
-
     if tol > 0:
         tol = max(tol, PRECISION * float(namespace(graphs.like).finfo(graphs.like.dtype).eps))
 
