@@ -1,5 +1,7 @@
 import builtins
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,14 +94,13 @@ def test_an_interrupted_download_leaves_nothing(pooch, folder, temporary, tiny, 
 
 def test_no_connection_is_one_sentence(pooch, folder, temporary, tiny, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
-    run = lambda: fetch("tiny", base="http://127.0.0.1:1")  # noqa: E731 (nothing listens on port 1)
-    refuse("failed (ConnectionError)", "check the connection", folder=folder, temporary=temporary, run=run)
+    nobody = partial(fetch, "tiny", base="http://127.0.0.1:1")  # nothing listens on port 1
+    refuse("failed (ConnectionError)", "check the connection", folder=folder, temporary=temporary, run=nobody)
 
 
 def test_ctrl_c_during_a_download_leaves_nothing(pooch, folder, temporary, tiny, monkeypatch):
     def interrupt(self, url, output_file, *_):
-        with open(output_file, "wb") as file:  # noqa: PTH123 (pooch gives a name)
-            file.write(b"half")
+        Path(output_file).write_bytes(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pooch.HTTPDownloader, "__call__", interrupt)

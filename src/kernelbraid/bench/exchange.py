@@ -1,12 +1,12 @@
 """Records as Parquet files: small enough to be kept beside the code, and readable by any data frame library."""
 
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kernelbraid._files import write_whole
 from kernelbraid.bench.records import Record, Trial, to_json
 from kernelbraid.bench.store import StoreError
 
@@ -19,14 +19,11 @@ def write_records(records: Sequence[Record], path: Path | str) -> Path:
     arrow, parquet = _libraries()
     rows = [_row(record) for record in sorted(records, key=lambda record: record.trial.key)]
     path = Path(path)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        parquet.write_table(arrow.Table.from_pylist(rows), draft, compression="zstd", compression_level=19)
-        draft.replace(path)
+        with write_whole(path, "wb") as file:
+            parquet.write_table(arrow.Table.from_pylist(rows), file, compression="zstd", compression_level=19)
     except OSError as error:
         raise StoreError(f"{path} could not be written ({error.strerror or error}).") from None
-    finally:
-        draft.unlink(missing_ok=True)
     return path
 
 

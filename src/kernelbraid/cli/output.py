@@ -3,8 +3,6 @@
 import csv
 import json
 import os
-import secrets
-import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kernelbraid import _files
 from kernelbraid.cli.failure import Failure, one_line
 
 BAR_WIDTH = 24  # characters of the longest bar
@@ -98,23 +97,12 @@ def check_folder(path: Path, option: str) -> None:
 
 @contextmanager
 def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a file that appears under its name only when it is complete, replacing an older one."""
-    path = path.resolve()
-    draft = path.with_name(f".kernelbraid-{secrets.token_hex(8)}.tmp")
-    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    """Open a file that appears when it is complete; the program ends with a sentence if that fails."""
     try:
-        try:
-            with draft.open(mode.replace("w", "x"), **text) as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            if path.exists():
-                shutil.copymode(path, draft)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with _files.write_whole(path, mode) as file:
+            yield file
     except OSError as error:
-        raise Failure(f"{path} could not be written ({error.strerror or error}).") from None
+        raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
 def write_labels(path: Path, labels: Iterable[int], ids: Iterable[str] | None = None) -> None:

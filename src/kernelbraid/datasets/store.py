@@ -6,7 +6,6 @@ digest of its content and where it comes from. It is not compressed, so its byte
 
 import hashlib
 import os
-import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._files import write_whole
 from kernelbraid.datasets import arrays
 from kernelbraid.datasets.errors import DataError
 
@@ -94,17 +94,10 @@ def write(path: Path, views: Sequence[Any], y: NDArray[Any], *, origin: str) -> 
 @contextmanager
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when it is complete, replacing an older one."""
-    draft = path.with_name(f".kernelbraid-{secrets.token_hex(8)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("xb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with write_whole(path, "wb") as file:
+            yield file
     except OSError as error:
         raise DataError(
             f"{path}: the file could not be written ({error.strerror or error}); "
