@@ -1,5 +1,6 @@
 """Made-up records that look like a real experiment: every method, failures, collapsed fits, two scorings."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ from kernelbraid.bench.records import Record, Trial
 KERNELS = ("gaussian t=0.01", "gaussian t=1", "gaussian t=100", "linear", "polynomial (1 + x.y)^2")
 BESIDE = ("SC-normalised", "KMeans", "SC-rbf", "SC-knn")
 TEN = (1e-5, 1e-3, 1e-1, 10.0, 1e3, 1e5)
+SIZES = (30, 50, 20)  # of the clusters of a kept kernel
 MACHINES = ("Linux x86_64, 2 cores", "Linux x86_64, 16 cores, NVIDIA H200")
 
 
@@ -24,6 +26,23 @@ def record(acc, status="converged", *, others=None, **of_trial):
 
 def lost(status, reason, **of_trial):
     return Record(trial(**of_trial), status, reason=reason, created="2026-01-01T00:00:00Z")
+
+
+def keeping(made, n_iter=12, **more):
+    """Return a record that kept a history and a kernel of three blocks."""
+    steps = np.arange(n_iter)
+    fall = (2.0 ** -(3.0 * steps)).tolist()
+    history = {"mu": [1.1**step for step in steps.tolist()], "kernel_change": fall, "objective": [7.5] * n_iter}
+    history |= {"kernel_residual": [3 * value for value in fall], "graph_residual": [0.0, *fall[1:]]}
+    history["graph_rank"] = [-1.0] * n_iter
+    kept = {"history": history, "kernel": kept_kernel(SIZES), **more}
+    return replace(made, trial=replace(made.trial, keep=tuple(kept)), kept=kept, n_iter=n_iter)
+
+
+def kept_kernel(sizes, pixels=96):
+    clusters = np.repeat(np.arange(len(sizes)), sizes)[np.linspace(0, sum(sizes) - 1, pixels).round().astype(int)]
+    image = 0.25 + 0.5 * np.equal.outer(clusters, clusters) + 0.01 * clusters
+    return {"image": image.tolist(), "sizes": list(sizes)}
 
 
 def _scores(rng, data, method, off=0.0):
@@ -68,11 +87,15 @@ def _surface(rng, data, method, scoring):
         of_trial = {"data": data, "method": method, "scoring": scoring, "bank": "rmkkm"}
         of_trial["parameters"] = {"alpha": alpha, "beta": beta, "gamma": gamma, "mu": 1.0}
         if beta > 1e2 and gamma < 1e-2:
-            yield _record(rng, "kernel_vanished", -0.4, **of_trial)
+            vanished = _record(rng, "kernel_vanished", -0.4, **of_trial)
+            yield (
+                keeping(vanished, 3) if data == "yale" and alpha == 1e-2 and (beta, gamma) == (1e3, 1e-3) else vanished
+            )
         elif beta == gamma == 1e5:
             yield lost("failed", "LinAlgError: singular value decomposition did not converge", **of_trial)
         else:
-            yield _record(rng, "converged", -0.02 - 0.03 * abs(np.log10(beta / gamma)), **of_trial)
+            done = _record(rng, "converged", -0.02 - 0.03 * abs(np.log10(beta / gamma)), **of_trial)
+            yield keeping(done) if data in ("yale", "jaffe") and alpha == 1e-2 and beta == gamma == 0.1 else done
 
 
 def experiment(seed=0):

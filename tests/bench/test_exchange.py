@@ -21,6 +21,8 @@ RECORDS = [
     for seed in range(3)
 ]
 RECORDS.append(Record(Trial("wine", "abc", "KKM", "best100"), "failed", reason="boom"))
+KEPT = {"history": {"mu": [1.0, 1.1]}, "kernel": {"image": [[0.5]], "sizes": [1]}}
+RECORDS.append(Record(Trial("wine", "abc", "LKGr", "best100", keep=("history", "kernel")), "converged", kept=KEPT))
 
 
 def by_key(records):
@@ -36,6 +38,14 @@ def test_records_come_back_as_they_were_written(tmp_path):
 def test_equal_records_give_equal_files(tmp_path):
     first = write_records(RECORDS, tmp_path / "first.parquet").read_bytes()
     assert write_records(RECORDS[::-1], tmp_path / "second.parquet").read_bytes() == first
+
+
+def test_a_file_that_is_older_than_some_columns_is_read(tmp_path):
+    from pyarrow import parquet
+
+    path = write_records(RECORDS[:3], tmp_path / "new.parquet")
+    parquet.write_table(parquet.read_table(path).drop_columns(["keep", "kept"]), tmp_path / "old.parquet")
+    assert read_records(tmp_path / "old.parquet") == by_key(RECORDS[:3])
 
 
 def test_another_file_is_refused(tmp_path):

@@ -1,3 +1,4 @@
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,6 +81,13 @@ def test_a_reason_to_skip_is_kept_for_every_trial_of_its_run(tmp_path):
     }
 
 
+def test_parts_of_a_fit_are_kept_where_there_are_some(tmp_path):
+    run = '[[run]]\ndata = ["wine"]\nkeep = ["kernel", "history"]\nmethods = '
+    assert [trial.keep for trial in read(tmp_path, f'{run}["LKGs"]').trials] == [("history", "kernel")]
+    with pytest.raises(ProtocolError, match=r"give KKM a .* without it"):
+        read(tmp_path, f'{run}["LKGs", "KKM"]')
+
+
 def test_a_trial_that_is_asked_for_twice_is_run_once(tmp_path):
     run = '[[run]]\ndata = ["wine"]\nmethods = ["SSR"]\n'
     assert len(read(tmp_path, run + run).trials) == 1
@@ -96,6 +104,7 @@ def test_a_trial_that_is_asked_for_twice_is_run_once(tmp_path):
         ('data = ["wine"]\nmethods = ["LKGr"]\nsettings = { grpah_from = "J" }', 5, "graph_from"),
         ('data = ["wine"]\nmethods = ["KKM"]\nkernels = ["linar"]', 5, "linear"),
         ('data = ["wine"]\nmethods = ["KKM"]\nsedes = [1]', 5, "seeds"),
+        ('data = ["wine"]\nmethods = ["LKGr"]\nkeep = ["histroy"]', 5, "history"),
     ],
 )
 def test_a_wrong_word_is_named_with_its_line_and_the_nearest_right_ones(tmp_path, wrong, line, near):
@@ -127,6 +136,7 @@ def test_an_incomplete_file_is_refused(tmp_path, text, message):
         'methods = "LKGr"',
         "settings = { n_clusters = 3 }",
         "skip = 3",
+        'keep = "history"',
     ],
 )
 def test_a_value_of_another_kind_is_refused(tmp_path, wrong):
@@ -143,6 +153,16 @@ def test_the_example_of_the_page_is_right(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
     example = page.split("```toml\n")[1].split("```")[0]
     assert {trial.method for trial in read(tmp_path, example).trials} == {"LKGr", "LKGs", "SC-knn"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "experiments").glob("*.toml")), ids=lambda p: p.stem
+)
+def test_the_experiments_of_the_project_are_right(tmp_path, path):
+    trials = read(tmp_path, path.read_text(encoding="utf-8")).trials
+    kept = {(trial.data, trial.method) for trial in trials if trial.keep == ("history", "kernel")}
+    wanted = {"figures": product(("yale", "jaffe"), ("LKGr", "LKGs")), "smoke": product(["wine"], ("LKGr", "LKGs"))}
+    assert kept == set(wanted.get(path.stem, ()))
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -140,6 +140,40 @@ def test_pointing_at_a_plot_tells_more(browser, plot, target, word):
     )
 
 
+@pytest.mark.parametrize(
+    ("plot", "target", "words"),
+    [
+        ("#curves", ".points path:nth-child(3)", ["step 3", "objective 7.5", "mu 1.21"]),
+        ("#kernel", ".nsewdrag", ["sample 5", ", cluster 2", "mean 0.76"]),
+    ],
+)
+def test_pointing_at_a_fit_tells_more(browser, plot, target, words):
+    from selenium.webdriver import ActionChains
+
+    point = find(browser, f"{plot} {target}")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
+    ActionChains(browser).move_to_element(point).perform()
+    script = f"return document.querySelector('{plot} .hoverlayer').textContent"
+    until(lambda: all(word in browser.execute_script(script) for word in words))
+
+
+def test_every_fit_can_be_looked_at(browser):
+    count = browser.execute_script("return document.querySelectorAll('#fit option').length")
+    points = "return document.querySelectorAll('#curves .trace:first-child .points path').length"
+    endings = []
+    for place in range(count):
+        choose(browser, "#fit", str(place))
+        endings.append(find(browser, "#ending").text)
+        n_iter = 3 if "vanished" in endings[-1] else 12
+        until(lambda n_iter=n_iter: browser.execute_script(points) == n_iter)
+        assert len(browser.find_elements("css selector", "#curves .legendtext")) == 4
+        # Two lines across and two down between three clusters.
+        assert browser.execute_script("return document.querySelectorAll('#kernel .shapelayer path').length") == 4
+    assert count == 6
+    assert sum("Kernel vanished after 3 steps" in text for text in endings) == 2
+    assert sum("Converged after 12 steps" in text for text in endings) == 4
+
+
 def test_another_choice_draws_another_picture(browser):
     choose(browser, f"{SHOWN} .view", "method:LKGr")
     labels = f"return [...document.querySelectorAll('{SHOWN} .dots .ytick text')].map(label => label.textContent)"

@@ -137,6 +137,13 @@ def test_a_device_gives_the_same_scores(experiment):
         assert by_key[record.trial.key].scores["acc"] == pytest.approx(record.scores["acc"], abs=0.02)
 
 
+def test_a_trial_that_keeps_its_history_is_not_batched():
+    pytest.importorskip("torch", reason="torch is not installed")
+    trial = Trial("wine", "x", "LKGr", "best100", "rmkkm", "", {"max_iter": 8}, keep=("history",))
+    [[record]] = runner.run_on_device([[trial]], load, "cpu")
+    assert len(record.kept["history"]["objective"]) == 8
+
+
 KILLED = """
 import sys
 from kernelbraid.bench.protocol import read_experiment

@@ -13,6 +13,8 @@ def record(seed=0, status="converged", **more):
 def test_records_come_back_as_they_were_added(tmp_path):
     store = Store(tmp_path / "store.db")
     added = [record(seed, scores={"acc": 0.1 * seed}, learned={"linear": 1.0}, n_iter=seed) for seed in range(5)]
+    trial = Trial("wine", "abc", "LKGr", "mean20", seed=5, keep=("history", "kernel"))
+    added.append(Record(trial, "converged", kept={"history": {"mu": [1.0, 1.1]}}))
     store.add(*added)
     assert sorted(store.records(), key=lambda r: r.trial.seed) == added
     assert Store(tmp_path / "store.db").keys() == {r.trial.key for r in added}
@@ -29,10 +31,34 @@ def test_a_trial_that_is_there_stays_as_it_is(tmp_path):
 def test_the_key_depends_on_everything_that_decides_the_outcome():
     base = {"data": "wine", "checksum": "abc", "method": "KKM", "scoring": "mean20"}
     variants = [{}, {"data": "x"}, {"checksum": "x"}, {"method": "x"}, {"scoring": "best100"}, {"bank": "paper"}]
-    variants += [{"kernel": "linear"}, {"parameters": {"alpha": 1.0}}, {"seed": 1}, {"version": "2"}]
+    variants += [
+        {"kernel": "linear"},
+        {"parameters": {"alpha": 1.0}},
+        {"seed": 1},
+        {"version": "2"},
+        {"keep": ("kernel",)},
+    ]
     keys = {Trial(**{**base, **variant}).key for variant in variants}
     assert len(keys) == len(variants)
     assert Trial(**base, parameters={"a": 1, "b": 2}).key == Trial(**base, parameters={"b": 2, "a": 1}).key
+
+
+def test_the_key_of_a_trial_that_says_nothing_new_is_that_of_the_first_release():
+    trial = Trial("wine", "abc", "KKM", "mean20", "rmkkm", "linear", {"gamma": 0.5}, 1, "0.1.0")
+    assert trial.key == "69fb9d0ad2f07f1eb87c40172aa42404dc66d374a35ce4413d5eb6db71010eb0"
+    assert Trial(**{**vars(trial), "keep": ["kernel", "history"]}) == Trial(
+        **{**vars(trial), "keep": ("history", "kernel")}
+    )
+
+
+def test_a_row_that_is_older_than_a_field_is_read(tmp_path):
+    store = Store(tmp_path / "store.db")
+    trial = '{"data":"wine","checksum":"abc","method":"KKM","scoring":"mean20","seed":3}'
+    with sqlite3.connect(tmp_path / "store.db") as connection:
+        connection.execute("INSERT INTO records VALUES ('k', ?, ?)", (trial, '{"status":"done","n_iter":2}'))
+    connection.close()
+    [found] = store.records()
+    assert found == Record(Trial("wine", "abc", "KKM", "mean20", seed=3), "done", n_iter=2)
 
 
 def test_failures_can_be_forgotten(tmp_path):

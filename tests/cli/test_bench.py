@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from kernelbraid.bench import cluster
 from kernelbraid.bench.records import Record, Trial
 from kernelbraid.bench.store import Store
 
@@ -90,6 +91,19 @@ def test_a_missing_or_empty_store_is_named(invoke, tmp_path):
     assert "there is no store" in invoke("bench", "tables", str(tmp_path / "none.db"), code=1).stderr
     Store(tmp_path / "empty.db")
     assert "holds no record" in invoke("bench", "report", str(tmp_path / "empty.db"), code=1).stderr
+
+
+@pytest.mark.parametrize(("option", "value"), [("--jobs", 2), ("--device", "cpu")])
+def test_a_cluster_goes_with_no_other_way_to_run(refuse, file, tmp_path, option, value):
+    command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
+    refuse(*command, option, value, code=2, says=f"no use for {option}; leave one out.")
+
+
+def test_a_cluster_that_does_not_answer_ends_with_one_sentence(refuse, file, tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
+    refuse(*command, code=1, says="no Dask scheduler answered at '127.0.0.1:9' within 0.5 s; check that it runs")
 
 
 def test_the_group_without_a_command_shows_its_help(invoke):

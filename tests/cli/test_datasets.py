@@ -1,5 +1,6 @@
 import hashlib
 import json
+import sys
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -56,7 +57,7 @@ def site(tmp_path, monkeypatch):
 def test_without_a_command_the_help_is_shown_as_bad_usage(run):
     result = run("datasets")
     assert result.exit_code == 2
-    for word in ("list", "fetch", "import", "verify", "KERNELBRAID_DATA", "Exit codes"):
+    for word in ("list", "fetch", "import", "verify", "show", "KERNELBRAID_DATA", "Exit codes"):
         assert word in result.stdout
 
 
@@ -67,6 +68,7 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
         ("fetch", "NAME --force"),
         ("import", "NAME FILE --raw --force"),
         ("verify", "NAME"),
+        ("show", "NAME --out --classes --samples"),
     ],
 )
 def test_help_of_a_command_mentions_every_option(run, command, words):
@@ -184,6 +186,30 @@ def test_verify_refuses_what_is_missing_or_wrong(run, refuse, tiny, folder):
     result = run("datasets", "verify")
     assert result.stderr.count("Warning: ") == 2
     assert result.stderr.splitlines()[-1] == "Error: 2 of 3 files did not pass; see the warnings above."
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("SVG", b"<?xml")])
+def test_show_draws_a_data_set_of_images(run, tmp_path, suffix, start):
+    path = tmp_path / f"digits.{suffix}"
+    result = run("datasets", "show", "digits", "--out", path, "--classes", 3, "--samples", 2)
+    assert (result.exit_code, result.stderr, result.stdout) == (0, "", f"{path}\n")
+    assert path.read_bytes().startswith(start)
+    if suffix == "SVG":
+        assert all(f"class {one}" in path.read_text() for one in (0, 4, 9))
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_show_refuses_what_it_cannot_draw(refuse, tmp_path, monkeypatch):
+    to = ("--out", tmp_path / "a.png")
+    refuse("datasets", "show", "wine", *to, code=1, says=["wine is not made of images", "digits"])
+    refuse("datasets", "show", "yale", *to, code=1, says="kernelbraid datasets fetch yale")
+    refuse("datasets", "show", "digit", *to, code=1, says="choose digits")
+    refuse("datasets", "show", "digits", "--out", tmp_path / "a.jpg", code=2, says="neither .png nor .svg")
+    refuse("datasets", "show", "digits", "--out", tmp_path / "none" / "a.png", code=2, says="create it first")
+    refuse("datasets", "show", "digits", *to, "--classes", 0, code=2, says="at least 1")
+    refuse("datasets", "show", "digits", code=2, says="--out")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    refuse("datasets", "show", "digits", *to, code=1, says="kernelbraid[bench]")
 
 
 @pytest.mark.reference

@@ -19,8 +19,8 @@ from kernelbraid.ops import spectral_embedding, symmetrise
 from kernelbraid.solvers.batch import Setting, solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 
-# Fits of one batch, between two of which records are stored.
-BATCH = 32
+# Fits of one batch, between two of which records are stored, and the numbers in one matrix of all of them.
+BATCH, NUMBERS = 32, 2**28
 SOUND = (Status.CONVERGED, Status.MAX_ITER)
 
 
@@ -32,35 +32,44 @@ def run_on_device(groups: Sequence[list[Trial]], load: Any, device: str) -> Iter
             batches[to_json([group[0].data, group[0].bank, _limits(group[0])])].append(group)
         else:
             yield run_trials(group, load(group[0].data), device=device)
+    labelling: Iterator[list[Record]] = iter(())  # of the batch before, while the device solves the next one
     for alike in batches.values():
         dataset = load(alike[0][0].data)
         banks = resolve_banks(alike[0][0].bank, len(dataset.views))
         stack = stack_bank(dataset.views, banks, place=partial(to_device, name=device)).store()
-        for first in range(0, len(alike), BATCH):
-            yield from _run_batch(alike[first : first + BATCH], dataset, stack, bank_names(banks))
+        size = max(1, min(BATCH, NUMBERS // stack.n_samples**2))
+        for first in range(0, len(alike), size):
+            solved = _run_batch(alike[first : first + size], dataset, stack, bank_names(banks))
+            yield from labelling
+            labelling = solved
         del stack
+    yield from labelling
 
 
 def _can_batch(trial: Trial) -> bool:
-    """Tell whether a trial is a fit of LKG that starts as the batched solver does."""
-    if METHODS.get(trial.method) is None or "graph_penalty" not in METHODS[trial.method].settings:
+    """Tell whether a trial is a fit of LKG that starts as the batched solver does; the batch knows no history."""
+    if trial.keep:
+        return False
+    if trial.altered or METHODS.get(trial.method) is None or "graph_penalty" not in METHODS[trial.method].settings:
         return False
     settings = settings_of(make(trial, 2))
     return bool(settings["graph_start"] == "identity" and settings["kernel_start"] == "average")
 
 
 def _run_batch(groups: Sequence[list[Trial]], dataset: Any, stack: Any, names: list[str]) -> Iterator[list[Record]]:
-    """Yield the records of some fits over the same kernels: graphs on the device, labels in processes of the host."""
+    """Solve some fits over the same kernels on the device; return their records, made in processes of the host."""
     started = time.perf_counter()
     solutions = _solve(groups, stack)
     seconds = (time.perf_counter() - started) / len(groups)
-    fits = [
-        [(trial, *_embed(trial, dataset, solution[_graph_of(trial)], names)) for trial in group]
+    embedded = [
+        (trial, *_embed(trial, dataset, solution[_graph_of(trial)], names))
         for group, solution in zip(groups, solutions, strict=True)
+        for trial in group
     ]
     del solutions
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs=-1)(delayed(_label)(fit, dataset, seconds) for fit in fits)
+        tasks = [delayed(_label)(*fit, dataset, seconds) for fit in embedded]
+        return iter(Parallel(n_jobs=-1, return_as="generator", pre_dispatch="all")(tasks))
 
 
 def _solve(groups: Sequence[list[Trial]], stack: Any) -> list[dict[str, Solution[Any]]]:
@@ -89,18 +98,14 @@ def _embed(trial: Trial, dataset: Any, solution: Solution[Any], names: list[str]
     return embedding, _Fitted(str(solution.status), solution.n_iter, to_numpy(solution.state.g), names)
 
 
-def _label(fit: list[Any], dataset: Any, seconds: float) -> list[Record]:
-    """Return the records of the embeddings of a fit."""
-    records = []
-    for trial, embedding, outcome in fit:
-        if outcome is None:
-            reason = " ".join(f"{type(embedding).__name__}: {embedding}".split())
-            records.append(Record(trial, "failed", reason=reason, **here()))
-            continue
-        by_distance = settings_of(make(trial, dataset.n_clusters))["restart_score"] == "distance"
-        labels = cluster_embedding(embedding, trial, dataset.n_clusters, by_distance=by_distance)
-        records.append(record_of(trial, dataset, outcome, labels, seconds))
-    return records
+def _label(trial: Trial, embedding: Any, outcome: "_Fitted | None", dataset: Any, seconds: float) -> list[Record]:
+    """Return the record of an embedding, as a list of one."""
+    if outcome is None:
+        reason = " ".join(f"{type(embedding).__name__}: {embedding}".split())
+        return [Record(trial, "failed", reason=reason, **here())]
+    by_distance = settings_of(make(trial, dataset.n_clusters))["restart_score"] == "distance"
+    labels = cluster_embedding(embedding, trial, dataset.n_clusters, by_distance=by_distance)
+    return [record_of(trial, dataset, outcome, labels, seconds)]
 
 
 def _limits(trial: Trial) -> dict[str, Any]:

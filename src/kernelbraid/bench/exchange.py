@@ -11,7 +11,7 @@ from kernelbraid.bench.records import Record, Trial, to_json
 from kernelbraid.bench.store import StoreError
 
 # Columns that hold tables of their own, as JSON.
-NESTED = ("parameters", "scores", "deviations", "label_free", "learned")
+NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept")
 
 
 def write_records(records: Sequence[Record], path: Path | str) -> Path:
@@ -46,7 +46,8 @@ def _row(record: Record) -> dict[str, Any]:
 
 def _record(row: dict[str, Any]) -> Record:
     values = {name: json.loads(value) if name in NESTED else value for name, value in row.items()}
-    trial = {name: values.pop(name) for name in Trial.__dataclass_fields__}
+    # A file may be older than some of the columns.
+    trial = {name: values.pop(name) for name in Trial.__dataclass_fields__ if name in values}
     return Record(Trial(**trial), **values)
 
 

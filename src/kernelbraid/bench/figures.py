@@ -1,4 +1,4 @@
-"""Pictures of records: ours against published, sensitivity surfaces, learned kernel weights.
+"""Pictures of records: ours against published, sensitivity surfaces, learned kernel weights, and the list of all.
 
 Brightness or position carries every value, so that the pictures can be read with any colour vision and in grey.
 Matplotlib is imported when a picture is drawn; nothing is shown and no global setting is changed.
@@ -6,10 +6,12 @@ Matplotlib is imported when a picture is drawn; nothing is shown and no global s
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kernelbraid.bench.canvas import FAINT, HEAT, INK, OURS, PUBLISHED, new_figure, plain
+from kernelbraid.bench.figures_fits import consensus_kernels, convergence
+from kernelbraid.bench.kept import best_kept
 from kernelbraid.bench.published import DATA, MEASURES, PROPOSED, RECORD_NAMES, TABLE_2
 from kernelbraid.bench.records import Record
 from kernelbraid.bench.select import Conditions, Patch, Pool, Pools, Surface, conditions, pools, surfaces
@@ -20,33 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's blue and orange.
-OURS, PUBLISHED = "#0072B2", "#E69F00"
-INK, FAINT = "#444444", "#dddddd"
-HEAT = "cividis"
-FORMATS = ("png", "svg")
-DPI = 150
-COLUMNS = 3  # panels side by side
 DARK = 0.6  # share of the colour scale below which writing is white
-
-
-def new_figure(n_panels: int, width: float, height: float, columns: int = COLUMNS) -> tuple[Figure, list[Axes]]:
-    """Return a figure that belongs to no window, and as many axes as asked for."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(
-            "matplotlib, which draws the figures, is not installed; pip install 'kernelbraid[bench]'."
-        ) from None
-    columns = min(columns, n_panels)
-    n_rows = -(-n_panels // columns)
-    figure = Figure(figsize=(width * columns, height * n_rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(n_rows, columns, squeeze=False).ravel().tolist()
-    for unused in grid[n_panels:]:
-        unused.set_axis_off()
-    return figure, grid[:n_panels]
 
 
 def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
@@ -78,7 +54,7 @@ def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
         ax.set_xlim(0, 105)
         ax.set_title(data, loc="left", size="medium")
         ax.grid(axis="y", color=FAINT, linewidth=0.6)
-        _plain(ax)
+        plain(ax)
     figure.suptitle(f"{MEASURES[measure]} in per cent, {under}: ours (filled) and published (open)", size="medium")
     return figure
 
@@ -90,13 +66,6 @@ def _dots(ax: Axes, place: int, ours: float | None, published: float | None) -> 
         ax.plot([published], [place], "o", markerfacecolor="white", markeredgecolor=PUBLISHED, markersize=6, zorder=3)
     if ours is not None:
         ax.plot([ours], [place], "o", color=OURS, markersize=4, zorder=4)
-
-
-def _plain(ax: Axes) -> None:
-    ax.set_axisbelow(True)
-    ax.tick_params(length=0, colors=INK, labelsize="small")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
 
 
 def sensitivity(found: Sequence[Surface]) -> Figure:
@@ -144,7 +113,7 @@ def _heat_map(ax: Axes, surface: Surface, scale: Any) -> None:
     ax.set_xlabel(column_name)
     ax.set_ylabel(row_name)
     ax.set_title(f"{surface.fixed[0]} = {surface.fixed[1]:g}", loc="left", size="medium")
-    _plain(ax)
+    plain(ax)
 
 
 def _square(ax: Axes, x: int, y: int, patch: Patch, scale: Any) -> None:
@@ -186,7 +155,7 @@ def kernel_weights(found: Sequence[Pool]) -> Figure:
         ax.invert_yaxis()
         ax.set_xlim(0, 1)
         ax.set_title(pool.data, loc="left", size="medium")
-        _plain(ax)
+        plain(ax)
     figure.suptitle(f"Kernel weights of {found[0].method} at its best accuracy", size="medium")
     return figure
 
@@ -214,19 +183,13 @@ def all_figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure]]:
             ]
             if with_weights:
                 yield f"weights_{method}_{stem(under)}", kernel_weights(with_weights)
+        for part, draw in {"history": convergence, "kernel": consensus_kernels}.items():
+            kept = best_kept(records, under, part, order=_ordered(results))
+            if kept:
+                yield f"{draw.__name__}_{stem(under)}", draw(kept)
 
 
 def _ordered(results: Pools) -> list[str]:
     """Return the data sets in the order of the paper, others behind."""
     order = list(RECORD_NAMES.values())
     return sorted(results.data(), key=lambda name: (order.index(name) if name in order else len(order), name))
-
-
-def render(figure: Figure, kind: str) -> bytes:
-    """Return a figure as the content of a file, the same for the same figure."""
-    from matplotlib import rc_context
-
-    target = io.BytesIO()
-    with rc_context({"svg.hashsalt": "kernelbraid", "svg.fonttype": "none"}):
-        figure.savefig(target, format=kind, dpi=DPI, metadata={"Date": None} if kind == "svg" else None)
-    return target.getvalue()

@@ -15,10 +15,12 @@ from sklearn.metrics import silhouette_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._linalg import blas_threads
+from kernelbraid.bench.changes import OUTLIER, SHUFFLED, change, changed_kernels
+from kernelbraid.bench.keeping import keep_parts
 from kernelbraid.bench.methods import COMPARED, RIVALS
 from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
 from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import BANKS
+from kernelbraid.kernels import BANKS, bank_names, resolve_banks
 from kernelbraid.metrics import evaluate
 from kernelbraid.ops import spectral_embedding, symmetrise
 from kernelbraid.solvers.kmeans import kmeans
@@ -35,7 +37,9 @@ def fit_key(trial: Trial) -> str:
     readouts = READOUTS if _has_graph(trial.method) else ()
     solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
     scoring = "" if _has_graph(trial.method) else trial.scoring
-    return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, trial.seed, scoring])
+    return to_json(
+        [trial.data, trial.method, trial.bank, trial.kernel, solver, trial.seed, scoring, trial.changes, trial.keep]
+    )
 
 
 def _has_graph(method: str) -> bool:
@@ -60,7 +64,8 @@ def skip(trial: Trial, reason: str) -> Record:
 def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
     fitted: Any = None
     seconds = 0.0
-    k, data = dataset.n_clusters, data_for(trials[0], dataset)
+    k, dataset = dataset.n_clusters, change(dataset, trials[0].changes, trials[0].seed)
+    data = data_for(trials[0], dataset)
     for trial in trials:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how a fit ended is in its status
@@ -79,7 +84,9 @@ def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[
 
 
 def data_for(trial: Trial, dataset: Any) -> Any:
-    """Return what the estimator of a trial takes: all views, the one of its kernel, or their features side by side."""
+    """Return what the estimator of a trial takes: views, the one of its kernel, features side by side, or kernels."""
+    if takes_kernels(trial):
+        return kernels_for(trial, dataset)
     if dataset.X is not None:
         return dataset.X
     if COMPARED[trial.method].policy == "each":
@@ -87,6 +94,18 @@ def data_for(trial: Trial, dataset: Any) -> Any:
     if trial.method in RIVALS:
         return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
     return dataset.views
+
+
+def takes_kernels(trial: Trial) -> bool:
+    """Tell whether a trial needs kernels that no estimator makes of samples."""
+    return SHUFFLED in trial.changes or COMPARED[trial.method].reduce is not None
+
+
+def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
+    """Return kernels of shape (n_kernels, n, n): those of the bank with the changes of a trial, or one made of them."""
+    kernels = changed_kernels(dataset, trial.bank, trial.changes, trial.seed)
+    reduce = COMPARED[trial.method].reduce
+    return kernels if reduce is None else reduce(kernels, **trial.parameters)[None]
 
 
 def _joined(dataset: Any) -> Any:
@@ -114,15 +133,16 @@ def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0)
     """Return the unfitted estimator of a trial."""
     method = COMPARED[trial.method]
     parameters: dict[str, Any] = dict(trial.parameters)
-    if method.policy == "all":
-        parameters["kernels"] = trial.bank
-    if method.policy == "each":
-        parameters["kernel"] = next(
-            kernel for kernel in BANKS[trial.bank] if kernel.name == split_kernel(trial.kernel)[1]
-        )
     known = method.make(n_clusters).get_params()
+    if method.policy == "all":
+        parameters["kernels"] = "precomputed" if takes_kernels(trial) else trial.bank
+    if method.policy == "each":
+        kernel = next(kernel for kernel in BANKS[trial.bank] if kernel.name == split_kernel(trial.kernel)[1])
+        parameters |= {"kernel": kernel} if "kernel" in known else {"kernels": [kernel]}
     if trial.scoring == "best100" and "n_init" in known:
         parameters["n_init"] = RESTARTS
+    if "history" in trial.keep and "record_objective" in known:
+        parameters["record_objective"] = True
     if device is not None and "device" in known:
         parameters["device"] = device
     return method.make(n_clusters, **parameters, random_state=trial.seed * RUNS + run)
@@ -150,22 +170,33 @@ def cluster_embedding(embedding: Any, trial: Trial, n_clusters: int, *, by_dista
 
 def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarray], seconds: float) -> Record:
     """Score the labels of a trial."""
-    runs = [evaluate(dataset.y, found) for found in labels]
+    scored = dataset.y != OUTLIER
+    runs = [evaluate(dataset.y[scored], found[scored]) for found in labels]
     names = list(runs[0])
     table = np.array([[scores[name] for name in names] for scores in runs])
     deviations = dict(zip(names, table.std(axis=0).tolist(), strict=True)) if len(runs) > 1 else {}
-    weights = to_numpy(getattr(model, "kernel_weights_", np.empty(0))).tolist()
     return Record(
         trial,
         status=str(getattr(model, "status_", "done")),
         scores=dict(zip(names, table.mean(axis=0).tolist(), strict=True)),
         deviations=deviations,
         label_free=label_free(dataset, labels[0]),
-        learned=dict(zip(getattr(model, "kernel_names_", []), weights, strict=False)) if len(weights) > 1 else {},
+        learned=_learned(trial, dataset, model),
         n_iter=int(getattr(model, "n_iter_", 0)),
         seconds=seconds,
+        kept=keep_parts(model, labels[0], trial.keep),
         **here(),
     )
+
+
+def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
+    """Return the weights of several kernels by name."""
+    weights = to_numpy(getattr(model, "kernel_weights_", np.empty(0))).tolist()
+    if len(weights) < 2:
+        return {}
+    precomputed = takes_kernels(trial)  # and known by their numbers alone
+    names = bank_names(resolve_banks(trial.bank, len(dataset.views))) if precomputed else model.kernel_names_
+    return dict(zip(names, weights, strict=True))
 
 
 def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:

@@ -1,10 +1,14 @@
-"""Style and script of the report."""
+"""Style and scripts of the report."""
+
+import json
+from typing import Any
 
 CSS = """
 :root{--ink:#1c1c1e;--dim:#5f6368;--paper:#fff;--box:#f4f5f7;--line:#d9dce1;--ours:#0072B2;--theirs:#D98200;
---more:#4aa3df;--less:#f0a030;--void:#c4c7cc}
+--more:#4aa3df;--less:#f0a030;--void:#c4c7cc;--third:#008060;--fourth:#C04A00}
 @media(prefers-color-scheme:dark){:root{--ink:#ececee;--dim:#a2a6ad;--paper:#151618;--box:#202226;--line:#383b41;
---ours:#56B4E9;--theirs:#E69F00;--more:#1f77b4;--less:#b36b00;--void:#4a4d54}}
+--ours:#56B4E9;--theirs:#E69F00;--more:#1f77b4;--less:#b36b00;--void:#4a4d54;
+--third:#2bc49a;--fourth:#ff8a4c}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
 header,main{max-width:1280px;margin:0 auto;padding:0 20px;min-width:0}
@@ -34,8 +38,8 @@ td.more{background:color-mix(in srgb,var(--more) var(--share),transparent)}
 td.less{background:color-mix(in srgb,var(--less) var(--share),transparent)}
 select{font:inherit;color:inherit;background:var(--box);border:1px solid var(--line);border-radius:6px;padding:5px 8px;
 max-width:100%}
-label{display:inline-block;margin:0 1em .4em 0;max-width:100%}
-.plot{width:100%;min-width:0;overflow:hidden}.heat{max-width:760px}
+label{display:inline-block;margin:0 1em .4em 0;max-width:calc(100% - 1em)}
+.plot{width:100%;min-width:0;overflow:hidden}.heat{max-width:760px}.square{max-width:600px}
 details{margin:.8em 0}summary{cursor:pointer;margin-bottom:.5em}
 @media(max-width:600px){header,main{padding:0 12px}h1{font-size:1.25rem}.cards li{padding:6px 10px}}
 """
@@ -122,13 +126,54 @@ function drawHeat(panel, surfaces) {
   ], layout({height: 420, xaxis: {type: "category", title: {text: chosen.xName}, showgrid: false, fixedrange: true},
     yaxis: {type: "category", title: {text: chosen.yName}, showgrid: false, fixedrange: true}}), config);
 }
+const kept = JSON.parse(document.getElementById("kept").textContent);
+const LINES = [["ink", "dot"], ["ours", "solid"], ["third", "dashdot"], ["fourth", "dash"]];
+function drawCurves(curves) {
+  const traces = curves.lines.map((curve, at) => ({type: "scatter", mode: "lines+markers", name: curve.label,
+    x: curve.values.map((_, step) => step + 1), y: curve.values, customdata: curves.besides, marker: {size: 5},
+    line: {color: colour(LINES[at % LINES.length][0]), dash: LINES[at % LINES.length][1], width: 2},
+    hovertemplate: "<b>step %{x}</b><br>" + curve.label + " %{y:.4g}<br>%{customdata}<extra></extra>"}));
+  Plotly.react(document.getElementById("curves"), traces, layout({height: 420, hovermode: "closest", showlegend: true,
+    legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
+    xaxis: {title: {text: "step"}, fixedrange: true, rangemode: "tozero"},
+    yaxis: {type: "log", range: curves.range, dtick: curves.dtick, exponentformat: "power", fixedrange: true}}),
+  config);
+}
+function drawKernel(kernel) {
+  const {image, edges, sizes} = kernel, borders = sizes.reduce((all, size) => [...all, all.at(-1) + size], [0]);
+  const cluster = sample => borders.findIndex(border => border > sample);
+  const span = (what, first, last) => first === last ? `${what} ${first}` : `${what}s ${first}–${last}`;
+  const block = at => span("sample", edges[at] + 1, edges[at + 1]) + ", "
+    + span("cluster", cluster(edges[at]), cluster(edges[at + 1] - 1));
+  const names = image.map((_, at) => block(at));
+  const line = {type: "line", line: {color: "#fff", width: 1}}, end = borders.at(-1), inner = borders.slice(1, -1);
+  const bare = {showticklabels: false, ticks: "", showgrid: false, fixedrange: true, constrain: "domain"};
+  Plotly.react(document.getElementById("kernel"), [{type: "heatmap", z: image, x: edges, y: edges,
+    customdata: names.map(row => names.map(column => row + "<br>" + column)), colorscale: "Cividis",
+    zmin: kernel.range[0], zmax: kernel.range[1], colorbar: {thickness: 10, len: 0.9},
+    hovertemplate: "%{customdata}<br>mean %{z:.3g}<extra></extra>"}],
+  layout({height: Math.min(560, document.getElementById("kernel").clientWidth), margin: {l: 10, r: 10, t: 10, b: 10},
+    shapes: inner.flatMap(at => [{...line, x0: at, x1: at, y0: 0, y1: end}, {...line, x0: 0, x1: end, y0: at, y1: at}]),
+    xaxis: {...bare, range: [0, end]}, yaxis: {...bare, range: [end, 0], scaleanchor: "x"}}), config);
+}
+function drawFit() {
+  if (!kept.length) return;
+  const fit = kept[Number(document.getElementById("fit").value)];
+  document.getElementById("ending").textContent = fit.ending;
+  document.getElementById("history").hidden = !fit.curves;
+  document.getElementById("consensus").hidden = !fit.kernel;
+  if (fit.curves) drawCurves(fit.curves);
+  if (fit.kernel) drawKernel(fit.kernel);
+}
+if (kept.length) document.getElementById("fit").addEventListener("change", drawFit);
+
 function draw(panel) {
   const own = payload[Number(panel.dataset.index)];
   drawDots(panel, own.points);
   drawHeat(panel, own.surfaces);
 }
 const panels = [...document.querySelectorAll(".panel")];
-const drawShown = () => panels.filter(panel => !panel.hidden).forEach(draw);
+const drawShown = () => { panels.filter(panel => !panel.hidden).forEach(draw); drawFit(); };
 panels.forEach(panel => panel.querySelectorAll("select").forEach(
   select => select.addEventListener("change", () => draw(panel))));
 document.getElementById("conditions").addEventListener("change", event => {
@@ -138,3 +183,20 @@ document.getElementById("conditions").addEventListener("change", event => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawShown);
 drawShown();
 """
+
+
+def embed(name: str, payload: Any) -> str:
+    """Return data for the script of the page."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return f"<script type='application/json' id='{name}'>{text}</script>"
+
+
+def plotly() -> str:
+    """Return plotly.js as it can stand in a page."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise ImportError(
+            "plotly, which draws the report, is not installed; pip install 'kernelbraid[bench]'."
+        ) from None
+    return str(get_plotlyjs()).replace("</script", "<\\/script")

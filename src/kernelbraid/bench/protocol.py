@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from kernelbraid.bench.changes import CHANGES, SHUFFLED
+from kernelbraid.bench.kept import PARTS
 from kernelbraid.bench.methods import COMPARED, Method
 from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
 from kernelbraid.kernels import BANKS
@@ -41,6 +43,17 @@ def _is_random(value: Any) -> bool:
     )
 
 
+def _is_changes(value: Any) -> bool:
+    """Tell whether there are levels of every change, and one kernel where one is to be shuffled."""
+    if not isinstance(value, dict) or isinstance(value.get("kernel"), str) != (SHUFFLED in value):
+        return False
+    levels = [entry for name, entry in value.items() if name != "kernel"]
+    return bool(levels) and all(
+        isinstance(entry, list) and entry and all(type(level) in (int, float) and level >= 0 for level in entry)
+        for entry in levels
+    )
+
+
 NAMES = (_is_list_of(str), 'a list of names, such as ["yale"]')
 # What a run in the file may say.
 EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -53,6 +66,8 @@ EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "settings": (lambda value: isinstance(value, dict), "a table of parameters, such as { tol = 1e-4 }"),
     "grid": (_is_grid, '"registry", or a table of lists, such as { alpha = [0.1, 1.0] }'),
     "random": (_is_random, "a count and two positive ends for each parameter: { count = 20, alpha = [1e-3, 1.0] }"),
+    "changes": (_is_changes, 'levels, such as { noise = [0.5, 1.0] } or { shuffled = [0.5], kernel = "linear" }'),
+    "keep": (_is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
     "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
 }
 
@@ -131,12 +146,27 @@ class _Reader:
         self.check_names(run.get("banks", []), BANKS, "bank")
         self.check_names(run.get("scoring", []), SCORINGS, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
+        self.check_names(run.get("keep", []), PARTS, "part of a fit")
+        self.check_names(run.get("changes", {}), [*CHANGES, SHUFFLED, "kernel"], "change of the data")
+        self.check_shuffled(run)
         grid = run.get("grid", {})
         words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
         words += [name for name in run.get("random", {}) if name != "count"]
         for method in run["methods"]:
             known = [name for name in COMPARED[method].make(2).get_params() if name not in RESERVED]
             self.check_names(words, known, f"parameter of {method} that an experiment sets")
+            if run.get("keep") and "record_objective" not in known:
+                raise ProtocolError(f"{self.path}: keep is for LKGr and LKGs; give {method} a [[run]] without it.")
+
+    def check_shuffled(self, run: Mapping[str, Any]) -> None:
+        """Refuse to shuffle a kernel that a bank does not have, or for a method that does not take all of them."""
+        if SHUFFLED not in run.get("changes", {}):
+            return
+        for bank in run.get("banks", ["rmkkm"]):
+            self.check_names([run["changes"]["kernel"]], _kernel_names([bank]), f"kernel of the bank {bank}")
+        for method in run["methods"]:
+            if COMPARED[method].policy != "all":
+                raise ProtocolError(f"{self.path}: {SHUFFLED} is for methods on all kernels; leave {method} out.")
 
     def check_types(self, run: Mapping[str, Any]) -> None:
         """Refuse values of another kind than a key has."""
@@ -163,13 +193,23 @@ def _kernel_names(banks: Iterable[str]) -> list[str]:
 def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
     """Yield the trials of a run."""
     found = {name: load(name) for name in run["data"]}
-    outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]))
-    for data, name, scoring, seed in outer:
+    keep = tuple(run.get("keep", ()))
+    outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
+    for data, name, scoring, seed, changes in outer:
         method = COMPARED[name]
         banks = [""] if method.policy == "features" else run.get("banks", ["rmkkm"])
         for bank, parameters in product(banks, _settings(run, method)):
             for kernel in _kernels(method, bank, run.get("kernels"), len(found[data].views)):
-                yield Trial(data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
+                what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
+                yield Trial(*what, changes=changes, keep=keep)
+
+
+def _changes(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the changes of the data that a run goes through: each level of each; none if it names none."""
+    named = run.get("changes", {})
+    levels = [(name, level) for name, values in named.items() if name != "kernel" for level in values]
+    beside = {"kernel": named["kernel"]} if "kernel" in named else {}
+    return [{name: level, **(beside if name == SHUFFLED else {})} for name, level in levels] or [{}]
 
 
 def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) -> list[str]:

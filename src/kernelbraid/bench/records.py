@@ -9,6 +9,11 @@ from typing import Any, Literal, TypeAlias
 #: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
 Scoring: TypeAlias = Literal["best100", "mean20"]
 SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
+# Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
+KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
+
+# Between the name of a method and the part that is taken out of it.
+ABLATED = "/"
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,22 @@ class Trial:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     version: str = ""  # of the package
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of the data, see `kernelbraid.bench.changes`
+    keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores, see `kernelbraid.bench.keeping`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON
+
+    @property
+    def altered(self) -> bool:
+        """Whether the data were changed or a part of the method taken out, which its name tells after a slash."""
+        return bool(self.changes) or ABLATED in self.method
 
     @property
     def key(self) -> str:
         """Hash of all of it."""
-        return hashlib.sha256(to_json(asdict(self)).encode()).hexdigest()
+        content = {name: value for name, value in asdict(self).items() if name in KEYED or value}
+        return hashlib.sha256(to_json(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,7 @@ class Record:
     peak_bytes: int = 0  # of the process until then
     machine: str = ""
     created: str = ""
+    kept: Mapping[str, Any] = field(default_factory=dict)  # what the trial asked to keep of the fit
 
     @property
     def succeeded(self) -> bool:

@@ -3,7 +3,6 @@
 The file holds plotly.js, the records that are shown, and the style; it can be mailed and opened anywhere.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from kernelbraid._files import write_whole
-from kernelbraid.bench.figures import FORMATS, all_figures, render
-from kernelbraid.bench.page import CSS, JS
+from kernelbraid.bench.canvas import FORMATS, render
+from kernelbraid.bench.figures import all_figures
+from kernelbraid.bench.page import CSS, JS, embed, plotly
 from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, TABLE_2
 from kernelbraid.bench.records import Record
+from kernelbraid.bench.report_fits import fits_payload, fits_section
 from kernelbraid.bench.select import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.tables import (
     PREFIXES,
@@ -38,6 +39,13 @@ from kernelbraid.bench.tables import (
 __all__ = ["all_tables", "write_report", "write_tables"]
 
 TITLE = "Low-rank kernel and graph learning: ours against published"
+SECTIONS = {
+    "overview": "Overview",
+    "results": "Results",
+    "fits": "Fits",
+    "failures": "Failures",
+    "remarks": "About the paper",
+}
 # Nothing may be loaded from anywhere, whatever a record holds.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 FULL_COLOUR = 10.0  # points of difference at which the colour of a cell is strongest
@@ -105,12 +113,13 @@ def report(records: Sequence[Record]) -> str:
     shown = [_panel(index, *pair) for index, pair in enumerate(zip(results, under, strict=True))]
     payload = [{"points": _points(found), "surfaces": list(_surfaces(found))} for found in results]
     options = "".join(f'<option value="{index}">{escape(str(each))}</option>' for index, each in enumerate(under))
+    links = "".join(f"<a href='#{name}'>{title}</a>" for name, title in SECTIONS.items())
     body = [
-        f"<header><h1>{TITLE}</h1><nav aria-label='Sections'><a href='#overview'>Overview</a><a href='#results'>Results"
-        "</a><a href='#failures'>Failures</a><a href='#remarks'>About the paper</a></nav></header><main>",
+        f"<header><h1>{TITLE}</h1><nav aria-label='Sections'>{links}</nav></header><main>",
         _overview(records, results),
         "<section id='results'><h2>Results</h2><p><label>Scoring and kernels "
         f"<select id='conditions'>{options}</select></label></p>{''.join(shown)}</section>",
+        fits_section(records),
         f"<section id='failures'><h2>Failed and skipped</h2>{_html_table(failures_table(records))}</section>",
         _remarks(),
         "</main>",
@@ -120,21 +129,9 @@ def report(records: Sequence[Record]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><link rel="icon" href="data:,">'
         f"<meta name='color-scheme' content='light dark'><title>{TITLE}</title><style>{CSS}</style>"
     )
-    data = json.dumps(payload, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    scripts = (
-        f"<script type='application/json' id='data'>{data}</script><script>{_plotly()}</script><script>{JS}</script>"
-    )
+    data = embed("data", payload) + embed("kept", fits_payload(records))
+    scripts = f"{data}<script>{plotly()}</script><script>{JS}</script>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(body)}{scripts}</body></html>\n"
-
-
-def _plotly() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise ImportError(
-            "plotly, which draws the report, is not installed; pip install 'kernelbraid[bench]'."
-        ) from None
-    return str(get_plotlyjs()).replace("</script", "<\\/script")
 
 
 def _overview(records: Sequence[Record], results: Iterable[Pools]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
@@ -15,6 +15,9 @@ from kernelbraid.bench.protocol import Experiment
 from kernelbraid.bench.records import Record, Trial
 from kernelbraid.bench.store import Store
 from kernelbraid.datasets import load
+
+# From groups of trials that share a fit to the records of each, in any order.
+Execute: TypeAlias = Callable[[Sequence[list[Trial]]], Iterator[list[Record]]]
 
 
 @dataclass
@@ -51,6 +54,7 @@ def run(
     *,
     n_jobs: int = 1,
     device: str | None = None,
+    execute: Execute | None = None,
     watch: Callable[[Progress, Record | None], None] | None = None,
 ) -> Progress:
     """Run the trials of an experiment that the store does not have.
@@ -65,6 +69,9 @@ def run(
         Processes, each with one thread of linear algebra.
     device : str, default=None
         PyTorch device for the methods that can use one; then everything runs in this process.
+    execute : callable, default=None
+        Runs groups of trials elsewhere and yields the records of each as soon as it is done, as that of a
+        `kernelbraid.bench.cluster.Cluster` does; then `n_jobs` and `device` are not used.
     watch : callable, default=None
         ``watch(progress, record)`` is called after every record, and once before the first with None.
     """
@@ -75,7 +82,8 @@ def run(
         watch(progress, None)
     skipped = [skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]
     groups = share_fits([trial for trial in missing if trial.key not in experiment.skipped])
-    for records in chain([skipped], _execute(groups, n_jobs, device)):
+    done = _execute(groups, n_jobs, device) if execute is None else execute(groups)
+    for records in chain([skipped], done):
         store.add(*records)
         for record in records:
             progress.add(record)

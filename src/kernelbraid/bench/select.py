@@ -25,9 +25,12 @@ class Conditions:
 
     scoring: Scoring
     bank: str | None = None  # None: all, the bank being one more thing that is tuned
+    altered: bool = False  # only trials on changed data, and methods without a part
 
     def admit(self, trial: Trial) -> bool:
-        """Whether a trial belongs to it; one without a bank belongs to every bank."""
+        """Whether a trial belongs to it; one without a bank belongs to every bank, an altered one to none."""
+        if trial.altered != self.altered:
+            return False
         return trial.scoring == self.scoring and (self.bank is None or trial.bank in ("", self.bank))
 
     def __str__(self) -> str:
@@ -38,6 +41,8 @@ def conditions(records: Iterable[Record]) -> list[Conditions]:
     """Return the conditions that records were made under, ``"best100"`` if there are no records."""
     banks: dict[Scoring, set[str]] = defaultdict(set)
     for record in records:
+        if record.trial.altered:
+            continue
         banks[record.trial.scoring].add(record.trial.bank)
     found: list[Conditions] = []
     for scoring in (scoring for scoring in SCORINGS if scoring in banks):

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from kernelbraid._arrays import to_device
+from kernelbraid.bench.cluster import ClusterError, connect
 from kernelbraid.bench.exchange import read_records, write_records
 from kernelbraid.bench.protocol import ProtocolError, read_experiment
 from kernelbraid.bench.records import Record
@@ -28,7 +29,17 @@ from kernelbraid.datasets import DataError, available, load
 SHOWN = 12  # cells of the live table
 
 
-def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, as_json: bool, quiet: bool) -> None:
+def run(
+    file: Path,
+    store: Path,
+    *,
+    jobs: int,
+    device: str | None,
+    dask: str | None,
+    again: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Run what is missing of an experiment."""
     from kernelbraid import __version__
 
@@ -36,12 +47,14 @@ def run(file: Path, store: Path, *, jobs: int, device: str | None, again: bool, 
         experiment = read_experiment(file, load, available(), __version__)
         if device is not None:
             to_device(np.empty(0), device)  # says so if it is not there
-        records = Store(store)
-        forgotten = records.forget_failures(trial.key for trial in experiment.trials) if again else 0
-        started = perf_counter()
-        with show(experiment.title, hidden=quiet or as_json) as watch:
-            progress = run_trials(experiment, records, n_jobs=jobs, device=device, watch=watch)
-    except (ProtocolError, StoreError, DataError, ValueError) as error:
+        with nullcontext() if dask is None else connect(dask) as cluster:
+            execute = None if cluster is None else cluster.execute
+            records = Store(store)
+            forgotten = records.forget_failures(trial.key for trial in experiment.trials) if again else 0
+            started = perf_counter()
+            with show(experiment.title, hidden=quiet or as_json) as watch:
+                progress = run_trials(experiment, records, n_jobs=jobs, device=device, execute=execute, watch=watch)
+    except (ProtocolError, StoreError, ClusterError, DataError, ValueError) as error:
         raise Failure(str(error)) from None
     summary = {
         "experiment": experiment.name,
@@ -138,6 +151,10 @@ def run_command(
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="PyTorch device to compute on, such as cuda.")
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on, such as 10.0.0.1:8786."),
+    ] = None,
     again: Annotated[bool, typer.Option("--retry-failed", help="Run trials that failed once more.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
@@ -149,8 +166,12 @@ def run_command(
     [bold]Example[/bold]
 
       kernelbraid bench run experiments/smoke.toml --store smoke.db --jobs 2
+      kernelbraid bench run smoke.toml --store smoke.db --dask 10.0.0.1:8786
     """
-    run(file, store, jobs=jobs, device=device, again=again, as_json=as_json, quiet=quiet)
+    if dask is not None and (jobs > 1 or device is not None):
+        other = "--device" if device is not None else "--jobs"
+        raise Failure(f"--dask leaves the work to the cluster, which has no use for {other}; leave one out.", BAD_USAGE)
+    run(file, store, jobs=jobs, device=device, dask=dask, again=again, as_json=as_json, quiet=quiet)
 
 
 @app.command("tables")

@@ -1,15 +1,18 @@
-"""``kernelbraid datasets``: list, fetch, import and verify the data sets of the paper."""
+"""``kernelbraid datasets``: list, fetch, import, verify and show the data sets of the paper."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kernelbraid.bench.canvas import FORMATS, render
+from kernelbraid.bench.figures_samples import sample_sheet
 from kernelbraid.cli.failure import BAD_USAGE, Failure
-from kernelbraid.cli.output import print_json, print_table, print_warnings
-from kernelbraid.cli.values import existing_file
+from kernelbraid.cli.output import check_target, print_json, print_table, print_warnings, write_whole
+from kernelbraid.cli.values import existing_file, whole_number
 from kernelbraid.datasets import CATALOG, DataError, fetch, loading, store
 from kernelbraid.datasets.bundled import BUNDLED
+from kernelbraid.datasets.images import load_images
 
 NOT_HERE, BUNDLED_WITH = "not here", "in scikit-learn"
 HEADER = ["name", "data set", "samples", "features", "classes", "where"]
@@ -31,7 +34,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a file that is the
 
 @app.callback(invoke_without_command=True)
 def start(ctx: typer.Context) -> None:
-    """List, fetch, import and verify the data sets of the paper.
+    """List, fetch, import, verify and show the data sets of the paper.
 
     Files are kept in the folder named by KERNELBRAID_DATA, without it in the cache of the user.
     """
@@ -148,6 +151,39 @@ def verify(
         raise Failure(f"{len(wrong)} of {len(wrong) + len(rows)} files did not pass; see the warnings above.")
     if wrong:
         raise Failure(wrong[0])
+
+
+@app.command("show")
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", show_default=False, help="yale, jaffe, orl, ar, ba or digits.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", show_default=False, help="Where to write: .png or .svg.")
+    ],
+    classes: Annotated[int, typer.Option(metavar="N", parser=whole_number(1), help="Classes, a row each.")] = 6,
+    samples: Annotated[int, typer.Option(metavar="N", parser=whole_number(1), help="Samples of each class.")] = 10,
+) -> None:
+    """Draw samples of a data set that is made of images.
+
+    Grey levels are drawn where their file, say yale_raw.npz, is in the folder; otherwise the values that are clustered.
+
+    [bold]Example[/bold]
+
+      kernelbraid datasets show digits --out digits.png
+    """
+    kind = out.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise typer.BadParameter(f"{str(out)!r} ends in neither .png nor .svg.", param_hint="'--out'")
+    check_target(out, "'--out'")
+    images = load_images(name, n_classes=classes, n_samples=samples)
+    try:
+        picture = render(sample_sheet(images), kind)
+    except ImportError as error:
+        raise Failure(str(error)) from None
+    with write_whole(out, "wb") as file:
+        file.write(picture)
+    typer.echo(str(out))
 
 
 def describe() -> list[dict[str, Any]]:

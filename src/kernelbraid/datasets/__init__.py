@@ -2,6 +2,7 @@
 
 from kernelbraid.datasets.catalog import CATALOG
 from kernelbraid.datasets.errors import DataError
+from kernelbraid.datasets.images import Images, load_images
 from kernelbraid.datasets.loading import Dataset, available, load
 from kernelbraid.datasets.readers import LabelFile, Samples, column_names, read_labels, read_samples
 
@@ -9,11 +10,13 @@ __all__ = [
     "CATALOG",
     "DataError",
     "Dataset",
+    "Images",
     "LabelFile",
     "Samples",
     "available",
     "column_names",
     "load",
+    "load_images",
     "read_labels",
     "read_samples",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelbraid.datasets.catalog import Picture
 from kernelbraid.datasets.store import digest
 
 
@@ -19,6 +20,7 @@ class Bundled:
     n_features: tuple[int, ...]
     n_classes: int
     standardise: bool  # the features are of different units
+    picture: Picture | None = None  # where the features are the pixels of an image
 
     def read(self) -> tuple[Any, Any, str]:
         """Return samples, classes, and a checksum of both as scikit-learn ships them, the same on every machine."""
@@ -36,7 +38,7 @@ class Bundled:
 BUNDLED: dict[str, Bundled] = {
     one.name: one
     for one in (
-        Bundled("digits", "handwritten digits", 1797, (64,), 10, standardise=False),
+        Bundled("digits", "handwritten digits", 1797, (64,), 10, standardise=False, picture=Picture(8, 8, "C")),
         Bundled("wine", "wine", 178, (13,), 3, standardise=True),
         Bundled("breast_cancer", "breast cancer", 569, (30,), 2, standardise=True),
     )

@@ -21,12 +21,22 @@ TREC = "TREC documents, term matrices as distributed with CLUTO (not checked)"
 
 
 @dataclass(frozen=True)
+class Picture:
+    """How a row of a matrix becomes an image."""
+
+    height: int
+    width: int
+    order: Literal["C", "F"] = "F"  # pixels row by row, or column by column as MATLAB has them
+
+
+@dataclass(frozen=True)
 class View:
     """One matrix of a data set."""
 
     n_features: int
     nonzeros: int | None = None  # stored entries of a sparse matrix; None: dense
     content: str = ""  # what a feature is
+    picture: Picture | None = None  # where the features are the pixels of an image
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,7 @@ _ENTRIES = (
         title="YALE",
         kind="image",
         n_samples=165,
-        views=(View(1024, content="grey levels"),),
+        views=(View(1024, content="grey levels", picture=Picture(32, 32)),),
         class_sizes=(11,) * 15,
         preprocessing=("zscore", "unit_norm"),
         pending=(),
@@ -119,7 +129,7 @@ _ENTRIES = (
         title="JAFFE",
         kind="image",
         n_samples=213,
-        views=(View(676, content="grey levels"),),
+        views=(View(676, content="grey levels", picture=Picture(26, 26)),),
         class_sizes=(23, 22, 22, 20, 21, 21, 20, 21, 21, 22),
         preprocessing=("unit_norm",),
         pending=(),
@@ -140,7 +150,7 @@ _ENTRIES = (
         title="ORL",
         kind="image",
         n_samples=400,
-        views=(View(1024, content="grey levels"),),
+        views=(View(1024, content="grey levels", picture=Picture(32, 32)),),
         class_sizes=(10,) * 40,
         preprocessing=("zscore", "unit_norm"),
         pending=(),
@@ -163,7 +173,7 @@ _ENTRIES = (
         title="AR",
         kind="image",
         n_samples=840,
-        views=(View(768, content="grey levels"),),
+        views=(View(768, content="grey levels", picture=Picture(32, 24)),),
         class_sizes=(7,) * 120,
         preprocessing=("unit_norm",),
         pending=("unit_norm",),
@@ -178,7 +188,7 @@ _ENTRIES = (
         title="BA",
         kind="image",
         n_samples=1404,
-        views=(View(320, content="binary pixels"),),
+        views=(View(320, content="binary pixels", picture=Picture(20, 16)),),
         class_sizes=(39,) * 36,
         preprocessing=(),
         pending=(),
