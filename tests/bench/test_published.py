@@ -128,6 +128,9 @@ OF_RECORDS = (
     "canvas",
     "figures",
     "figures_fits",
+    "figures_claims",
+    "claims",
+    "reproduction",
     "page",
 )
 OF_RECORDS += ("report_fits", "report")

@@ -63,7 +63,9 @@ def bound_combination(kernels: Kernels, *, alpha: float, mu: float, **parameters
         (solution,) = solve_many(combined[None], [setting], n_jobs=1)
         rest = np.eye(len(combined)) - solution.state.Z
         costs = np.array([float(np.vdot(rest, H @ rest)) for H in kernels])
-        old, weights = weights, power_weights(costs)
+        if not np.isfinite(costs).all():  # the graph broke down; these weights are the last that are sound
+            break
+        old, weights = weights, power_weights(np.maximum(costs, 0.0))
         weights = weights / weights.sum()
         if np.abs(weights - old).max() < WEIGHT_CHANGE:
             break

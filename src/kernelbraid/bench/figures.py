@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernelbraid.bench.canvas import FAINT, HEAT, INK, OURS, PUBLISHED, new_figure, plain
+from kernelbraid.bench.figures_claims import robustness
 from kernelbraid.bench.figures_fits import consensus_kernels, convergence
 from kernelbraid.bench.kept import best_kept
 from kernelbraid.bench.published import DATA, MEASURES, PROPOSED, RECORD_NAMES, TABLE_2
@@ -170,23 +171,34 @@ def all_figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure]]:
     """Yield every figure that records can fill, with the name of its file."""
     for under in conditions(records):
         results = pools(records, under)
-        for measure in TABLE_2:
-            if any(best_figures(results, method, measure) for method in results.methods()):
-                yield f"dots_{measure}_{stem(under)}", dot_plot(results, under, measure)
-        for method in PROPOSED:
-            for data in results.data():
-                found = surfaces(results[data, method])
-                if found:
-                    yield f"sensitivity_{method}_{data}_{stem(under)}", sensitivity(found)
-            with_weights = [
-                results[data, method] for data in _ordered(results) if learned_weights(results[data, method])
-            ]
-            if with_weights:
-                yield f"weights_{method}_{stem(under)}", kernel_weights(with_weights)
-        for part, draw in {"history": convergence, "kernel": consensus_kernels}.items():
-            kept = best_kept(records, under, part, order=_ordered(results))
-            if kept:
-                yield f"{draw.__name__}_{stem(under)}", draw(kept)
+        for name, figure in [*_of_results(results, under), *_of_fits(records, results, under)]:
+            yield f"{name}_{stem(under)}", figure
+    worse = robustness(records)
+    if worse is not None:
+        yield "robustness", worse
+
+
+def _of_results(results: Pools, under: Conditions) -> Iterator[tuple[str, Figure]]:
+    for measure in TABLE_2:
+        if any(best_figures(results, method, measure) for method in results.methods()):
+            yield f"dots_{measure}", dot_plot(results, under, measure)
+    for method in PROPOSED:
+        for data in results.data():
+            found = surfaces(results[data, method])
+            if found:
+                yield f"sensitivity_{method}_{data}", sensitivity(found)
+
+
+def _of_fits(records: Sequence[Record], results: Pools, under: Conditions) -> Iterator[tuple[str, Figure]]:
+    order = _ordered(results)
+    for method in PROPOSED:
+        with_weights = [results[data, method] for data in order if learned_weights(results[data, method])]
+        if with_weights:
+            yield f"weights_{method}", kernel_weights(with_weights)
+    for part, draw in {"history": convergence, "kernel": consensus_kernels}.items():
+        kept = best_kept(records, under, part, order=order)
+        if kept:
+            yield draw.__name__, draw(kept)
 
 
 def _ordered(results: Pools) -> list[str]:

@@ -104,8 +104,11 @@ def takes_kernels(trial: Trial) -> bool:
 def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
     """Return kernels of shape (n_kernels, n, n): those of the bank with the changes of a trial, or one made of them."""
     kernels = changed_kernels(dataset, trial.bank, trial.changes, trial.seed)
-    reduce = COMPARED[trial.method].reduce
-    return kernels if reduce is None else reduce(kernels, **trial.parameters)[None]
+    method = COMPARED[trial.method]
+    if method.reduce is None:
+        return kernels
+    asked = settings_of(method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters}))
+    return np.asarray(method.reduce(kernels, **asked))[None]
 
 
 def _joined(dataset: Any) -> Any:

@@ -12,11 +12,13 @@ from typing import Any
 
 from kernelbraid._files import write_whole
 from kernelbraid.bench.canvas import FORMATS, render
+from kernelbraid.bench.claims import claim_tables
 from kernelbraid.bench.figures import all_figures
 from kernelbraid.bench.page import CSS, JS, embed, plotly
 from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, TABLE_2
 from kernelbraid.bench.records import Record
 from kernelbraid.bench.report_fits import fits_payload, fits_section
+from kernelbraid.bench.reproduction import reproduction_tables
 from kernelbraid.bench.select import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.tables import (
     PREFIXES,
@@ -42,6 +44,7 @@ TITLE = "Low-rank kernel and graph learning: ours against published"
 SECTIONS = {
     "overview": "Overview",
     "results": "Results",
+    "claims": "Claims",
     "fits": "Fits",
     "failures": "Failures",
     "remarks": "About the paper",
@@ -72,7 +75,7 @@ def write_tables(records: Sequence[Record], folder: Path | str) -> list[Path]:
     """
     folder = Path(folder)
     written = []
-    for table in all_tables(records):
+    for table in [*all_tables(records), *reproduction_tables(records), *claim_tables(records)]:
         for suffix, text in {"md": table.to_markdown(), "tex": table.to_latex(), "csv": table.to_csv()}.items():
             written.append(_write(folder / f"{table.name}.{suffix}", text.encode()))
     for name, figure in all_figures(records):
@@ -119,6 +122,7 @@ def report(records: Sequence[Record]) -> str:
         _overview(records, results),
         "<section id='results'><h2>Results</h2><p><label>Scoring and kernels "
         f"<select id='conditions'>{options}</select></label></p>{''.join(shown)}</section>",
+        _claims(records),
         fits_section(records),
         f"<section id='failures'><h2>Failed and skipped</h2>{_html_table(failures_table(records))}</section>",
         _remarks(),
@@ -163,6 +167,13 @@ def _tally(title: str, values: Iterable[str]) -> str:
     counts = Counter(value or "not recorded" for value in values)
     items = "".join(f"<dd>{escape(value)}: {count:,} records</dd>" for value, count in counts.most_common())
     return f"<dt>{title}</dt>{items or '<dd>none</dd>'}"
+
+
+def _claims(records: Sequence[Record]) -> str:
+    """Return the verdicts on the paper's claims and the tables behind them."""
+    shown = "".join(f"<h3>{escape(table.title)}</h3>{_html_table(table)}" for table in claim_tables(records))
+    missing = "<p class='note'>No record was made for a claim; run experiments/claims.toml.</p>"
+    return f"<section id='claims'><h2>Claims of the paper</h2>{shown or missing}</section>"
 
 
 def _remarks() -> str:

@@ -9,21 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
-from kernelbraid.bench.published import LOWER_IS_BETTER
+from kernelbraid.bench.published import LOWER_IS_BETTER, SCORED_ONCE
 from kernelbraid.bench.records import SCORINGS, Record, Scoring, Trial, to_json
 
 #: Ends of a fit after which the graph or the kernel says nothing, although labels and scores exist.
 COLLAPSED = frozenset({"non_finite", "kernel_vanished", "graph_empty", "graph_diagonal"})
 NOT_RUN = "not run"
+#: As a scoring: for every method the one behind its published figures.
+AS_PUBLISHED: Literal["as published"] = "as published"
 
 
 @dataclass(frozen=True)
 class Conditions:
     """Records that may stand in one table: one scoring, and one bank or all of them."""
 
-    scoring: Scoring
+    scoring: Scoring | Literal["as published"]
     bank: str | None = None  # None: all, the bank being one more thing that is tuned
     altered: bool = False  # only trials on changed data, and methods without a part
 
@@ -31,20 +33,28 @@ class Conditions:
         """Whether a trial belongs to it; one without a bank belongs to every bank, an altered one to none."""
         if trial.altered != self.altered:
             return False
-        return trial.scoring == self.scoring and (self.bank is None or trial.bank in ("", self.bank))
+        return trial.scoring == self._scoring_of(trial.method) and (self.bank is None or trial.bank in ("", self.bank))
+
+    def _scoring_of(self, method: str) -> str:
+        if self.scoring != AS_PUBLISHED:
+            return self.scoring
+        return "best100" if method in SCORED_ONCE else "mean20"
 
     def __str__(self) -> str:
         return f"{self.scoring}, {'all banks' if self.bank is None else f'bank {self.bank}'}"
 
 
 def conditions(records: Iterable[Record]) -> list[Conditions]:
-    """Return the conditions that records were made under, ``"best100"`` if there are no records."""
+    """Return the conditions that records were made under, ``"best100"`` if there are no records.
+
+    Where there are records of both scorings, the first conditions take those of the published figures.
+    """
     banks: dict[Scoring, set[str]] = defaultdict(set)
     for record in records:
         if record.trial.altered:
             continue
         banks[record.trial.scoring].add(record.trial.bank)
-    found: list[Conditions] = []
+    found: list[Conditions] = [Conditions(AS_PUBLISHED)] if len(banks) == len(SCORINGS) else []
     for scoring in (scoring for scoring in SCORINGS if scoring in banks):
         named = sorted(banks[scoring] - {""})
         found += [Conditions(scoring), *(Conditions(scoring, bank) for bank in named if len(named) > 1)]
@@ -247,7 +257,10 @@ class Surface:
 def surfaces(
     pool: Pool, measure: str = "acc", *, fixed: str = "alpha", rows: str = "beta", columns: str = "gamma"
 ) -> list[Surface]:
-    """Return a surface for every value of the fixed parameter that has at least two rows and two columns."""
+    """Return a surface for every value of the fixed parameter at which more than half of a grid was run.
+
+    A few settings that share a value by chance, as those drawn at random may, are no surface.
+    """
     names = (fixed, rows, columns)
     places: dict[float, dict[tuple[float, float], list[Outcome | Record]]] = defaultdict(lambda: defaultdict(list))
     results: list[Outcome | Record] = [*pool.outcomes, *pool.missing]
@@ -259,7 +272,7 @@ def surfaces(
     found = []
     for at, place in sorted(places.items()):
         ys, xs = (tuple(sorted(set(values))) for values in zip(*place, strict=True))
-        if len(ys) > 1 and len(xs) > 1:
+        if len(ys) > 1 and len(xs) > 1 and 2 * len(place) > len(ys) * len(xs):
             patches = tuple(tuple(_patch(place.get((y, x), []), measure, names) for x in xs) for y in ys)
             found.append(Surface(pool.data, pool.method, measure, (fixed, at), (rows, ys), (columns, xs), patches))
     return found

@@ -319,7 +319,8 @@ def failures_table(records: Sequence[Record]) -> Table:
 
 def stem(under: Conditions) -> str:
     """Return conditions as a part of a file name."""
-    return under.scoring if under.bank is None else f"{under.scoring}_{re.sub(r'[^A-Za-z0-9]+', '-', under.bank)}"
+    parts = [under.scoring] if under.bank is None else [under.scoring, under.bank]
+    return "_".join(re.sub(r"[^A-Za-z0-9]+", "-", part) for part in parts)
 
 
 def all_tables(records: Sequence[Record]) -> list[Table]:
