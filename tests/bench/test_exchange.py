@@ -21,6 +21,9 @@ RECORDS = [
     for seed in range(3)
 ]
 RECORDS.append(Record(Trial("wine", "abc", "KKM", "best100"), "failed", reason="boom"))
+RECORDS.append(
+    Record(Trial("wine", "abc", "LKGr", "best100", changes={"shuffled": 1, "kernel": "linear"}), "converged")
+)
 KEPT = {"history": {"mu": [1.0, 1.1]}, "kernel": {"image": [[0.5]], "sizes": [1]}}
 RECORDS.append(Record(Trial("wine", "abc", "LKGr", "best100", keep=("history", "kernel")), "converged", kept=KEPT))
 

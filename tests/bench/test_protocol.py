@@ -88,6 +88,80 @@ def test_parts_of_a_fit_are_kept_where_there_are_some(tmp_path):
         read(tmp_path, f'{run}["LKGs", "KKM"]')
 
 
+def test_changes_are_gone_through_level_by_level(tmp_path):
+    run = (
+        '[[run]]\ndata = ["wine"]\nmethods = ["LKGr", "KMeans"]\nchanges = { noise = [0, 0.5], useless_views = [2] }\n'
+    )
+    found = [(trial.method, dict(trial.changes)) for trial in read(tmp_path, run).trials]
+    changes = [{"noise": 0}, {"noise": 0.5}, {"useless_views": 2}]
+    assert found == list(product(["LKGr", "KMeans"], changes))
+    shuffled = run.replace('["LKGr", "KMeans"]', '["LKGr"]').replace(
+        "useless_views = [2]", 'shuffled = [1], kernel = "linear"'
+    )
+    changes = [{"noise": 0}, {"noise": 0.5}, {"shuffled": 1, "kernel": "linear"}]
+    trials = read(tmp_path, shuffled).trials
+    assert [trial.changes for trial in trials] == changes
+    assert len({trial.key for trial in trials}) == 3
+
+
+def test_methods_on_one_kernel_take_those_of_useless_views_too(tmp_path):
+    run = '[[run]]\ndata = ["wine"]\nmethods = ["KKM"]\nkernels = ["linear"]\nchanges = { useless_views = [0, 1] }\n'
+    trials = read(tmp_path, run).trials
+    assert [(trial.changes["useless_views"], trial.kernel) for trial in trials] == [
+        (0, "linear"),
+        (1, "view 1: linear"),
+        (1, "view 2: linear"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ("{ noize = [1] }", "line 4: 'noize' is no change of the data; the nearest: noise, outliers."),
+        ("{ noise = 1 }", "changes = {'noise': 1} is not what it must be: levels, such as"),
+        ("{ noise = [] }", "is not what it must be: levels, such as"),
+        ('{ noise = ["much"] }', "is not what it must be: levels, such as"),
+        ("{ noise = [inf] }", "is not what it must be: levels, such as"),
+        ("{ noise = [true] }", "is not what it must be: levels, such as"),
+        ("{}", "is not what it must be: levels, such as"),
+        ("[1]", "is not what it must be: levels, such as"),
+        ("{ noise = [0, -0.5] }", "-0.5 is no level of noise; give deviations, 0 or more."),
+        ("{ outliers = [1] }", "1 is no level of outliers; give a share from 0 to below 1."),
+        ("{ useless_views = [1.5] }", "1.5 is no level of useless_views; give a whole number, 0 or more."),
+        ('{ shuffled = [1.5], kernel = "linear" }', "1.5 is no level of shuffled; give a share from 0 to 1."),
+        ("{ shuffled = [1] }", "shuffled needs the kernel to shuffle; add kernel = 'linear'."),
+        ('{ noise = [1], kernel = "linear" }', "the kernel of changes is for shuffled; add levels, or leave it out."),
+        (
+            '{ shuffled = [1], kernel = "linar" }',
+            "line 4: 'linar' is no kernel of the bank rmkkm; the nearest: linear.",
+        ),
+        ("{ shuffled = [1], kernel = 3 }", "is not what it must be: levels, such as"),
+    ],
+)
+def test_wrong_changes_are_refused_with_one_sentence(tmp_path, changes, message):
+    with pytest.raises(ProtocolError) as caught:
+        read(tmp_path, f'[[run]]\ndata = ["wine"]\nmethods = ["LKGr"]\nchanges = {changes}\n')
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("method", ["KKM", "LKGr/one-kernel", "SSR", "KMeans"])
+def test_a_kernel_is_shuffled_for_methods_on_all_kernels_alone(tmp_path, method):
+    run = (
+        f'[[run]]\ndata = ["wine"]\nmethods = ["LKGr", "{method}"]\nchanges = {{ shuffled = [1], kernel = "linear" }}\n'
+    )
+    with pytest.raises(ProtocolError, match=f"shuffled is for methods on all kernels; leave {method} out"):
+        read(tmp_path, run)
+
+
+def test_nothing_is_loaded_for_wrong_changes(tmp_path):
+    path = tmp_path / "experiment.toml"
+    path.write_text('[[run]]\ndata = ["wine"]\nmethods = ["LKGr"]\nchanges = { noise = [-1] }\n')
+    with pytest.raises(ProtocolError, match="no level of noise"):
+        read_experiment(path, lambda name: pytest.fail("it was loaded"), available(), "1.0")
+
+
 def test_a_trial_that_is_asked_for_twice_is_run_once(tmp_path):
     run = '[[run]]\ndata = ["wine"]\nmethods = ["SSR"]\n'
     assert len(read(tmp_path, run + run).trials) == 1

@@ -104,6 +104,27 @@ def test_tables_and_figures_are_written(tmp_path):
     assert "| YALE | ours |" in (tmp_path / "out" / "table2_acc_best100.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("formats", "expected"),
+    [(["md"], {".md"}), (["tex", "csv"], {".tex", ".csv"}), (["svg"], {".svg"}), (["png", "md"], {".png", ".md"})],
+)
+def test_the_formats_that_are_asked_for_are_written(tmp_path, formats, expected):
+    written = write_tables(SMALL, tmp_path / "out", formats)
+    assert sorted(written) == sorted((tmp_path / "out").iterdir())
+    assert {path.suffix for path in written} == expected
+
+
+def test_no_figure_is_drawn_for_tables_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "all_figures", lambda records: pytest.fail("a figure was drawn"))
+    assert write_tables(SMALL, tmp_path / "out", ["md", "csv", "tex"])
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match="'jpg', which is unknown; choose from md, csv, tex, png, svg"):
+        write_tables(SMALL, tmp_path / "out", ["md", "jpg"])
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_missing_plotly_is_told(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(ImportError, match=r"kernelbraid\[bench\]"):

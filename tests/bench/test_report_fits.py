@@ -21,6 +21,12 @@ def test_every_kept_fit_can_be_chosen():
     assert [record.trial.data for record in kept_fits([FIT, *others])] == ["jaffe", "yale"]
 
 
+def test_a_fit_on_changed_data_says_so():
+    text = fits_section([FIT, keeping(record(0.5, changes={"noise": 0.5}))])
+    assert text.count("<option") == 2
+    assert "yale, LKGr, changed: noise 0.5<" in text
+
+
 def test_the_payload_has_the_numbers_of_the_record():
     [fit] = json.loads(json.dumps(fits_payload([FIT]), allow_nan=False))
     assert fit["ending"] == "Converged after 12 steps. Accuracy 50.00 per cent (best100)."

@@ -3,6 +3,8 @@ from dataclasses import replace
 import pytest
 
 from bench.synthetic_records import lost, record
+from kernelbraid.bench.published import DATA, METHODS, SCORED_ONCE, TABLE_2
+from kernelbraid.bench.records import SCORINGS
 from kernelbraid.bench.select import COLLAPSED, Conditions, Counts, conditions, pools, state, surfaces
 from kernelbraid.solvers.iterate import Status
 
@@ -106,12 +108,51 @@ def test_the_newest_record_of_a_setting_and_seed_counts():
 def test_conditions_are_scorings_and_their_banks():
     records = [record(0.5, bank="rmkkm"), record(0.5, bank="paper"), record(0.5, scoring="mean20", bank="rmkkm")]
     assert list(map(str, conditions(records))) == [
+        "scored as published, all banks",
         "best100, all banks",
         "best100, bank paper",
         "best100, bank rmkkm",
         "mean20, all banks",
     ]
     assert conditions([]) == [BEST]
+    assert list(map(str, conditions(records[:1]))) == ["best100, all banks"]
+
+
+def test_as_published_takes_the_scoring_behind_the_figures_of_each_method():
+    under = Conditions("as published")
+    taken = {
+        method: [s for s in SCORINGS if under.admit(record(0.5, method=method, scoring=s).trial)]
+        for method in (*METHODS, "KMeans")
+    }
+    once = {"SSR", "SCSK", "SCMK", "LKGs", "LKGr"}
+    assert taken == {method: ["best100"] if method in once else ["mean20"] for method in taken}
+    both = [record(0.5), record(0.9, scoring="mean20")]
+    assert pool(*both, under=under).best("acc").value == 0.5
+
+
+def test_methods_whose_published_accuracies_are_whole_counts_were_scored_once():
+    def is_count(data, method):
+        share = TABLE_2["acc"][data][method].value / 100
+        return abs(round(share * DATA[data].instances) / DATA[data].instances - share) < 1e-4
+
+    small = ("YALE", "JAFFE", "ORL")  # more samples, and any number would be near a count
+    whole = [method for method in METHODS if all(is_count(data, method) for data in small)]
+    assert set(whole) == set(SCORED_ONCE) - {"SCSK"}
+
+
+def test_altered_trials_belong_to_conditions_that_ask_for_them_alone():
+    trials = [record(0.5, **more).trial for more in ({}, {"changes": {"noise": 0}}, {"method": "LKGr/whole"})]
+    assert [BEST.admit(trial) for trial in trials] == [True, False, False]
+    assert [Conditions("best100", altered=True).admit(trial) for trial in trials] == [False, True, True]
+    assert [Conditions("as published").admit(trial) for trial in trials] == [True, False, False]
+    assert conditions([record(0.5, scoring="mean20", changes={"noise": 0})]) == [BEST]
+
+
+def test_records_of_other_changes_are_averaged_not_replaced():
+    records = [record(acc, changes={"shuffled": 1, "kernel": kernel}) for kernel, acc in (("a", 0.4), ("b", 0.8))]
+    found = pool(*records, under=Conditions("best100", altered=True))
+    assert found.best("acc").value == pytest.approx(0.6)
+    assert found.counts == Counts(done=2)
 
 
 def test_a_bank_admits_its_own_records_and_those_without_one():
@@ -156,3 +197,13 @@ def test_a_surface_is_the_best_over_other_parameters_and_tells_what_went_wrong()
 
 def test_a_line_is_no_surface():
     assert surfaces(pool(grid(1, 1), grid(1, 2))) == []
+
+
+def test_half_of_a_grid_is_no_surface_and_more_is():
+    half = [grid(1, 1), grid(2, 2), grid(1, 3)]  # of two times three
+    assert surfaces(pool(*half)) == []
+    [surface] = surfaces(pool(*half, grid(2, 1, "failed")))
+    assert [[patch.state for patch in row] for row in surface.patches] == [
+        ["done", "not run", "done"],
+        ["failed", "done", "not run"],
+    ]

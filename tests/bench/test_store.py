@@ -15,6 +15,7 @@ def test_records_come_back_as_they_were_added(tmp_path):
     added = [record(seed, scores={"acc": 0.1 * seed}, learned={"linear": 1.0}, n_iter=seed) for seed in range(5)]
     trial = Trial("wine", "abc", "LKGr", "mean20", seed=5, keep=("history", "kernel"))
     added.append(Record(trial, "converged", kept={"history": {"mu": [1.0, 1.1]}}))
+    added.append(Record(Trial("wine", "abc", "LKGr", "mean20", seed=6, changes={"noise": 0.5}), "converged"))
     store.add(*added)
     assert sorted(store.records(), key=lambda r: r.trial.seed) == added
     assert Store(tmp_path / "store.db").keys() == {r.trial.key for r in added}
@@ -37,6 +38,9 @@ def test_the_key_depends_on_everything_that_decides_the_outcome():
         {"seed": 1},
         {"version": "2"},
         {"keep": ("kernel",)},
+        {"changes": {"noise": 0}},
+        {"changes": {"noise": 1}},
+        {"changes": {"outliers": 0}},
     ]
     keys = {Trial(**{**base, **variant}).key for variant in variants}
     assert len(keys) == len(variants)

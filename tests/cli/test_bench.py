@@ -53,6 +53,26 @@ def test_tables_and_report_come_from_a_store(invoke, file, tmp_path):
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 
+def test_tables_are_written_in_the_formats_that_are_asked_for(invoke, file, tmp_path):
+    store = str(tmp_path / "s.db")
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    command = ["bench", "tables", store, "--out", str(tmp_path / "tables"), "--formats"]
+    assert {path.rpartition(".")[2] for path in invoke(*command, "md").stdout.split()} == {"md"}
+    assert {path.rpartition(".")[2] for path in invoke(*command, "csv, tex,csv").stdout.split()} == {"csv", "tex"}
+
+
+@pytest.mark.parametrize(("formats", "word"), [("jpg", "jpg"), ("md,PNG", "PNG"), ("md,", ""), ("", "")])
+def test_an_unknown_format_ends_with_one_sentence(refuse, tmp_path, formats, word):
+    command = ["bench", "tables", tmp_path / "none.db", "--out", tmp_path / "tables", "--formats", formats]
+    refuse(*command, code=2, says=[f"{word!r} is unknown; choose from md, csv, tex, png, svg.", "--formats"])
+
+
+def test_the_formats_of_tables_stand_in_the_help(invoke):
+    text = " ".join(invoke("bench", "tables", "--help").stdout.replace("│", " ").split())
+    assert "tables as md, csv and tex, figures as png and svg" in text
+    assert "md,csv,tex,png,svg" in text
+
+
 def test_records_travel_as_parquet(invoke, file, tmp_path):
     store, other, parquet = (str(tmp_path / name) for name in ("s.db", "t.db", "records.parquet"))
     invoke("bench", "run", str(file), "--store", store, "--quiet")

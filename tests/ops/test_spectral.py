@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.manifold import spectral_embedding as sklearn_embedding
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
@@ -111,3 +112,24 @@ def test_unnormalised_vectors_do_not_depend_on_the_scale_of_the_graph():
     expected = spectral_vectors(S, 3, spectrum="unnormalised")
     for size in (1e-200, 1e200):
         np.testing.assert_allclose(spectral_vectors(S * size, 3, spectrum="unnormalised"), expected, atol=1e-8)
+
+
+def test_random_walk_is_what_scikit_learn_embeds():
+    rng = np.random.default_rng(3)
+    graph = rng.random((40, 40))
+    graph = (graph + graph.T) / 2
+    np.fill_diagonal(graph, 0)
+    ours = spectral_embedding(graph, 4, spectrum="random_walk")
+    theirs = sklearn_embedding(graph, n_components=4, drop_first=False, random_state=0)
+    lengths = np.linalg.norm(ours, axis=0), np.linalg.norm(theirs, axis=0)
+    ours, theirs = ours / lengths[0], theirs / lengths[1]
+    np.testing.assert_allclose(np.abs(np.sum(ours * theirs, axis=0)), 1, atol=1e-8)
+
+
+def test_random_walk_is_constant_on_components_and_zero_on_isolated_vertices():
+    graph = np.zeros((5, 5))
+    graph[:2, :2] = graph[2:4, 2:4] = 1
+    rows = spectral_embedding(graph, 2, spectrum="random_walk")
+    np.testing.assert_allclose(rows[0], rows[1])
+    np.testing.assert_allclose(rows[2], rows[3])
+    assert not rows[4].any()

@@ -25,16 +25,17 @@ STEPS, CHANGE = 100, 1e-5  # of a kernel learned without a graph
 ROUNDS, WEIGHT_CHANGE = 10, 1e-2  # of weights and graph in turn
 
 
-def average(kernels: Kernels, **parameters: Any) -> Kernels:
+def average(kernels: Kernels, /, **parameters: Any) -> Kernels:
     """Return the plain average."""
     return np.asarray(kernels.mean(axis=0))
 
 
-def kernel_first(kernels: Kernels, *, beta: float, gamma: float, **parameters: Any) -> Kernels:
+def kernel_first(kernels: Kernels, /, *, beta: float, gamma: float, **parameters: Any) -> Kernels:
     """Learn the kernel by its own terms: minimise beta ||K||_* + gamma ||K - sum_i g_i H_i||^2 over K and g.
 
     Both steps are exact: K is the combination with its singular values cut by beta / (2 gamma), g projects K on the
-    hull of the candidates.
+    hull of the candidates. They are small where beta / gamma is, and the limits above may end them before the weights
+    are those of the minimum, although the objective hardly falls any more.
     """
     stack = StoredStack.of(kernels.copy(), overwrite=True)
     R = stack.factor()
@@ -49,7 +50,7 @@ def kernel_first(kernels: Kernels, *, beta: float, gamma: float, **parameters: A
     return symmetrise(K)
 
 
-def bound_combination(kernels: Kernels, *, alpha: float, mu: float, **parameters: Any) -> Kernels:
+def bound_combination(kernels: Kernels, /, *, alpha: float, mu: float, **parameters: Any) -> Kernels:
     """Learn weights with the graph, but no kernel beside the combination: K = sum_i g_i H_i.
 
     The graph is learned on the combination; then a kernel weighs the more the better the graph expresses its samples:

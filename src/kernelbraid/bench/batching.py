@@ -13,9 +13,10 @@ from kernelbraid._arrays import to_device, to_numpy
 from kernelbraid.bench.fitting import cluster_embedding, here, make, record_of, run_trials, settings_of
 from kernelbraid.bench.methods import METHODS
 from kernelbraid.bench.records import Record, Trial, to_json
+from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.low_rank import PULLS
 from kernelbraid.kernels import bank_names, resolve_banks, stack_bank
-from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.batch import Setting, solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 
@@ -91,7 +92,8 @@ def _embed(trial: Trial, dataset: Any, solution: Solution[Any], names: list[str]
     """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
     settings = settings_of(make(trial, dataset.n_clusters))
     try:
-        graph = symmetrise(solution.state.J if settings["graph_from"] == "J" else solution.state.Z)
+        coefficients = solution.state.J if settings["graph_from"] == "J" else solution.state.Z
+        graph = graph_of(coefficients, settings["n_neighbors"], settings["edge_weights"])
         embedding = to_numpy(spectral_embedding(graph, dataset.n_clusters, spectrum=settings["embedding"]))
     except (RuntimeError, ArithmeticError) as error:
         return error, None

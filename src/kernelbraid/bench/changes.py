@@ -65,6 +65,13 @@ CHANGES: dict[str, Callable[[Dataset, Any, np.random.Generator], Dataset]] = {
 }
 #: The change of a kernel: the share of samples that are shuffled in the kernel that ``kernel`` names.
 SHUFFLED = "shuffled"
+#: What a level of each change may be, and in words.
+LEVELS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "noise": (lambda level: level >= 0, "deviations, 0 or more"),
+    "outliers": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
+    "useless_views": (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more"),
+    SHUFFLED: (lambda share: 0 <= share <= 1, "a share from 0 to 1"),
+}
 
 
 def changed_kernels(dataset: Dataset, bank: str, changes: Mapping[str, Any], seed: int) -> NDArray[np.float64]:

@@ -25,6 +25,14 @@ STYLES = (
     ("#56B4E9", "-.", "P"),
 )
 FIRST = ("LKGr", "LKGs")
+COLUMNS = 2  # panels side by side
+NAMES = 3  # methods in a line of the legend below each of them
+UNITS = {
+    "noise": "deviations of the entries",
+    "outliers": "share of the samples",
+    "useless_views": "number of views",
+    "shuffled": "share of the samples, in one kernel",
+}
 
 
 def robustness(records: Sequence[Record]) -> Figure | None:
@@ -47,14 +55,13 @@ def robustness(records: Sequence[Record]) -> Figure | None:
     methods = {method for lines in drawn.values() for method in lines}
     ordered = [*(name for name in FIRST if name in methods), *sorted(methods.difference(FIRST))]
     looks = {method: STYLES[place % len(STYLES)] for place, method in enumerate(ordered)}
-    figure, panels = new_figure(len(drawn), 4.0, 3.0, columns=2)
+    figure, panels = new_figure(len(drawn), 4.0, 3.0, columns=COLUMNS)
     shown: dict[str, Line2D] = {}
     for ax, (change, lines) in zip(panels, drawn.items(), strict=True):
         shown |= _panel(ax, change, lines, looks)
-    figure.legend(
-        [shown[method] for method in ordered], ordered, loc="outside lower center", ncols=len(ordered), frameon=False
-    )
-    figure.suptitle("Accuracy on data made worse, mean over the data sets", size="medium")
+    wide = NAMES * min(COLUMNS, len(drawn))
+    figure.legend([shown[method] for method in ordered], ordered, loc="outside lower center", ncols=wide, frameon=False)
+    figure.suptitle("Mean accuracy on data made worse", size="medium")
     return figure
 
 
@@ -68,7 +75,7 @@ def _panel(
             list(steps), list(steps.values()), dashes, color=colour, marker=marker, markersize=4, linewidth=1.5
         )
     ax.set_title(change.replace("_", " "), loc="left", size="medium")
-    ax.set_xlabel("level", color=INK)
+    ax.set_xlabel(UNITS[change], color=INK)
     ax.set_ylabel("accuracy in per cent", color=INK)
     ax.set_ylim(0, 100)
     ax.grid(axis="y", color=FAINT, linewidth=0.6)

@@ -19,14 +19,15 @@ from kernelbraid.bench.changes import OUTLIER, SHUFFLED, change, changed_kernels
 from kernelbraid.bench.keeping import keep_parts
 from kernelbraid.bench.methods import COMPARED, RIVALS
 from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
+from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS, bank_names, resolve_banks
 from kernelbraid.metrics import evaluate
-from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
 
 # Parameters that change what is read out of a fit, not the fit.
-READOUTS = ("graph_from", "embedding", "restart_score", "n_init")
+READOUTS = ("graph_from", "n_neighbors", "edge_weights", "embedding", "restart_score", "n_init")
 RUNS, RESTARTS = 20, 100
 # Samples of which a silhouette is taken where there are more.
 SILHOUETTE_SAMPLES = 2000
@@ -34,7 +35,7 @@ SILHOUETTE_SAMPLES = 2000
 
 def fit_key(trial: Trial) -> str:
     """Return what trials have in common that one fit can serve."""
-    readouts = READOUTS if _has_graph(trial.method) else ()
+    readouts = [name for name in READOUTS if _has_graph(trial.method) and not _refines_in_fit(trial.method, name)]
     solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
     scoring = "" if _has_graph(trial.method) else trial.scoring
     return to_json(
@@ -45,6 +46,11 @@ def fit_key(trial: Trial) -> str:
 def _has_graph(method: str) -> bool:
     """Tell whether a method ends with k-means on the embedding of a graph of ours."""
     return "restart_score" in COMPARED[method].make(2).get_params()
+
+
+def _refines_in_fit(method: str, parameter: str) -> bool:
+    """Tell whether a parameter of the graph is used up in the fit, as where no coefficients are left to refine."""
+    return parameter in ("n_neighbors", "edge_weights") and "graph_from" not in COMPARED[method].make(2).get_params()
 
 
 def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = None) -> list[Record]:
@@ -156,7 +162,8 @@ def read_graph(model: Any, trial: Trial, n_clusters: int) -> list[np.ndarray]:
     asked = settings_of(make(trial, n_clusters))
     graph = model.graph_
     if "graph_from" in asked:
-        graph = symmetrise(model.auxiliary_graph_ if asked["graph_from"] == "J" else model.coefficients_)
+        coefficients = model.auxiliary_graph_ if asked["graph_from"] == "J" else model.coefficients_
+        graph = graph_of(coefficients, asked["n_neighbors"], asked["edge_weights"])
     with blas_threads(graph.shape[0]):
         embedding = spectral_embedding(graph, n_clusters, spectrum=asked["embedding"])
         return cluster_embedding(embedding, trial, n_clusters, by_distance=asked["restart_score"] == "distance")

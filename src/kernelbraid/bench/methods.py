@@ -106,7 +106,8 @@ RIVALS: dict[str, Method] = {
 
 _NUCLEAR = {"graph_penalty": "nuclear"}
 _NO_RANK = {"beta": NOTHING}
-# One kernel that stays as it is: LKG stops when the kernel does, so the graph is given a number of steps instead.
+# One kernel that stays as it is, but for negative entries, which LKG allows in no kernel. LKG stops when the kernel
+# does, so the graph is given a number of steps instead.
 _STAYS = {**_NO_RANK, "gamma": TIGHT, "tol": 0.0, "max_iter": 30}
 
 #: LKGr as a whole and with a part taken out, for the claims of the paper; no other table shows them.

@@ -5,12 +5,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernelbraid.bench.changes import CHANGES, SHUFFLED
+from kernelbraid.bench.changes import LEVELS, SHUFFLED
 from kernelbraid.bench.kept import PARTS
 from kernelbraid.bench.methods import COMPARED, Method
 from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
@@ -44,12 +45,12 @@ def _is_random(value: Any) -> bool:
 
 
 def _is_changes(value: Any) -> bool:
-    """Tell whether there are levels of every change, and one kernel where one is to be shuffled."""
-    if not isinstance(value, dict) or isinstance(value.get("kernel"), str) != (SHUFFLED in value):
+    """Tell whether there are levels of every change, finite numbers, and perhaps the name of a kernel."""
+    if not isinstance(value, dict) or not isinstance(value.get("kernel", ""), str):
         return False
     levels = [entry for name, entry in value.items() if name != "kernel"]
     return bool(levels) and all(
-        isinstance(entry, list) and entry and all(type(level) in (int, float) and level >= 0 for level in entry)
+        isinstance(entry, list) and entry and all(type(level) in (int, float) and isfinite(level) for level in entry)
         for entry in levels
     )
 
@@ -147,7 +148,7 @@ class _Reader:
         self.check_names(run.get("scoring", []), SCORINGS, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
         self.check_names(run.get("keep", []), PARTS, "part of a fit")
-        self.check_names(run.get("changes", {}), [*CHANGES, SHUFFLED, "kernel"], "change of the data")
+        self.check_changes(run.get("changes", {}))
         self.check_shuffled(run)
         grid = run.get("grid", {})
         words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
@@ -157,6 +158,19 @@ class _Reader:
             self.check_names(words, known, f"parameter of {method} that an experiment sets")
             if run.get("keep") and "record_objective" not in known:
                 raise ProtocolError(f"{self.path}: keep is for LKGr and LKGs; give {method} a [[run]] without it.")
+
+    def check_changes(self, changes: Mapping[str, Any]) -> None:
+        """Refuse changes that there are not, levels that they cannot have, and a kernel without its change."""
+        self.check_names(changes, [*LEVELS, "kernel"], "change of the data")
+        for name in (name for name in changes if name != "kernel"):
+            is_level, words = LEVELS[name]
+            for level in changes[name]:
+                if not is_level(level):
+                    raise ProtocolError(f"{self.path}: {level!r} is no level of {name}; give {words}.")
+        if SHUFFLED in changes and "kernel" not in changes:
+            raise ProtocolError(f"{self.path}: {SHUFFLED} needs the kernel to shuffle; add kernel = 'linear'.")
+        if "kernel" in changes and SHUFFLED not in changes:
+            raise ProtocolError(f"{self.path}: the kernel of changes is for {SHUFFLED}; add levels, or leave it out.")
 
     def check_shuffled(self, run: Mapping[str, Any]) -> None:
         """Refuse to shuffle a kernel that a bank does not have, or for a method that does not take all of them."""
@@ -199,7 +213,8 @@ def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) ->
         method = COMPARED[name]
         banks = [""] if method.policy == "features" else run.get("banks", ["rmkkm"])
         for bank, parameters in product(banks, _settings(run, method)):
-            for kernel in _kernels(method, bank, run.get("kernels"), len(found[data].views)):
+            n_views = len(found[data].views) + changes.get("useless_views", 0)
+            for kernel in _kernels(method, bank, run.get("kernels"), n_views):
                 what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
                 yield Trial(*what, changes=changes, keep=keep)
 

@@ -22,6 +22,7 @@ from kernelbraid.bench.reproduction import reproduction_tables
 from kernelbraid.bench.select import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.tables import (
     PREFIXES,
+    TEXTS,
     TUNED,
     Footnotes,
     Table,
@@ -55,11 +56,13 @@ FULL_COLOUR = 10.0  # points of difference at which the colour of a cell is stro
 STRONGEST = 60  # per cent of that colour
 LONG = 40  # characters above which the text of a cell is broken into lines
 NUMBER = re.compile(r"[-+]?\.?\d")
+#: What tables and figures can be written as, by the suffixes of the files.
+KINDS = (*TEXTS, *FORMATS)
 SIGNS = {"done": "", "collapsed": "×", "failed": "!", "skipped": "–", "not run": ""}
 
 
-def write_tables(records: Sequence[Record], folder: Path | str) -> list[Path]:
-    """Write every table as Markdown, LaTeX and CSV, and every figure as PNG and SVG.
+def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequence[str] = KINDS) -> list[Path]:
+    """Write every table as Markdown, CSV and LaTeX, and every figure as PNG and SVG.
 
     Parameters
     ----------
@@ -67,19 +70,24 @@ def write_tables(records: Sequence[Record], folder: Path | str) -> list[Path]:
         Results in any order.
     folder : path
         Made if it is not there.
+    formats : sequence of str, default=("md", "csv", "tex", "png", "svg")
+        Which of them are written; no figure is drawn for the first three.
 
     Returns
     -------
     list of Path
         The files, each whole or not there.
     """
+    unknown = [name for name in formats if name not in KINDS]
+    if unknown:
+        raise ValueError(f"formats holds {unknown[0]!r}, which is unknown; choose from {', '.join(KINDS)}.")
     folder = Path(folder)
+    texts, pictures = ([name for name in known if name in formats] for known in (TEXTS, FORMATS))
     written = []
-    for table in [*all_tables(records), *reproduction_tables(records), *claim_tables(records)]:
-        for suffix, text in {"md": table.to_markdown(), "tex": table.to_latex(), "csv": table.to_csv()}.items():
-            written.append(_write(folder / f"{table.name}.{suffix}", text.encode()))
-    for name, figure in all_figures(records):
-        written += [_write(folder / f"{name}.{kind}", render(figure, kind)) for kind in FORMATS]
+    for table in [*all_tables(records), *reproduction_tables(records), *claim_tables(records)] if texts else []:
+        written += [_write(folder / f"{table.name}.{name}", TEXTS[name](table).encode()) for name in texts]
+    for name, figure in all_figures(records) if pictures else ():
+        written += [_write(folder / f"{name}.{kind}", render(figure, kind)) for kind in pictures]
     return written
 
 

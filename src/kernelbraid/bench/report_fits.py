@@ -49,6 +49,7 @@ def _title(record: Record) -> str:
     trial = record.trial
     words = [trial.data, trial.method, trial.bank and f"bank {trial.bank}", show_parameters(trial.parameters)]
     words += [f"seed {trial.seed}"] if trial.seed else []
+    words += [f"changed: {show_parameters(trial.changes)}"] if trial.changes else []
     return ", ".join(word for word in words if word)
 
 

@@ -9,7 +9,7 @@ from kernelbraid.bench.select import AS_PUBLISHED, Cell, Conditions, Pool, Pools
 from kernelbraid.bench.tables import Table, difference, show_parameters
 
 REACHED, NEAR = 1.0, 3.0  # points below the published figure
-#: Methods whose published figures come from one repository, and those data sets up to 1404 samples.
+#: Methods whose published figures come from one repository, and the data sets of up to 1404 samples.
 STORED = ("KKM", "SC", "RKKM", "MKKM", "RMKKM")
 SMALLER = tuple(data for data in DATA if data != "TDT2")
 

@@ -30,7 +30,7 @@ class Conditions:
     altered: bool = False  # only trials on changed data, and methods without a part
 
     def admit(self, trial: Trial) -> bool:
-        """Whether a trial belongs to it; one without a bank belongs to every bank, an altered one to none."""
+        """Whether a trial belongs to it; one without a bank belongs to every bank."""
         if trial.altered != self.altered:
             return False
         return trial.scoring == self._scoring_of(trial.method) and (self.bank is None or trial.bank in ("", self.bank))
@@ -41,7 +41,8 @@ class Conditions:
         return "best100" if method in SCORED_ONCE else "mean20"
 
     def __str__(self) -> str:
-        return f"{self.scoring}, {'all banks' if self.bank is None else f'bank {self.bank}'}"
+        scoring = f"scored {self.scoring}" if self.scoring == AS_PUBLISHED else self.scoring
+        return f"{scoring}, {'all banks' if self.bank is None else f'bank {self.bank}'}"
 
 
 def conditions(records: Iterable[Record]) -> list[Conditions]:
@@ -90,14 +91,14 @@ def state(record: Record) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One setting on one kernel (or on all): means over the seeds."""
+    """One setting on one kernel (or on all): means over the seeds and the changes of the data."""
 
     bank: str
     kernel: str
     parameters: Mapping[str, Any]
     scores: Mapping[str, float]
     deviations: Mapping[str, float]
-    records: tuple[Record, ...]  # one a seed
+    records: tuple[Record, ...]  # one a seed and change
 
     @cached_property
     def setting(self) -> str:
@@ -219,12 +220,12 @@ def pools(records: Iterable[Record], under: Conditions) -> Pools:
 
 
 def _pool(data: str, method: str, records: list[Record]) -> Pool:
-    newest: dict[tuple[str, str, int], Record] = {}
+    newest: dict[tuple[str, str, int, str], Record] = {}
     for record in sorted(records, key=lambda record: record.created):
         trial = record.trial
-        newest[setting(trial.bank, trial.parameters), trial.kernel, trial.seed] = record
+        newest[setting(trial.bank, trial.parameters), trial.kernel, trial.seed, to_json(trial.changes)] = record
     joined: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for (tuned, kernel, _), record in sorted(newest.items(), key=lambda item: item[0]):
+    for (tuned, kernel, *_), record in sorted(newest.items(), key=lambda item: item[0]):
         if record.succeeded:
             joined[tuned, kernel].append(record)
     missing = tuple(record for record in newest.values() if not record.succeeded)

@@ -77,6 +77,10 @@ class Table:
         return text.getvalue()
 
 
+#: What a table can be written as, by the suffix of the file.
+TEXTS = {"md": Table.to_markdown, "csv": Table.to_csv, "tex": Table.to_latex}
+
+
 def _markdown(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 

@@ -1,7 +1,7 @@
 """``kernelbraid bench``: run experiments, and make tables and a report of what came out."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
@@ -18,12 +18,13 @@ from kernelbraid.bench.cluster import ClusterError, connect
 from kernelbraid.bench.exchange import read_records, write_records
 from kernelbraid.bench.protocol import ProtocolError, read_experiment
 from kernelbraid.bench.records import Record
+from kernelbraid.bench.report import KINDS, write_report, write_tables
 from kernelbraid.bench.runner import Progress
 from kernelbraid.bench.runner import run as run_trials
 from kernelbraid.bench.store import Store, StoreError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import check_folder, check_target, print_json, print_table
-from kernelbraid.cli.values import existing_file, whole_number
+from kernelbraid.cli.values import existing_file, several, whole_number
 from kernelbraid.datasets import DataError, available, load
 
 SHOWN = 12  # cells of the live table
@@ -75,18 +76,14 @@ def run(
         raise Failure(f"{progress.failed} of {progress.total} trials failed: {progress.last_reason}")
 
 
-def tables(store: Path, out: Path) -> None:
+def tables(store: Path, out: Path, formats: Sequence[str]) -> None:
     """Write the tables and figures of a store."""
-    from kernelbraid.bench.report import write_tables
-
-    for path in write_tables(_records(store), out):
+    for path in write_tables(_records(store), out, formats):
         typer.echo(str(path))
 
 
 def report(store: Path, out: Path) -> None:
     """Write the interactive report of a store."""
-    from kernelbraid.bench.report import write_report
-
     typer.echo(str(write_report(_records(store), out)))
 
 
@@ -178,15 +175,25 @@ def run_command(
 def tables_command(
     store: Annotated[Path, typer.Argument(metavar="STORE", show_default=False, help="File of records.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path("tables"),
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--formats",
+            parser=several(*KINDS),
+            metavar="LIST",
+            help="What to write, separated by commas: tables as md, csv and tex, figures as png and svg.",
+        ),
+    ] = ",".join(KINDS),
 ) -> None:
     """Write the tables and figures of the paper, ours beside the published ones.
 
     [bold]Example[/bold]
 
       kernelbraid bench tables smoke.db --out tables
+      kernelbraid bench tables smoke.db --out tables --formats md,png
     """
     check_folder(out, "'--out'")
-    tables(store, out)
+    tables(store, out, formats.split(","))
 
 
 @app.command("report")

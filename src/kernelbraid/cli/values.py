@@ -24,6 +24,19 @@ def choice(*names: str) -> Callable[[str], str]:
     return parse
 
 
+def several(*names: str) -> Callable[[str], str]:
+    """Return a parser for some of several words, separated by commas; typer would take a list for many options."""
+
+    def parse(value: str) -> str:
+        words = [word.strip() for word in value.split(",")]
+        for word in words:
+            if word not in names:
+                raise typer.BadParameter(f"{word!r} is unknown; choose from {', '.join(names)}.")
+        return ",".join(dict.fromkeys(words))
+
+    return parse
+
+
 def known_method(value: str) -> str:
     """Return the name of a method, or name those that are spelt like it."""
     if value in METHODS:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_array, validate_data
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
+from kernelbraid.ops.refinement import EdgeWeights
+from kernelbraid.ops.spectral import Spectrum
 
 __all__ = [
     "HasMethods",
@@ -43,7 +45,9 @@ COMPUTING: dict[str, Any] = {
 # Legal values for one kernel, and for the way from a graph to labels.
 ONE_KERNEL: dict[str, Any] = {"kernel": [str, callable, HasMethods("matrix"), HasMethods("function")]}
 GRAPH: dict[str, Any] = {
-    "embedding": [StrOptions({"largest", "magnitude", "unnormalised"})],
+    "embedding": [StrOptions(set(get_args(Spectrum)))],
+    "n_neighbors": [COUNT, StrOptions({"all"})],
+    "edge_weights": [StrOptions(set(get_args(EdgeWeights)))],
     "n_init": [COUNT],
     "restart_score": [StrOptions({"inertia", "distance"})],
 }

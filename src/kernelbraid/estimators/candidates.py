@@ -15,18 +15,19 @@ from kernelbraid._typing import Array
 from kernelbraid.estimators.base import check_n_clusters, identities, is_view_list, read_kernels, read_views
 from kernelbraid.estimators.memory import WORKING_MATRICES, choose_storage
 from kernelbraid.kernels import (
-    Custom,
     FittedBank,
     KernelStack,
     StoredStack,
     as_matrix,
     bank_names,
     list_kernels,
+    n_matrices,
     resolve_banks,
     resolve_kernel,
     stack_bank,
 )
-from kernelbraid.ops import spectral_embedding
+from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.ops.refinement import EdgeWeights, refine_graph
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
 
@@ -80,7 +81,7 @@ def read_candidates(
     banks = resolve_banks(kernels, len(views))
     single = all(itemsize(view.dtype) == 4 for view in views)
     there = views[0] if place is None else place(np.empty(0))
-    n_given = sum(isinstance(kernel, Custom) for bank in banks for kernel in bank)
+    n_given = sum(map(n_matrices, banks))
     size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
     size |= {"itemsize": 4 if single else 8, "n_given": n_given}
     stored = _may_store(estimator, there, storage, working=working + copies * size["n_kernels"], **size)
@@ -167,7 +168,7 @@ def cluster_graph(
         Symmetric; nonnegative unless ``spectrum="unnormalised"``.
     n_clusters, n_init : int
         Clusters, and restarts of k-means.
-    spectrum : {"largest", "magnitude", "unnormalised"}
+    spectrum : {"largest", "magnitude", "unnormalised", "random_walk"}
         Eigenvectors that span the embedding.
     restart_score : {"inertia", "distance"}
         What the restarts of k-means are compared by.
@@ -186,19 +187,23 @@ def cluster_graph(
 
 
 def cluster_and_publish(
-    estimator: Any, graph: Array, samples: list[Array], random_state: np.random.RandomState, **attributes: Array
+    estimator: Any, coefficients: Array, samples: list[Array], random_state: np.random.RandomState, **attributes: Array
 ) -> None:
-    """Cluster the graph of an estimator and set ``labels_``, ``graph_``, ``embedding_``, ``inertia_`` and others.
+    """Cluster the graph of coefficients as an estimator asks, and set ``labels_``, ``graph_`` and what else it has.
 
     Parameters
     ----------
     estimator : estimator
-        Has the parameters `n_clusters`, `embedding`, `n_init`, `restart_score` and `n_jobs`.
-    graph, samples, random_state
+        Has the parameters `n_clusters`, `embedding`, `n_neighbors`, `edge_weights`, `n_init`, `restart_score` and
+        `n_jobs`.
+    coefficients : array of shape (n, n)
+        Column j expresses sample j by the others.
+    samples, random_state
         As for :func:`cluster_graph`.
     **attributes : array
         Further fitted attributes.
     """
+    graph = graph_of(coefficients, estimator.n_neighbors, estimator.edge_weights)
     embedding, found = cluster_graph(
         graph,
         estimator.n_clusters,
@@ -211,6 +216,14 @@ def cluster_and_publish(
     )
     publish(estimator, graph_=graph, embedding_=embedding, labels_=found.labels, **attributes)
     estimator.inertia_, estimator.n_iter_ = found.inertia, found.n_iter
+
+
+def graph_of(coefficients: Array, n_neighbors: int | str, edge_weights: EdgeWeights) -> Array:
+    """Return the symmetric graph of coefficients, refined if there is anything to refine."""
+    if n_neighbors == "all" and edge_weights == "learned":
+        return symmetrise(coefficients)
+    kept = None if isinstance(n_neighbors, str) else n_neighbors
+    return refine_graph(coefficients, n_neighbors=kept, edge_weights=edge_weights)
 
 
 def tell_apart(labels: np.ndarray, n_clusters: int, samples: list[Array]) -> np.ndarray:

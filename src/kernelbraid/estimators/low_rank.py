@@ -10,13 +10,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import Interval, StrOptions, fit_context
-from kernelbraid.estimators.candidates import cluster_graph, publish, read_candidates
+from kernelbraid.estimators.base import GRAPH, Interval, StrOptions, fit_context
+from kernelbraid.estimators.candidates import cluster_graph, graph_of, publish, read_candidates
 from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import KernelStack
-from kernelbraid.ops import symmetrise
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution
 from kernelbraid.solvers.thresholding import ROUTES
@@ -51,8 +50,9 @@ class LKG(ClusterMixin, BaseEstimator):
     preset : {"authors", "paper"}, default="authors"
         Gives the value of every parameter that is None: ``"authors"`` does what the published code does,
         ``"paper"`` what the text says. An explicit parameter wins over the preset.
-    graph_penalty : {"nuclear", "l1"}, default="nuclear"
-        :math:`\rho`: a low-rank graph (LKGr) or a sparse one (LKGs).
+    graph_penalty : {"nuclear", "l1", "frobenius"}, default="nuclear"
+        :math:`\rho`: a low-rank graph (LKGr), a sparse one (LKGs), or half the sum of squares, with which samples that
+        are alike get coefficients that are alike. The last one is not in the paper.
     alpha : float, default=None
         Weight of the graph penalty. Both presets: 0.01.
     beta : float, default=None
@@ -80,10 +80,16 @@ class LKG(ClusterMixin, BaseEstimator):
         the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
     graph_from : {"J", "Z"}, default=None
         The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (``"paper"``).
-    embedding : {"magnitude", "largest", "unnormalised"}, default=None
+    n_neighbors : int or "all", default=None
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity. Both presets: all.
+    edge_weights : {"learned", "scaled", "binary"}, default=None
+        What an edge weighs: what was learned (both presets), that relative to the strongest edge of its sample, or
+        one.
+    embedding : {"magnitude", "largest", "unnormalised", "random_walk"}, default=None
         Eigenvectors of the normalised graph that are clustered: those of largest absolute eigenvalue
         (``"authors"``, who take singular vectors) or of largest eigenvalue (``"paper"``); or those of smallest
-        eigenvalue of the Laplacian. Rows have unit length.
+        eigenvalue of the Laplacian. Rows have unit length; with ``"random_walk"`` they are as scikit-learn has them,
+        eigenvectors of largest eigenvalue of the random walk on the graph.
     n_init : int, default=None
         Restarts of k-means. Both presets: 100.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -183,7 +189,7 @@ class LKG(ClusterMixin, BaseEstimator):
         "kernel_start": [StrOptions({"average", "average/m"}), None],
         "weights_problem": [StrOptions(set(PULLS)), None],
         "graph_from": [StrOptions({"J", "Z"}), None],
-        "embedding": [StrOptions({"magnitude", "largest", "unnormalised"}), None],
+        **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "restart_score": [StrOptions({"inertia", "distance"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -214,6 +220,8 @@ class LKG(ClusterMixin, BaseEstimator):
         kernel_start=None,
         weights_problem=None,
         graph_from=None,
+        n_neighbors=None,
+        edge_weights=None,
         embedding=None,
         n_init=None,
         restart_score="inertia",
@@ -241,6 +249,8 @@ class LKG(ClusterMixin, BaseEstimator):
         self.kernel_start = kernel_start
         self.weights_problem = weights_problem
         self.graph_from = graph_from
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.embedding = embedding
         self.n_init = n_init
         self.restart_score = restart_score
@@ -337,7 +347,8 @@ class LKG(ClusterMixin, BaseEstimator):
         state = solution.state
         Z, J, K, g = state.Z, state.J, state.K, state.g
         state.give_up()
-        graph = symmetrise(J if settings["graph_from"] == "J" else Z)
+        coefficients = J if settings["graph_from"] == "J" else Z
+        graph = graph_of(coefficients, settings["n_neighbors"], settings["edge_weights"])
         embedding, found = cluster_graph(
             graph,
             self.n_clusters,

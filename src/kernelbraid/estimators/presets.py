@@ -19,6 +19,8 @@ class Preset:
     kernel_start: str  # first K and W
     weights_problem: str  # linear term of the weights' quadratic program
     graph_from: str  # which of J and Z is clustered
+    n_neighbors: int | str  # strongest edges of each sample that stay in the graph, or "all"
+    edge_weights: str  # what they weigh
     embedding: str  # which eigenvectors of the normalised graph
     n_init: int  # restarts of k-means
 
@@ -40,6 +42,8 @@ PRESETS: dict[str, Preset] = {
         kernel_start="average",
         weights_problem="projection",
         graph_from="J",
+        n_neighbors="all",
+        edge_weights="learned",
         embedding="magnitude",
         n_init=100,
     ),
@@ -54,6 +58,8 @@ PRESETS: dict[str, Preset] = {
         kernel_start="average/m",
         weights_problem="printed",
         graph_from="Z",
+        n_neighbors="all",
+        edge_weights="learned",
         embedding="largest",
         n_init=100,
     ),

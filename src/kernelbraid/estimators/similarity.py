@@ -22,7 +22,6 @@ from kernelbraid.estimators.candidates import Candidates, cluster_and_publish, r
 from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import StepHistory
 from kernelbraid.kernels import Linear
-from kernelbraid.ops import symmetrise
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
 
 # Matrices of n x n at the peak of a fit beside the kernels.
@@ -44,9 +43,13 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
         Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
         Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_neighbors : int or "all", default="all"
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -120,6 +123,8 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
         n_clusters=8,
         *,
         embedding="largest",
+        n_neighbors="all",
+        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         max_iter=600,
@@ -131,6 +136,8 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
     ):
         self.n_clusters = n_clusters
         self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.max_iter = max_iter
@@ -164,7 +171,7 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
         with blas_threads(candidates.stack.n_samples, self.n_jobs):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
         T, random_state = solution.state.T, check_random_state(self.random_state)
-        cluster_and_publish(self, symmetrise(T), candidates.samples, random_state, coefficients_=T.T)
+        cluster_and_publish(self, T.T, candidates.samples, random_state, coefficients_=T.T)
         history.publish(self, solution)
         return self
 
@@ -181,7 +188,7 @@ class _TwinGraph(ClusterMixin, BaseEstimator):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state, random_state = solution.state, check_random_state(self.random_state)
         learned = {"coefficients_": state.T.T, "kernel_weights_": state.a / state.a.sum()}
-        cluster_and_publish(self, symmetrise(state.T), candidates.samples, random_state, **learned)
+        cluster_and_publish(self, state.T.T, candidates.samples, random_state, **learned)
         history.publish(self, solution)
         return self
 
@@ -222,9 +229,13 @@ class TwinGraph(_TwinGraph):
         Spreads the coefficients of a sample over more samples.
     beta : float, default=0.001
         Weight of the clusters in the graph.
-    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
         Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
         Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_neighbors : int or "all", default="all"
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -306,6 +317,8 @@ class TwinGraph(_TwinGraph):
         alpha=0.01,
         beta=0.001,
         embedding="largest",
+        n_neighbors="all",
+        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         max_iter=200,
@@ -321,6 +334,8 @@ class TwinGraph(_TwinGraph):
         self.alpha = alpha
         self.beta = beta
         self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.max_iter = max_iter
@@ -376,9 +391,13 @@ class MultipleKernelTwinGraph(_TwinGraph):
         Spreads the coefficients of a sample over more samples.
     beta : float, default=0.0001
         Weight of the clusters in the graph.
-    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
         Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
         Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
+    n_neighbors : int or "all", default="all"
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -467,6 +486,8 @@ class MultipleKernelTwinGraph(_TwinGraph):
         alpha=0.001,
         beta=0.0001,
         embedding="largest",
+        n_neighbors="all",
+        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         max_iter=200,
@@ -483,6 +504,8 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.alpha = alpha
         self.beta = beta
         self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.max_iter = max_iter

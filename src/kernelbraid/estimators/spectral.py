@@ -37,11 +37,15 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         ``"gaussian"``, ``"linear"``, ``"polynomial"``; a :class:`~kernelbraid.kernels.Gaussian`,
         :class:`~kernelbraid.kernels.Linear` or :class:`~kernelbraid.kernels.Polynomial`; a function ``f(X, Y)`` as
         in :mod:`sklearn.metrics.pairwise`; or ``"precomputed"``: X is the kernel matrix.
-    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
         ``"largest"`` takes the eigenvectors of largest eigenvalue of the normalised kernel (Ng, Jordan and Weiss),
         ``"magnitude"`` those of largest absolute eigenvalue, ``"unnormalised"`` those of smallest eigenvalue of the
         Laplacian, as in the code behind the published figures of SC. Negative kernel values count as zero unless
         unnormalised.
+    n_neighbors : int or "all", default="all"
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -101,6 +105,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         *,
         kernel="gaussian",
         embedding="largest",
+        n_neighbors="all",
+        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         memory_budget=None,
@@ -111,6 +117,8 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.memory_budget = memory_budget
@@ -166,8 +174,12 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
     kernels : str or list, default="rmkkm"
         ``"rmkkm"`` or ``"paper"``, banks of twelve kernels; a list of kernels and functions ``f(X, Y)``; with several
         views also a list with one bank for each; or ``"precomputed"``: X holds the kernels.
-    embedding : {"largest", "magnitude", "unnormalised"}, default="largest"
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
         Eigenvectors of the graph that are clustered, as for :class:`KernelSpectralClustering`.
+    n_neighbors : int or "all", default="all"
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -254,6 +266,8 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
         *,
         kernels="rmkkm",
         embedding="largest",
+        n_neighbors="all",
+        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         max_iter=100,
@@ -267,6 +281,8 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.kernels = kernels
         self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.max_iter = max_iter

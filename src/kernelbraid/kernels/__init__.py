@@ -6,12 +6,14 @@ from kernelbraid.kernels.banks import (
     FittedBank,
     bank_names,
     build_bank,
+    n_matrices,
     resolve_bank,
     resolve_banks,
     resolve_kernel,
     stack_bank,
 )
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
+from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing
 
@@ -23,8 +25,12 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Gaussian",
+    "SelfTuning",
+    "Neighbours",
     "Custom",
     "Kernel",
+    "LocalKernel",
+    "n_matrices",
     "bank_names",
     "resolve_bank",
     "resolve_banks",

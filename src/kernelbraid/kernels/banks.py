@@ -21,6 +21,7 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
+from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel
 from kernelbraid.kernels.stacks import LazyStack, Vector
 
@@ -41,9 +42,11 @@ def _twelve(scale: Callable[[float], float], normalise: Normalisation) -> tuple[
 
 #: The ready banks. ``"paper"`` is the formula in the text, exp(-d^2 / (t d_max^2)), divided by the largest
 #: element; ``"rmkkm"`` is the recipe behind the published figures, exp(-d^2 / (2 t^2 d_max^2)), cosine-normalised.
+#: ``"local"`` compares samples by their neighbourhoods.
 BANKS: dict[str, tuple[Kernel, ...]] = {
     "paper": _twelve(lambda t: t, "max"),
     "rmkkm": _twelve(lambda t: 2 * t**2, "cosine"),
+    "local": (SelfTuning(5), SelfTuning(10), Neighbours(5), Neighbours(10), Linear("cosine")),
 }
 
 
@@ -52,6 +55,8 @@ KERNELS: dict[str, Kernel] = {
     "gaussian": Gaussian(1.0),
     "linear": Linear(),
     "polynomial": Polynomial(1.0, 2),
+    "self-tuning": SelfTuning(),
+    "neighbours": Neighbours(),
 }
 
 
@@ -73,8 +78,8 @@ def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
     Parameters
     ----------
     kernels : str or sequence
-        ``"paper"``, ``"rmkkm"``, or a list of :class:`Linear`, :class:`Polynomial`, :class:`Gaussian`,
-        :class:`Custom` and functions ``f(X, Y)``.
+        ``"paper"``, ``"rmkkm"``, ``"local"``, or a list of :class:`Linear`, :class:`Polynomial`, :class:`Gaussian`,
+        :class:`SelfTuning`, :class:`Neighbours`, :class:`Custom` and functions ``f(X, Y)``.
 
     Returns
     -------
@@ -185,12 +190,14 @@ def stack_bank(
     if dtype is None:
         dtype = xp.float32 if all(view.dtype == xp.float32 for view in views) else xp.float64
     if place is None:
-        stacks = [(pairs_within(view), _bind(bank, view)) for view, bank in zip(views, banks, strict=True)]
+        pairs = [pairs_within(view) for view in views]
+        stacks = [(of, _bind(bank, view, of)) for of, view, bank in zip(pairs, views, banks, strict=True)]
         return LazyStack(stacks, dtype)
     placed = [view if sparse.issparse(view) else place(view) for view in views]
+    pairs = [pairs_within(there).moved(place) for there in placed]
     stacks = [
-        (pairs_within(there).moved(place), [_move(kernel, place) for kernel in _bind(bank, view)])
-        for view, there, bank in zip(views, placed, banks, strict=True)
+        (of, [_move(kernel, place) for kernel in _bind(bank, view, of)])
+        for of, view, bank in zip(pairs, views, banks, strict=True)
     ]
     products = stacks[0][0].products
     return LazyStack(stacks, getattr(namespace(products), "float32" if itemsize(dtype) == 4 else "float64"))
@@ -213,9 +220,23 @@ def _move(kernel: Kernel, place: Callable[[Array], Array]) -> Kernel:
     return Given(place(kernel.values), kernel.name) if isinstance(kernel, Given) else kernel
 
 
-def _bind(bank: Sequence[Kernel | Custom], X: Array) -> list[Kernel]:
-    """Evaluate the user's functions on the samples: what they return is kept, the rest stays lazy."""
-    return [Given(_evaluate(kernel, X), kernel.name) if isinstance(kernel, Custom) else kernel for kernel in bank]
+def _bind(bank: Sequence[Kernel | Custom], X: Array, pairs: Pairs) -> list[Kernel]:
+    """Let local kernels see the samples, and evaluate the user's functions on them; the rest stays lazy."""
+
+    def bound(kernel: Kernel | Custom) -> Kernel:
+        if isinstance(kernel, Custom):
+            return Given(_evaluate(kernel, X), kernel.name)
+        return kernel.bind(pairs) if isinstance(kernel, LocalKernel) else kernel
+
+    return [bound(kernel) for kernel in bank]
+
+
+def n_matrices(bank: Sequence[Kernel | Custom]) -> int:
+    """Return how many matrices of n x n the kernels of a bank keep for themselves."""
+    return sum(
+        1 if isinstance(kernel, Custom) else kernel.n_matrices if isinstance(kernel, LocalKernel) else 0
+        for kernel in bank
+    )
 
 
 def _evaluate(kernel: Custom, X: Array) -> Array:
@@ -263,9 +284,13 @@ class FittedBank:
 
     @classmethod
     def of(cls, views: list[Array], banks: list[list[Kernel | Custom]], stack: LazyStack) -> "FittedBank":
-        """Keep the samples, and the scales that the kernels took from them."""
+        """Keep the samples, and what the kernels took from them."""
         nothing = np.empty((0, 0))
-        return cls(views, banks, [replace(pairs, products=nothing) for pairs, _ in stack.views])
+        bound = [
+            [asked if isinstance(asked, Custom) else kernel for asked, kernel in zip(bank, kernels, strict=True)]
+            for bank, (_, kernels) in zip(banks, stack.views, strict=True)
+        ]
+        return cls(views, bound, [replace(pairs, products=nothing) for pairs, _ in stack.views])
 
     def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
@@ -309,7 +334,7 @@ def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:
     products = new @ fitted.T
     if sparse.issparse(products):
         products = products.toarray()
-    return replace(pairs, products=products, row_squares=_squares(new), column_squares=_squares(fitted))
+    return replace(pairs, products=products, row_squares=_squares(new), column_squares=_squares(fitted), new=True)
 
 
 def _double(X: Array) -> Array:

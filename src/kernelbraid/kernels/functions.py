@@ -29,6 +29,7 @@ class Pairs:
     max_distance: float  # largest squared distance among the fitted samples
     scale: float = 1.0
     first_row: int = 0  # where the rows stand among the fitted samples
+    new: bool = False  # whether the rows are other samples than the fitted ones
 
     def rows(self, rows: slice) -> "Pairs":
         """Return a block of rows."""

@@ -7,7 +7,7 @@ from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 
 #: Which eigenvectors of a graph span the embedding.
-Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised"]
+Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised", "random_walk"]
 
 
 def symmetrise(A: Array) -> Array:
@@ -17,13 +17,18 @@ def symmetrise(A: Array) -> Array:
 
 def normalised_graph(S: Array) -> Array:
     """Return D^-1/2 S D^-1/2 for a symmetric nonnegative graph with degrees D; an isolated vertex keeps zeros."""
-    xp = namespace(S)
-    largest = xp.max(S)
-    S = S / xp.where(largest > 0, largest, asarray_like(1.0, S))  # degrees cannot overflow
-    scale = 1 / (float(xp.finfo(S.dtype).eps) + xp.sqrt(xp.sum(S, axis=1)))
+    S, scale = _with_inverse_roots(S)
     S *= scale[:, None]
     S *= scale[None, :]
     return symmetric_part(S)
+
+
+def _with_inverse_roots(S: Array) -> tuple[Array, Array]:
+    """Return a graph divided by its largest edge, and D^-1/2 for its degrees D."""
+    xp = namespace(S)
+    largest = xp.max(S)
+    S = S / xp.where(largest > 0, largest, asarray_like(1.0, S))  # degrees cannot overflow
+    return S, 1 / (float(xp.finfo(S.dtype).eps) + xp.sqrt(xp.sum(S, axis=1)))
 
 
 def laplacian(S: Array) -> Array:
@@ -43,10 +48,10 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
         Symmetric graph; nonnegative unless ``"unnormalised"``.
     n_components : int
         Number of eigenvectors.
-    spectrum : {"largest", "magnitude", "unnormalised"}, default="largest"
-        ``"largest"`` takes the eigenvectors of largest eigenvalue of D^-1/2 S D^-1/2 (Ng, Jordan and Weiss),
-        ``"magnitude"`` those of largest absolute eigenvalue, which are the leading left singular vectors, and
-        ``"unnormalised"`` those of smallest eigenvalue of the Laplacian D - S.
+    spectrum : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
+        ``"largest"`` and ``"random_walk"`` take the eigenvectors of largest eigenvalue of D^-1/2 S D^-1/2 (Ng,
+        Jordan and Weiss), ``"magnitude"`` those of largest absolute eigenvalue, which are the leading left singular
+        vectors, and ``"unnormalised"`` those of smallest eigenvalue of the Laplacian D - S.
 
     Returns
     -------
@@ -55,16 +60,25 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
     """
     xp = namespace(S)
     values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
-    rank = {"largest": values, "magnitude": xp.abs(values), "unnormalised": -values}[spectrum]
-    order = xp.argsort(rank, descending=True, stable=True)
+    ranks = {"magnitude": xp.abs(values), "unnormalised": -values}
+    order = xp.argsort(ranks.get(spectrum, values), descending=True, stable=True)
     vectors = xp.take(vectors, order[:n_components], axis=1)
     peaks = xp.take_along_axis(vectors, xp.argmax(xp.abs(vectors), axis=0)[None, :], axis=0)
     return vectors * xp.where(peaks < 0, asarray_like(-1.0, S), asarray_like(1.0, S))
 
 
 def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
-    """Return the rows of :func:`spectral_vectors`, each of length one (rows of zeros stay)."""
-    return unit_rows(spectral_vectors(S, n_components, spectrum=spectrum))
+    """Return the rows of :func:`spectral_vectors`, each of length one (rows of zeros stay).
+
+    With ``"random_walk"`` they are divided by the roots of the degrees instead: the eigenvectors of the random walk
+    D^-1 S, each of the same length in the norm of D.
+    """
+    vectors = spectral_vectors(S, n_components, spectrum=spectrum)
+    if spectrum != "random_walk":
+        return unit_rows(vectors)
+    S, scale = _with_inverse_roots(S)
+    empty = namespace(S).sum(S, axis=1) == 0
+    return namespace(S).where(empty[:, None], asarray_like(0.0, S), vectors * scale[:, None])
 
 
 def unit_rows(A: Array) -> Array:

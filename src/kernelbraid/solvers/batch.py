@@ -14,7 +14,7 @@ from kernelbraid._linalg import fused_multiply_add
 from kernelbraid._typing import Array
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack
-from kernelbraid.ops.proximal import NUCLEAR, nonnegative, soft_threshold
+from kernelbraid.ops.proximal import NUCLEAR, nonnegative
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, MIN_ITER, GraphName, LowRankProblem, LowRankState
@@ -41,7 +41,7 @@ class Setting:
     ----------
     alpha, beta, gamma, mu : float
         As for :class:`~kernelbraid.LKG`; positive.
-    graph_penalty : {"nuclear", "l1"}, default="nuclear"
+    graph_penalty : {"nuclear", "l1", "frobenius"}, default="nuclear"
         As for :class:`~kernelbraid.LKG`.
     growth : float, default=1.1
         Factor of mu after every step, at least 1.
@@ -233,7 +233,7 @@ class _Batch:
             both = shrink_batch(xp.concat([D1, D2]), xp.concat([alpha / mu, beta / mu]))
             J, W = both[: D1.shape[0], ...], both[D1.shape[0] :, ...]
         else:
-            J, W = soft_threshold(D1, alpha / mu), shrink_batch(D2, beta / mu)
+            J, W = self.penalty.prox(D1, alpha / mu), shrink_batch(D2, beta / mu)
         self.J, self.W = nonnegative(J), nonnegative(W)  # Eqs. (10) or (11), (13)
         self.Y1, self.Y2 = mu * (self.J - D1), mu * (self.W - D2)
         self._update_weights()  # Eq. (14)

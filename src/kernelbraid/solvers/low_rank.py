@@ -21,12 +21,12 @@ from kernelbraid._arrays import (
 from kernelbraid._linalg import blas_threads, outer_gram, solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
-from kernelbraid.ops.proximal import L1, NUCLEAR, Penalty, nonnegative, soft_threshold
+from kernelbraid.ops.proximal import FROBENIUS, L1, NUCLEAR, Penalty, nonnegative
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
 from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
 
-GRAPH_PENALTIES: dict[str, Penalty] = {"nuclear": NUCLEAR, "l1": L1}
+GRAPH_PENALTIES: dict[str, Penalty] = {"nuclear": NUCLEAR, "l1": L1, "frobenius": FROBENIUS}
 GraphName: TypeAlias = Literal["J", "Z"]
 
 # The published code makes at least this many steps before it looks at its stopping test.
@@ -120,13 +120,13 @@ class Stepper:
         return LowRankState(Z, K, J, W, g, Y1, Y2, mu * p.growth, progress)
 
     def _graph_prox(self, A: Array, t: float) -> Array:
-        return soft_threshold(A, t) if self.shrink_graph is None else self.shrink_graph(A, t)
+        return self.problem.penalty.prox(A, t) if self.shrink_graph is None else self.shrink_graph(A, t)
 
     def _routes(self) -> tuple[int, int, str, str]:
         """Return how many singular values passed for J and for W, and how they were found."""
         graph, kernel = self.shrink_graph, self.shrink_kernel
         if graph is None:
-            return -1, kernel.rank, "soft", kernel.used
+            return -1, kernel.rank, self.problem.penalty.name, kernel.used
         return graph.rank, kernel.rank, graph.used, kernel.used
 
 

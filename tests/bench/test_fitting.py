@@ -1,0 +1,110 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelbraid.bench.changes import OUTLIER
+from kernelbraid.bench.fitting import fit_key, kernels_for, record_of, run_trials
+from kernelbraid.bench.methods import COMPARED
+from kernelbraid.bench.records import Trial
+from kernelbraid.datasets import Dataset
+from kernelbraid.kernels import build_bank
+from problems import blobs
+
+LEVELS = {"noise": 0.5, "outliers": 0.2, "useless_views": 1}
+SHUFFLED = {"shuffled": 1, "kernel": "linear"}
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    X, y = blobs(n=30, d=4)
+    return Dataset("blobs", "Blobs", [X - X.min()], y, "sum")
+
+
+@pytest.fixture(scope="module")
+def views(dataset):
+    return Dataset("views", "Views", [dataset.X[:, :2], sparse.csr_array(dataset.X)], dataset.y, "sum")
+
+
+def trial(method="LKGr", **more):
+    bank = "" if COMPARED[method].policy == "features" else "rmkkm"
+    return Trial("blobs", "sum", method, "best100", bank, **more)
+
+
+def scores(dataset, **more):
+    [record] = run_trials([trial(**more)], dataset)
+    assert record.reason == ""
+    return dict(record.scores)
+
+
+@pytest.mark.parametrize("changes", [{"noise": 0}, {"outliers": 0}, {"useless_views": 0}, {**SHUFFLED, "shuffled": 0}])
+@pytest.mark.parametrize("method", ["LKGr", "MKKM"])
+def test_level_0_of_a_change_gives_what_the_data_give_as_they_are(dataset, method, changes):
+    [before], [after] = (run_trials([trial(method, changes=level)], dataset) for level in ({}, changes))
+    assert after.reason == ""
+    assert (after.status, after.n_iter) == (before.status, before.n_iter)
+    assert dict(after.scores) == pytest.approx(dict(before.scores))
+    assert dict(after.learned) == pytest.approx(dict(before.learned), abs=1e-6)
+    assert len(after.learned) == 12
+
+
+@pytest.mark.parametrize("change", LEVELS)
+@pytest.mark.parametrize("method", ["LKGr", "KMeans", "SSR", "MKKM", "LKGr/average"])
+def test_every_change_goes_with_sparse_data_and_several_views(views, method, change):
+    found = scores(views, method=method, changes={change: LEVELS[change]})
+    assert np.isfinite(list(found.values())).all()
+
+
+def test_a_method_on_one_kernel_sees_the_useless_view_that_its_kernel_names(dataset):
+    changes = {"useless_views": 1}
+    first, second = (scores(dataset, method="KKM", kernel=f"view {view}: linear", changes=changes) for view in (1, 2))
+    assert first == scores(dataset, method="KKM", kernel="linear")
+    assert second["acc"] < first["acc"]
+
+
+def test_outliers_are_not_scored(dataset):
+    y = dataset.y.copy()
+    y[:10] = OUTLIER
+    labels = dataset.y.copy()
+    labels[:10] = 2 - labels[:10]
+    changed = Dataset("blobs", "Blobs", dataset.views, y, "sum")
+    made = record_of(trial(), changed, SimpleNamespace(), [labels], 0.0)
+    assert made.scores["acc"] == made.scores["nmi"] == 1
+    assert record_of(trial(), dataset, SimpleNamespace(), [labels], 0.0).scores["acc"] < 1
+
+
+def test_outliers_do_not_change_the_number_of_clusters(dataset):
+    [record] = run_trials([trial(changes={"outliers": 0.5}, keep=("kernel",))], dataset)
+    assert len(record.kept["kernel"]["sizes"]) == 3
+    assert sum(record.kept["kernel"]["sizes"]) == 30
+
+
+def test_weights_of_kernels_with_a_shuffled_one_have_their_names(dataset, views):
+    clean, worse = (run_trials([trial(changes=changes)], dataset)[0].learned for changes in ({}, SHUFFLED))
+    assert list(worse) == list(clean)
+    assert worse["linear"] < 1 / 12
+    assert sum(worse.values()) == pytest.approx(1)
+    [record] = run_trials([trial(changes=SHUFFLED)], views)
+    assert list(record.learned)[::12] == ["view 1: gaussian t=0.01", "view 2: gaussian t=0.01"]
+
+
+def test_a_kernel_made_of_many_is_made_of_the_shuffled_ones(dataset):
+    asked = trial("LKGr/average", changes=SHUFFLED)
+    [found] = kernels_for(asked, dataset)
+    everyone = kernels_for(trial(changes=SHUFFLED), dataset)
+    np.testing.assert_allclose(found, everyone.mean(axis=0))
+    assert np.abs(found - build_bank(dataset.X, "rmkkm").mean(axis=0)).max() > 0.01
+
+
+def test_trials_on_data_changed_in_another_way_share_no_fit():
+    kinds = [{}, {"noise": 0}, {"noise": 1}, {"outliers": 0}, SHUFFLED, {**SHUFFLED, "kernel": "gaussian t=1"}]
+    assert len({fit_key(trial(changes=changes)) for changes in kinds}) == len(kinds)
+    other = Trial("blobs", "sum", "LKGr", "mean20", "rmkkm", changes=SHUFFLED)
+    assert fit_key(other) == fit_key(trial(changes=SHUFFLED))
+
+
+def test_a_change_that_fails_is_a_record_with_its_reason(dataset):
+    [record] = run_trials([trial(changes={**SHUFFLED, "kernel": "no such kernel"})], dataset)
+    assert record.status == "failed"
+    assert "no such kernel" in record.reason

@@ -1,0 +1,39 @@
+import json
+
+import pytest
+
+from kernelbraid.bench.records import Trial, split_kernel, to_json, view_kernel
+
+BASE = {"data": "wine", "checksum": "abc", "method": "LKGr", "scoring": "best100"}
+
+
+@pytest.mark.parametrize(
+    ("more", "altered"),
+    [
+        ({}, False),
+        ({"method": "SC-knn"}, False),
+        ({"keep": ("kernel",)}, False),
+        ({"changes": {"noise": 0}}, True),
+        ({"changes": {"shuffled": 0.5, "kernel": "linear"}}, True),
+        ({"method": "LKGr/bound"}, True),
+    ],
+)
+def test_changed_data_and_methods_without_a_part_are_altered(more, altered):
+    assert Trial(**{**BASE, **more}).altered is altered
+
+
+def test_a_trial_on_changed_data_has_the_key_it_had_before_it_was_stored():
+    trial = Trial(**BASE, changes={"shuffled": 1, "kernel": "linear"})
+    again = Trial(**{**BASE, **json.loads(to_json({"changes": {"kernel": "linear", "shuffled": 1}}))})
+    assert again == trial
+    assert again.key == trial.key
+
+
+def test_the_level_of_a_change_is_part_of_the_key():
+    levels = [{}, {"noise": 0}, {"noise": 0.5}, {"outliers": 0.5}, {"outliers": 0}]
+    assert len({Trial(**BASE, changes=changes).key for changes in levels}) == len(levels)
+
+
+def test_names_of_kernels_on_views_come_apart_again():
+    assert split_kernel(view_kernel(2, "gaussian t=1")) == (2, "gaussian t=1")
+    assert split_kernel("polynomial (1 + x.y)^2") == (1, "polynomial (1 + x.y)^2")
