@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
@@ -20,6 +20,7 @@ from kernelbraid.ops.spectral import Spectrum
 __all__ = [
     "HasMethods",
     "Interval",
+    "Options",
     "StrOptions",
     "fit_context",
     "check_n_clusters",

@@ -1,5 +1,6 @@
 """LKG as a scikit-learn clusterer."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
@@ -10,13 +11,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import GRAPH, Interval, StrOptions, fit_context
+from kernelbraid.estimators.base import GRAPH, Interval, Options, StrOptions, fit_context
 from kernelbraid.estimators.candidates import cluster_graph, graph_of, publish, read_candidates
 from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import KernelStack
 from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.fixed_kernel import solve_fixed
 from kernelbraid.solvers.iterate import Solution
 from kernelbraid.solvers.thresholding import ROUTES
 
@@ -59,7 +61,8 @@ class LKG(ClusterMixin, BaseEstimator):
         Weight of the kernel's nuclear norm. Both presets: 0.1.
     gamma : float, default=None
         Weight of the distance between K and the weighted sum of the candidates. ``"authors"``: 0.1;
-        ``"paper"``: 100.
+        ``"paper"``: 100. With ``math.inf`` K stays the average of the candidates, and the graph alone is learned; with
+        the squared penalty that is one linear system.
     mu : float, default=None
         Weight of the constraints Z = J and K = W in the first step. The result depends on it. Both presets: 1.
     mu_growth : float, default=None
@@ -182,7 +185,8 @@ class LKG(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "preset": [StrOptions(set(PRESETS))],
         "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES))],
-        **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "gamma", "mu")},
+        **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "mu")},
+        "gamma": [Interval(Real, 0, None, closed="neither"), Options(Real, {math.inf}), None],
         "mu_growth": [Interval(Real, 1, None, closed="left"), None],
         "kernels": [str, list, tuple, None],
         "graph_start": [StrOptions({"identity", "random"}), None],
@@ -295,7 +299,8 @@ class LKG(ClusterMixin, BaseEstimator):
         samples, self.kernel_names_ = candidates.samples, candidates.names
         problem = self._problem(candidates.stack, settings)
         history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
-        solution = low_rank.solve(
+        solve = solve_fixed if math.isinf(settings["gamma"]) else low_rank.solve
+        solution = solve(
             problem,
             self._start(candidates.stack, settings, random_state),
             graph=settings["graph_from"],

@@ -1,0 +1,70 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernelbraid import LKG
+from kernelbraid._arrays import to_numpy
+from kernelbraid.solvers.fixed_kernel import ridge_coefficients, solve_fixed
+from kernelbraid.solvers.iterate import Status
+from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
+from problems import begin, blob_bank, blobs, low_rank_problem
+
+
+def problem_of(penalty, alpha=0.3):
+    H, _ = blob_bank()
+    problem = low_rank_problem(H, penalty="nuclear", alpha=alpha, beta=1.0, gamma=1.0, growth=1.0)
+    return H, replace(problem, penalty=GRAPH_PENALTIES[penalty])
+
+
+def value(problem, K, Z):
+    fit = 0.5 * np.trace(K - 2 * K @ Z + Z.T @ K @ Z)
+    return fit + problem.alpha * problem.penalty.value(Z)
+
+
+def test_ridge_coefficients_solve_their_normal_equations():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 8))
+    K = A @ A.T
+    Z = ridge_coefficients(K, 0.5)
+    exact = np.linalg.solve(K + 0.5 * np.eye(20), K)
+    np.testing.assert_allclose(Z, np.maximum(exact, 0), atol=1e-10)
+
+
+def test_the_squared_penalty_needs_one_step():
+    H, problem = problem_of("frobenius")
+    solution = solve_fixed(problem, begin(H, 1.0))
+    K = H.mean(axis=0)
+    assert solution.status is Status.CONVERGED
+    assert solution.n_iter == 1
+    np.testing.assert_allclose(solution.state.Z, ridge_coefficients(K, problem.alpha))
+    np.testing.assert_allclose(solution.state.K, K)
+
+
+def test_no_nearby_graph_of_low_rank_is_better():
+    H, problem = problem_of("nuclear")
+    solution = solve_fixed(problem, begin(H, 1.0), tol=1e-9, max_iter=2000)
+    K, Z = H.mean(axis=0), solution.state.J
+    assert solution.status is Status.CONVERGED
+    rng = np.random.default_rng(1)
+    best = value(problem, K, Z)
+    for size in (1e-3, 1e-2, 1e-1):
+        other = np.maximum(Z + size * rng.normal(size=Z.shape) * np.abs(Z).max(), 0)
+        assert value(problem, K, other) > best - 1e-3 * abs(best)
+
+
+@pytest.mark.parametrize("penalty", ["nuclear", "l1", "frobenius"])
+def test_the_kernel_and_the_weights_stay(penalty):
+    X, _ = blobs()
+    model = LKG(3, graph_penalty=penalty, gamma=math.inf, n_init=5, random_state=0).fit(X)
+    assert model.status_ == "converged"
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 12)
+    assert set(model.history_["kernel_change"]) == {0.0}
+
+
+def test_backends_agree(xp):
+    X, _ = blobs()
+    there = LKG(3, graph_penalty="frobenius", gamma=math.inf, n_init=5, random_state=0).fit(xp.asarray(X))
+    here = LKG(3, graph_penalty="frobenius", gamma=math.inf, n_init=5, random_state=0).fit(X)
+    np.testing.assert_allclose(to_numpy(there.graph_), here.graph_, atol=1e-9)
