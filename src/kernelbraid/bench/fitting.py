@@ -22,7 +22,7 @@ from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
 from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS, bank_names, resolve_banks
-from kernelbraid.metrics import evaluate
+from kernelbraid.metrics import balance, evaluate
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
 
@@ -211,10 +211,8 @@ def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
 
 def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
     """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
-    counts = np.bincount(labels)
-    shares = counts[counts > 0] / counts.sum()
-    found = {"balance": float(-(shares * np.log(shares)).sum() / np.log(max(len(shares), 2)))}
-    if 1 < len(shares) < len(labels):
+    found = {"balance": balance(labels)}
+    if 1 < len(np.unique(labels)) < len(labels):
         size = min(SILHOUETTE_SAMPLES, len(labels))
         found["silhouette"] = float(silhouette_score(dataset.views[0], labels, sample_size=size, random_state=0))
     return found

@@ -1,5 +1,6 @@
-"""Scores of a clustering against known classes: the eight measures of the paper."""
+"""Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
+from kernelbraid.metrics.label_free import agreement, balance, kernel_silhouette, modularity
 from kernelbraid.metrics.scores import (
     SCORES,
     accuracy,
@@ -24,4 +25,8 @@ __all__ = [
     "precision",
     "recall",
     "entropy",
+    "kernel_silhouette",
+    "modularity",
+    "balance",
+    "agreement",
 ]

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
+from problems import blobs
+
+
+def test_the_silhouette_of_the_linear_kernel_is_that_of_the_samples():
+    X, _ = blobs(n=50, k=4)
+    labels = np.random.default_rng(0).integers(4, size=50)
+    assert kernel_silhouette(X @ X.T, labels) == pytest.approx(silhouette_score(X, labels))
+
+
+def test_the_silhouette_does_not_depend_on_names_or_order():
+    X, y = blobs(n=30)
+    order = np.random.default_rng(0).permutation(30)
+    K = X @ X.T
+    value = kernel_silhouette(K, y)
+    assert kernel_silhouette(K[np.ix_(order, order)], 10 - 3 * y[order]) == pytest.approx(value)
+    assert kernel_silhouette(5 * K, y) == pytest.approx(value)
+
+
+def test_clusters_of_one_sample_count_nothing():
+    X, _ = blobs(n=12)
+    labels = np.array([0] * 5 + [1] * 6 + [2])
+    assert kernel_silhouette(X @ X.T, labels) == pytest.approx(silhouette_score(X, labels))
+
+
+@pytest.mark.parametrize("labels", [np.zeros(6), np.arange(6)])
+def test_one_cluster_or_one_for_each_sample_has_no_silhouette(labels):
+    assert kernel_silhouette(np.eye(6), labels) == 0
+
+
+def test_coinciding_samples_are_defined():
+    assert kernel_silhouette(np.ones((4, 4)), [0, 0, 1, 1]) == 0
+
+
+def test_modularity_of_separate_cliques_is_one_less_their_share():
+    graph = np.kron(np.eye(4), np.ones((5, 5)))
+    labels = np.repeat(np.arange(4), 5)
+    assert modularity(graph, labels) == pytest.approx(1 - 1 / 4)
+    assert modularity(sparse.csr_matrix(graph), labels) == pytest.approx(1 - 1 / 4)
+    assert modularity(graph, np.zeros(20)) == pytest.approx(0)
+    assert modularity(np.zeros((20, 20)), labels) == 0
+
+
+def test_modularity_is_its_definition():
+    rng = np.random.default_rng(0)
+    S = rng.random((12, 12))
+    S = S + S.T
+    labels = rng.integers(3, size=12)
+    degrees, total = S.sum(axis=1), S.sum()
+    same = labels[:, None] == labels[None, :]
+    expected = ((S - np.outer(degrees, degrees) / total) * same).sum() / total
+    assert modularity(S, labels) == pytest.approx(expected)
+
+
+def test_balance_is_one_for_equal_sizes_and_falls_with_unequal_ones():
+    assert balance([0, 0, 1, 1, 2, 2]) == pytest.approx(1)
+    assert balance([5, 5, 5, 9]) == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)) / np.log(2))
+    assert balance([1, 1, 1]) == 0
+
+
+def test_agreement_is_highest_for_what_most_find():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    noisy = [np.where(rng.random(60) < 0.1, rng.integers(3, size=60), y) for _ in range(5)]
+    found = agreement([*noisy, rng.permutation(y)])
+    assert found.argmin() == 5
+    expected = np.mean([adjusted_rand_score(noisy[0], other) for other in noisy[1:]])
+    assert agreement(noisy)[0] == pytest.approx(expected)
+    assert agreement([y, y, (y + 1) % 3]) == pytest.approx(np.ones(3))
+    assert agreement([y]) == pytest.approx([0])
+
+
+def test_labels_of_other_samples_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(3, 3\) for 4 labels"):
+        modularity(np.eye(3), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="give one for each sample"):
+        balance([[0, 1]])
