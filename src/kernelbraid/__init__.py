@@ -5,6 +5,7 @@ from kernelbraid.estimators import (
     AffinityAggregation,
     KernelKMeans,
     KernelSpectralClustering,
+    LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
     SimplexGraph,
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "LKG",
+    "LKGSearch",
     "KernelKMeans",
     "MultipleKernelKMeans",
     "KernelSpectralClustering",

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid.kernels import StoredStack
-from kernelbraid.ops import singular_value_threshold, symmetrise
+from kernelbraid.ops import symmetrise
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.batch import Setting, solve_many
 from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
+from kernelbraid.solvers.thresholding import SingularValueThreshold
 
 Kernels = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ Kernels = NDArray[np.float64]
 TIGHT = 1e6
 #: So small that no singular value of the kernel is cut.
 NOTHING = 1e-12
-STEPS, CHANGE = 100, 1e-5  # of a kernel learned without a graph
+STEPS, CHANGE = 50, 1e-5  # of a kernel learned without a graph
 ROUNDS, WEIGHT_CHANGE = 10, 1e-2  # of weights and graph in turn
 
 
@@ -40,10 +41,10 @@ def kernel_first(kernels: Kernels, /, *, beta: float, gamma: float, **parameters
     stack = StoredStack.of(kernels.copy(), overwrite=True)
     R = stack.factor()
     weights = np.full(len(kernels), 1 / len(kernels))
-    K = average(kernels)
+    K, shrink = average(kernels), SingularValueThreshold()
     for _ in range(STEPS):
         old = K
-        K = singular_value_threshold(np.tensordot(weights, kernels, axes=1), beta / (2 * gamma))
+        K = shrink(np.tensordot(weights, kernels, axes=1), beta / (2 * gamma))
         weights = solve_simplex_lsq(R, stack.coordinates(K), weights)
         if np.linalg.norm(K - old) <= CHANGE * np.linalg.norm(old):
             break

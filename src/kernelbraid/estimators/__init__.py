@@ -2,11 +2,13 @@
 
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
 __all__ = [
     "LKG",
+    "LKGSearch",
     "KernelKMeans",
     "MultipleKernelKMeans",
     "KernelSpectralClustering",

@@ -1,0 +1,374 @@
+"""Settings of LKG tried without labels, scored, and explained."""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.estimators.base import COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.kernels import Gaussian, Linear, Polynomial
+from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
+
+# Kernels whose widths are neither so narrow that every sample is alone nor so flat that all are alike.
+MIDDLE = (Gaussian(2.0), Polynomial(1.0, 2), Polynomial(1.0, 4), Linear())
+# Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
+ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
+#: What all candidates have in common: a fixed kernel, a graph in closed form, its ten strongest edges a sample.
+COMMON: dict[str, Any] = {
+    "graph_penalty": "frobenius",
+    "gamma": math.inf,
+    "graph_from": "Z",
+    "n_neighbors": 10,
+    "edge_weights": "scaled",
+    "embedding": "largest",
+    "n_init": 20,
+}
+DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
+HIGH, LOW = 0.6, 0.3  # mean agreement of the settings above, and below which a sentence says so
+SOUND = ("converged", "max_iter", "stopped")
+
+
+def default_candidates(precomputed: bool = False) -> list[dict[str, Any]]:
+    """Return the settings that a search tries, in the order in which it tries them.
+
+    Parameters
+    ----------
+    precomputed : bool, default=False
+        Whether the kernels are given, so that only their average can be tried.
+    """
+    banks: list[Any] = ["precomputed"] if precomputed else [[kernel] for kernel in MIDDLE] + [list(MIDDLE)]
+    return [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """Where a search stands."""
+
+    done: int
+    total: int
+    seconds: float
+    params: Mapping[str, Any]  # of the fit that has just ended
+
+
+@dataclass
+class Member:
+    """A setting that was tried."""
+
+    params: dict[str, Any]
+    labels: NDArray[np.int64]
+    status: str
+    seconds: float
+    scores: dict[str, float] = field(default_factory=dict)
+    fault: str = ""  # why it cannot be chosen
+
+
+class LKGSearch(ClusterMixin, BaseEstimator):
+    """Search for a setting of :class:`LKG` without labels.
+
+    Fits a list of settings, leaves out those that broke down or found nothing, and chooses the one whose clusters are
+    well apart and are found by most of the others, too:
+
+    1. silhouette of the clusters under the average of all candidate kernels,
+    2. mean adjusted Rand index with the clusters of all other sound settings,
+
+    where the setting with the largest sum of both ranks wins. ``why_`` explains the choice.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    candidates : list of dict, default=None
+        Parameters of LKG to try, on top of those that all candidates share (a fixed kernel, the squared penalty, ten
+        neighbours); None tries five weights of the penalty with each of four kernels and with their average.
+    kernels : {"samples", "precomputed"}, default="samples"
+        What X holds.
+    budget : int or float, default=None
+        An int is the number of fits, taken from the start of the list; a float is a time in seconds, after which no
+        fit is started. None fits all candidates. With a number of fits the result is deterministic.
+    memory_budget, device, n_jobs
+        As for :class:`LKG`.
+    callback : callable, default=None
+        ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
+        ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means, the same ones for all candidates.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters of the chosen setting.
+    best_estimator_ : LKG
+        Fitted with the chosen setting.
+    best_params_ : dict
+        Its parameters, as far as the candidates set them.
+    best_index_ : int
+        Its place in the list.
+    results_ : pandas DataFrame
+        One row a setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
+        pandas.
+    why_ : list of str
+        What was tried, what was chosen, and how far it can be trusted.
+    n_features_in_ : int
+        Number of features, over all views.
+
+    See Also
+    --------
+    LKG : One setting.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernelbraid import LKGSearch
+    >>> X = StandardScaler().fit_transform(load_wine().data)
+    >>> search = LKGSearch(n_clusters=3, budget=10, random_state=0).fit(X)
+    >>> search.labels_.shape
+    (178,)
+    """
+
+    _parameter_constraints: ClassVar = {
+        **COMPUTING,
+        "candidates": [list, tuple, None],
+        "kernels": [StrOptions({"samples", "precomputed"})],
+        "budget": [COUNT, Interval(Real, 0, None, closed="neither"), None],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        candidates=None,
+        kernels="samples",
+        budget=None,
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.candidates = candidates
+        self.kernels = kernels
+        self.budget = budget
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernels)
+
+    @fit_context(prefer_skip_nested_validation=False)  # candidates come from the user
+    def fit(self, X, y=None):
+        """Try the settings and keep the best.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
+            As for :meth:`LKG.fit`; kernels with ``kernels="precomputed"``.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        LKGSearch
+            The fitted search.
+        """
+        started = time.perf_counter()
+        precomputed = self.kernels == "precomputed"
+        candidates = default_candidates(precomputed) if self.candidates is None else list(self.candidates)
+        if not candidates:
+            raise ValueError("candidates is an empty list; give at least one dict of parameters of LKG.")
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        base = self._base(precomputed, seed)
+        reference = _Reference()
+        members = list(self._try(base, candidates, X, reference, started))
+        self.n_features_in_ = reference.n_features
+        sound = [member for member in members if not member.fault]
+        _score(sound, reference.kernel())
+        best = max(sound, key=lambda member: member.scores["score"]) if sound else members[0]
+        self.best_index_ = members.index(best)
+        self.best_params_ = dict(best.params)
+        self.best_estimator_ = clone(base).set_params(**best.params)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the same fit as before; why_ tells how it ended
+            self.best_estimator_.fit(X)
+        self.labels_ = self.best_estimator_.labels_
+        self._members = members
+        self.why_ = explain(members, best, len(candidates), time.perf_counter() - started)
+        if not sound:
+            warnings.warn(f"LKGSearch: {self.why_[0]} {self.why_[-1]}", ConvergenceWarning, stacklevel=2)
+        return self
+
+    @property
+    def results_(self):
+        """One row a setting."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("results_ is a pandas data frame; pip install 'kernelbraid[io]'.") from None
+        rows = [
+            {
+                **member.params,
+                **member.scores,
+                "status": member.status,
+                "seconds": member.seconds,
+                "fault": member.fault,
+            }
+            for member in self._members
+        ]
+        return pd.DataFrame(rows)
+
+    def _base(self, precomputed: bool, seed: int) -> LKG:
+        """Return the estimator that the candidates change."""
+        base = LKG(self.n_clusters, **COMMON, memory_budget=self.memory_budget, device=self.device, n_jobs=self.n_jobs)
+        return base.set_params(random_state=seed, kernels="precomputed" if precomputed else list(MIDDLE))
+
+    def _try(
+        self, base: LKG, candidates: Sequence[Mapping[str, Any]], X: Any, reference: "_Reference", started: float
+    ) -> Iterator[Member]:
+        """Yield a member a setting until the budget is spent, the callback says so, or the user interrupts."""
+        fits, seconds = self._limits(len(candidates))
+        longest = 0.0
+        for number, params in enumerate(candidates[:fits], 1):
+            elapsed = time.perf_counter() - started
+            if number > 1 and elapsed + longest > seconds:
+                return
+            try:
+                member = _fit(clone(base).set_params(**params), dict(params), X, reference)
+            except KeyboardInterrupt:
+                if number == 1:
+                    raise
+                return
+            longest = max(longest, member.seconds)
+            yield member
+            progress = SearchProgress(number, fits, time.perf_counter() - started, params)
+            if self.callback is not None and self.callback(progress):
+                return
+
+    def _limits(self, available: int) -> tuple[int, float]:
+        """Return how many fits may be made, and how many seconds they may take."""
+        if self.budget is None:
+            return available, math.inf
+        if isinstance(self.budget, Integral):
+            return min(int(self.budget), available), math.inf
+        return available, float(self.budget)
+
+
+class _Reference:
+    """The kernel under which all members are scored: the mean of their kernels, so that none judges for itself."""
+
+    def __init__(self) -> None:
+        self.total: Any = 0.0
+        self.seen: set[str] = set()
+        self.n_features = 0
+
+    def add(self, name: str, K: NDArray[np.float64]) -> None:
+        """Take a kernel in, once under each name."""
+        if name in self.seen:
+            return
+        self.seen.add(name)
+        self.total = self.total + K
+
+    def kernel(self) -> NDArray[np.float64]:
+        """Return the mean."""
+        return np.asarray(self.total / len(self.seen))
+
+
+def _fit(model: LKG, params: dict[str, Any], X: Any, reference: _Reference) -> Member:
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is in the status
+        model.fit(X)
+    labels, graph = to_numpy(model.labels_), to_numpy(model.graph_)
+    reference.add(" + ".join(model.kernel_names_), to_numpy(model.kernel_))
+    reference.n_features = model.n_features_in_
+    member = Member(params, labels, model.status_, time.perf_counter() - started)
+    member.scores = {
+        "modularity": modularity(graph, labels),
+        "balance": balance(labels),
+        "components": float(connected_components(sparse.csr_array(graph), directed=False)[0]),
+    }
+    member.fault = _fault(member)
+    return member
+
+
+def _fault(member: Member) -> str:
+    """Say why a setting cannot be chosen, nothing if it can."""
+    if member.status not in SOUND:
+        return f"the fit ended with {member.status}"
+    sizes = np.bincount(member.labels)
+    if len(sizes) > 2 and sizes.max() > DOMINANT * sizes.sum():
+        return f"one cluster holds {100 * sizes.max() / sizes.sum():.0f} % of the samples"
+    return ""
+
+
+def _score(members: Sequence[Member], kernel: NDArray[np.float64]) -> None:
+    """Rank sound settings by silhouette and by agreement with the others."""
+    silhouettes = np.array([kernel_silhouette(kernel, member.labels) for member in members])
+    agreements = agreement([member.labels for member in members])
+    ranks = rankdata(silhouettes.round(12)) + rankdata(agreements.round(12))
+    for member, silhouette, agrees, rank in zip(members, silhouettes, agreements, ranks, strict=True):
+        member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees), "score": float(rank)}
+
+
+def explain(members: Sequence[Member], best: Member, available: int, seconds: float) -> list[str]:
+    """Return the search in sentences."""
+    sound = [member for member in members if not member.fault]
+    left = f" ({available - len(members)} more were left when the search ended)" if len(members) < available else ""
+    told = [f"{len(members)} settings were fitted in {seconds:.1f} s{left}; {len(sound)} of them are sound."]
+    faults = sorted({member.fault for member in members if member.fault})
+    told += [f"Left out: {'; '.join(faults)}."] if faults else []
+    chosen = ", ".join(f"{name}={_show(value)}" for name, value in best.params.items())
+    if not sound:
+        told.append(
+            f"No setting is sound, so the first one was kept ({chosen}); other kernels or scaled data may help."
+        )
+        return told
+    told.append(f"Chosen: {chosen}.")
+    if len(sound) > 1:
+        by = {
+            name: sorted((member.scores[name] for member in sound), reverse=True)
+            for name in ("silhouette", "agreement")
+        }
+        places = {name: values.index(best.scores[name]) + 1 for name, values in by.items()}
+        told.append(
+            f"Its silhouette of {best.scores['silhouette']:.3f} under the average kernel is number "
+            f"{places['silhouette']} of {len(sound)}, its agreement of {best.scores['agreement']:.2f} with the other "
+            f"settings (mean adjusted Rand index) number {places['agreement']}."
+        )
+        mean = float(np.mean([member.scores["agreement"] for member in sound]))
+        if mean >= HIGH:
+            told.append(f"The settings agree well ({mean:.2f} on average): the clusters do not hang on the choice.")
+        elif mean < LOW:
+            told.append(f"The settings agree little ({mean:.2f} on average): take the clusters with caution.")
+    components = int(best.scores["components"])
+    told.append(f"Its graph has {components} connected component{'s' if components > 1 else ''}.")
+    return told
+
+
+def _show(value: Any) -> str:
+    """Return a parameter as words; kernels by their names."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(getattr(entry, "name", str(entry)) for entry in value) + "]"
+    return f"{value:g}" if isinstance(value, Real) and not isinstance(value, Integral) else str(value)
+
+
+#: What a callback of a search looks like.
+SearchCallback = Callable[[SearchProgress], bool | None]

@@ -1,0 +1,147 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from kernelbraid import LKG, LKGSearch
+from kernelbraid.estimators.search import default_candidates
+from kernelbraid.kernels import Gaussian, build_bank
+from problems import blobs
+
+X, y = blobs(n=60)
+
+
+@pytest.fixture(scope="module")
+def search():
+    return LKGSearch(3, random_state=0).fit(X)
+
+
+def test_it_finds_separate_clusters_and_says_why(search):
+    assert adjusted_rand_score(y, search.labels_) > 0.9
+    assert search.why_[0].startswith(f"{len(default_candidates())} settings were fitted in ")
+    assert any(sentence.startswith("Chosen: kernels=[") for sentence in search.why_)
+    assert search.why_[-1].startswith("Its graph has ")
+
+
+def test_the_best_estimator_is_the_chosen_setting_fitted(search):
+    assert isinstance(search.best_estimator_, LKG)
+    assert np.array_equal(search.best_estimator_.labels_, search.labels_)
+    assert search.best_params_ == default_candidates()[search.best_index_]
+    again = LKG(**search.best_estimator_.get_params()).fit(X)
+    assert np.array_equal(again.labels_, search.labels_)
+
+
+def test_results_hold_a_row_a_setting_with_its_scores(search):
+    results = search.results_
+    assert len(results) == len(default_candidates())
+    assert {"alpha", "silhouette", "agreement", "modularity", "balance", "components", "status", "seconds"} <= set(
+        results
+    )
+    assert results["score"].idxmax() == search.best_index_
+    assert results["agreement"].between(-1, 1).all()
+
+
+def test_a_budget_of_fits_is_kept_and_the_result_is_the_same_every_time():
+    first, second = (LKGSearch(3, budget=7, random_state=1).fit(X) for _ in range(2))
+    assert len(first.results_) == 7
+    assert "18 more were left" in first.why_[0]
+    assert np.array_equal(first.labels_, second.labels_)
+    assert first.best_params_ == second.best_params_
+
+
+def test_a_budget_in_seconds_allows_at_least_one_fit():
+    search = LKGSearch(3, budget=1e-6, random_state=0).fit(X)
+    assert len(search.results_) == 1
+    assert len(search.labels_) == 60
+
+
+def test_a_callback_watches_and_ends_the_search():
+    seen = []
+
+    def watch(progress):
+        seen.append((progress.done, progress.total))
+        return progress.done == 3
+
+    assert len(LKGSearch(3, callback=watch, random_state=0).fit(X).results_) == 3
+    assert seen == [(1, 25), (2, 25), (3, 25)]
+
+
+def test_an_interrupted_search_keeps_what_it_has(monkeypatch):
+    fits = []
+    fit = LKG.fit
+
+    def interrupted(self, X, y=None):
+        fits.append(1)
+        if len(fits) == 4:
+            raise KeyboardInterrupt
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LKG, "fit", interrupted)
+    search = LKGSearch(3, random_state=0).fit(X)
+    assert len(search.results_) == 3
+
+
+def test_candidates_of_the_user_are_tried():
+    candidates = [{"alpha": 0.5}, {"graph_penalty": "nuclear", "gamma": 1.0, "beta": 0.1, "alpha": 0.01}]
+    search = LKGSearch(3, candidates=candidates, random_state=0).fit(X)
+    assert search.best_params_ in candidates
+    assert len(search.results_) == 2
+
+
+def test_views_sparse_samples_and_kernels_are_taken():
+    views = LKGSearch(3, budget=5, random_state=0).fit([X, X[:, ::-1].copy()])
+    assert adjusted_rand_score(y, views.labels_) > 0.9
+    assert views.n_features_in_ == 2 * X.shape[1]
+    thin = LKGSearch(3, budget=5, random_state=0).fit(sparse.csr_array(np.maximum(X, 0)))
+    assert len(set(thin.labels_)) == 3
+    given = LKGSearch(3, kernels="precomputed", random_state=0).fit(build_bank(X, [Gaussian(2.0), Gaussian(0.5)]))
+    assert adjusted_rand_score(y, given.labels_) > 0.9
+    assert len(given.results_) == 5
+
+
+def test_settings_that_find_nothing_are_left_out():
+    broken = {"graph_penalty": "l1", "gamma": 1.0, "beta": 0.01, "alpha": 100.0, "mu": 1.0, "graph_from": "J"}
+    search = LKGSearch(3, candidates=[broken, {"alpha": 1.0}], random_state=0).fit(X)
+    assert search.best_index_ == 1
+    assert any(sentence.startswith("Left out: the fit ended with graph_empty") for sentence in search.why_)
+    with pytest.warns(ConvergenceWarning, match="No setting is sound"):
+        LKGSearch(3, candidates=[broken], random_state=0).fit(X)
+
+
+def test_no_labels_are_looked_at():
+    shuffled = np.random.default_rng(0).permutation(y)
+    found = [LKGSearch(3, budget=5, random_state=0).fit(X, labels).labels_ for labels in (y, shuffled, None)]
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_the_choice_on_wine_is_near_the_best_candidate():
+    samples, classes = load_wine(return_X_y=True)
+    samples = StandardScaler().fit_transform(samples)
+    search = LKGSearch(3, random_state=0).fit(samples)
+    assert adjusted_rand_score(classes, search.labels_) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"candidates": []}, "candidates is an empty list; give at least one dict of parameters"),
+        ({"budget": 0}, "'budget' parameter"),
+        ({"budget": -1.0}, "'budget' parameter"),
+        ({"n_clusters": 61}, "n_samples=60 is below n_clusters=61"),
+        ({"candidates": [{"alpha": -1.0}]}, "'alpha' parameter"),
+        ({"candidates": [{"nonsense": 1}]}, "Invalid parameter 'nonsense'"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LKGSearch(**{"n_clusters": 3, **parameters}).fit(X)
+
+
+def test_an_infinite_gamma_is_among_the_common_settings(search):
+    assert search.best_estimator_.gamma == math.inf
