@@ -22,7 +22,7 @@ Kernels = NDArray[np.float64]
 TIGHT = 1e6
 #: So small that no singular value of the kernel is cut.
 NOTHING = 1e-12
-STEPS, CHANGE = 50, 1e-5  # of a kernel learned without a graph
+STEPS, CHANGE = 100, 1e-5  # of a kernel learned without a graph
 ROUNDS, WEIGHT_CHANGE = 10, 1e-2  # of weights and graph in turn
 
 
