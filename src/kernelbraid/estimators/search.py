@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -20,11 +19,13 @@ from sklearn.utils import check_random_state
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.base import COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.kernels import Gaussian, Linear, Polynomial
+from kernelbraid.kernels import Gaussian, Linear, Neighbours, Polynomial, SelfTuning
 from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
 
-# Kernels whose widths are neither so narrow that every sample is alone nor so flat that all are alike.
+# Kernels that are neither so narrow that every sample is alone nor so flat that all are alike: for many features.
 MIDDLE = (Gaussian(2.0), Polynomial(1.0, 2), Polynomial(1.0, 4), Linear())
+# Kernels that see neighbourhoods: for few features, and clusters of any shape.
+NEAR = (Gaussian(0.1), SelfTuning(7), Neighbours(10))
 # Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
 ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
 #: What all candidates have in common: a fixed kernel, a graph in closed form, its ten strongest edges a sample.
@@ -50,7 +51,9 @@ def default_candidates(precomputed: bool = False) -> list[dict[str, Any]]:
     precomputed : bool, default=False
         Whether the kernels are given, so that only their average can be tried.
     """
-    banks: list[Any] = ["precomputed"] if precomputed else [[kernel] for kernel in MIDDLE] + [list(MIDDLE)]
+    banks: list[Any] = ["precomputed"]
+    if not precomputed:
+        banks = [[kernel] for kernel in MIDDLE] + [list(MIDDLE)] + [[kernel] for kernel in NEAR]
     return [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
 
 
@@ -79,13 +82,10 @@ class Member:
 class LKGSearch(ClusterMixin, BaseEstimator):
     """Search for a setting of :class:`LKG` without labels.
 
-    Fits a list of settings, leaves out those that broke down or found nothing, and chooses the one whose clusters are
-    well apart and are found by most of the others, too:
-
-    1. silhouette of the clusters under the average of all candidate kernels,
-    2. mean adjusted Rand index with the clusters of all other sound settings,
-
-    where the setting with the largest sum of both ranks wins. ``why_`` explains the choice.
+    Fits a list of settings, leaves out those that broke down or found nothing, and chooses the one whose clusters most
+    of the others find, too: that with the largest mean adjusted Rand index with all other sound settings. Settings that
+    suit the data tend to find the same clusters; those that do not, fail each in its own way. ``why_`` explains the
+    choice.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         Number of clusters.
     candidates : list of dict, default=None
         Parameters of LKG to try, on top of those that all candidates share (a fixed kernel, the squared penalty, ten
-        neighbours); None tries five weights of the penalty with each of four kernels and with their average.
+        neighbours); None tries five weights of the penalty with each of seven kernels and with the average of four.
     kernels : {"samples", "precomputed"}, default="samples"
         What X holds.
     budget : int or float, default=None
@@ -202,7 +202,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         self.n_features_in_ = reference.n_features
         sound = [member for member in members if not member.fault]
         _score(sound, reference.kernel())
-        best = max(sound, key=lambda member: member.scores["score"]) if sound else members[0]
+        best = max(sound, key=lambda member: member.scores["agreement"]) if sound else members[0]
         self.best_index_ = members.index(best)
         self.best_params_ = dict(best.params)
         self.best_estimator_ = clone(base).set_params(**best.params)
@@ -320,12 +320,11 @@ def _fault(member: Member) -> str:
 
 
 def _score(members: Sequence[Member], kernel: NDArray[np.float64]) -> None:
-    """Rank sound settings by silhouette and by agreement with the others."""
-    silhouettes = np.array([kernel_silhouette(kernel, member.labels) for member in members])
+    """Compare sound settings with each other, and with the kernel that all were given."""
+    silhouettes = [kernel_silhouette(kernel, member.labels) for member in members]
     agreements = agreement([member.labels for member in members])
-    ranks = rankdata(silhouettes.round(12)) + rankdata(agreements.round(12))
-    for member, silhouette, agrees, rank in zip(members, silhouettes, agreements, ranks, strict=True):
-        member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees), "score": float(rank)}
+    for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
+        member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}
 
 
 def explain(members: Sequence[Member], best: Member, available: int, seconds: float) -> list[str]:
@@ -343,15 +342,10 @@ def explain(members: Sequence[Member], best: Member, available: int, seconds: fl
         return told
     told.append(f"Chosen: {chosen}.")
     if len(sound) > 1:
-        by = {
-            name: sorted((member.scores[name] for member in sound), reverse=True)
-            for name in ("silhouette", "agreement")
-        }
-        places = {name: values.index(best.scores[name]) + 1 for name, values in by.items()}
         told.append(
-            f"Its silhouette of {best.scores['silhouette']:.3f} under the average kernel is number "
-            f"{places['silhouette']} of {len(sound)}, its agreement of {best.scores['agreement']:.2f} with the other "
-            f"settings (mean adjusted Rand index) number {places['agreement']}."
+            f"Its clusters agree best with those of the other settings (mean adjusted Rand index "
+            f"{best.scores['agreement']:.2f}); their silhouette under the average kernel is "
+            f"{best.scores['silhouette']:.3f}."
         )
         mean = float(np.mean([member.scores["agreement"] for member in sound]))
         if mean >= HIGH:
