@@ -334,7 +334,10 @@ class TestBadInput:
             ({"graph_from": "W"}, "'graph_from' parameter"),
             ({"n_init": 0}, "'n_init' parameter"),
             ({"tol": -1}, "'tol' parameter"),
-            ({"kernels": "nosuch"}, r"kernels='nosuch' is no bank; use one of \['local', 'paper', 'rmkkm'\]"),
+            (
+                {"kernels": "nosuch"},
+                r"kernels='nosuch' is no bank; use one of \['auto', 'local', 'middle', 'near', 'paper', 'rmkkm'\]",
+            ),
             ({"kernels": 3}, "'kernels' parameter"),
             ({"kernels": []}, "kernels is an empty list"),
             ({"kernels": [Linear]}, r"kernels\[0\]=Linear is a class; write Linear"),

@@ -27,7 +27,7 @@ def test_an_explicit_parameter_wins():
 def test_a_preset_equals_its_values_written_out(preset):
     X, _ = blobs(n=24)
     short = LKG(3, preset=preset, max_iter=8, tol=0, random_state=0).fit(X)
-    values = {name: getattr(PRESETS[preset], name) for name in NAMES}
+    values = {name: getattr(PRESETS[preset], name) for name in NAMES if name not in ("max_iter", "tol")}
     other = next(name for name in PRESETS if name != preset)
     long = LKG(3, preset=other, max_iter=8, tol=0, random_state=0, **values).fit(X)
     np.testing.assert_array_equal(short.kernel_, long.kernel_)

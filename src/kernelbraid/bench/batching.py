@@ -15,7 +15,7 @@ from kernelbraid.bench.methods import METHODS
 from kernelbraid.bench.records import Record, Trial, to_json
 from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.low_rank import PULLS
-from kernelbraid.kernels import bank_names, resolve_banks, stack_bank
+from kernelbraid.kernels import bank_names, banks_for, stack_bank
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.batch import Setting, solve_many
 from kernelbraid.solvers.iterate import Solution, Status
@@ -36,7 +36,7 @@ def run_on_device(groups: Sequence[list[Trial]], load: Any, device: str) -> Iter
     labelling: Iterator[list[Record]] = iter(())  # of the batch before, while the device solves the next one
     for alike in batches.values():
         dataset = load(alike[0][0].data)
-        banks = resolve_banks(alike[0][0].bank, len(dataset.views))
+        banks = banks_for(alike[0][0].bank, dataset.views)
         stack = stack_bank(dataset.views, banks, place=partial(to_device, name=device)).store()
         size = max(1, min(BATCH, NUMBERS // stack.n_samples**2))
         for first in range(0, len(alike), size):

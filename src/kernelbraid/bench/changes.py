@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid.datasets import Dataset
-from kernelbraid.kernels import build_bank, resolve_banks
+from kernelbraid.kernels import banks_for, build_bank
 
 OUTLIER = -1  # class of a sample that is not scored
 
@@ -82,9 +82,7 @@ def changed_kernels(dataset: Dataset, bank: str, changes: Mapping[str, Any], see
     """
     kernels = np.array(build_bank(dataset.views, bank))
     if SHUFFLED in changes:
-        names = [
-            kernel.name for kernels_of_view in resolve_banks(bank, len(dataset.views)) for kernel in kernels_of_view
-        ]
+        names = [kernel.name for of_view in banks_for(bank, dataset.views) for kernel in of_view]
         worse = names.index(changes["kernel"])
         order = shuffled_order(kernels.shape[1], changes[SHUFFLED], _generator(SHUFFLED, seed))
         kernels[worse] = kernels[worse][np.ix_(order, order)]

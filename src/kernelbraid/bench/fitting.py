@@ -21,7 +21,7 @@ from kernelbraid.bench.methods import COMPARED, RIVALS
 from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
 from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import BANKS, bank_names, resolve_banks
+from kernelbraid.kernels import BANKS, bank_names, banks_for
 from kernelbraid.metrics import balance, evaluate
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
@@ -215,7 +215,7 @@ def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
     if len(weights) < 2:
         return {}
     precomputed = takes_kernels(trial)  # and known by their numbers alone
-    names = bank_names(resolve_banks(trial.bank, len(dataset.views))) if precomputed else model.kernel_names_
+    names = bank_names(banks_for(trial.bank, dataset.views)) if precomputed else model.kernel_names_
     return dict(zip(names, weights, strict=True))
 
 

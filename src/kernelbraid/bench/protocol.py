@@ -15,7 +15,7 @@ from kernelbraid.bench.changes import LEVELS, SHUFFLED
 from kernelbraid.bench.kept import PARTS
 from kernelbraid.bench.methods import COMPARED, Method
 from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
-from kernelbraid.kernels import BANKS
+from kernelbraid.kernels import AUTO, BANKS
 
 REGISTRY = "registry"  # as grid: the one of the method itself
 
@@ -144,7 +144,7 @@ class _Reader:
                 raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
         self.check_names(run["data"], self.data, "data set")
         self.check_names(run["methods"], COMPARED, "method")
-        self.check_names(run.get("banks", []), BANKS, "bank")
+        self.check_names(run.get("banks", []), [*BANKS, AUTO], "bank")
         self.check_names(run.get("scoring", []), SCORINGS, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
         self.check_names(run.get("keep", []), PARTS, "part of a fit")

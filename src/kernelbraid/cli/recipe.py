@@ -59,7 +59,7 @@ def choose(name: str | None, asked: Mapping[str, Any]) -> Recipe:
     """
     given = {parameter: value for parameter, value in asked.items() if value is not None}
     if name is None:
-        name = BY_PENALTY[given.setdefault(PENALTY, "nuclear")]
+        name = BY_PENALTY[given.get(PENALTY, "nuclear")]
         _refuse_foreign(f"{name}, the default", METHODS[name], given, asked)
         return Recipe(name, given)
     method = METHODS[name]

@@ -20,9 +20,9 @@ from kernelbraid.kernels import (
     StoredStack,
     as_matrix,
     bank_names,
+    banks_for,
     list_kernels,
     n_matrices,
-    resolve_banks,
     resolve_kernel,
     stack_bank,
 )
@@ -78,7 +78,7 @@ def read_candidates(
         return _read_precomputed(estimator, X, place, working, copies)
     views = read_views(estimator, X)
     check_n_clusters(estimator.n_clusters, views[0].shape[0])
-    banks = resolve_banks(kernels, len(views))
+    banks = banks_for(kernels, views)
     single = all(itemsize(view.dtype) == 4 for view in views)
     there = views[0] if place is None else place(np.empty(0))
     n_given = sum(map(n_matrices, banks))

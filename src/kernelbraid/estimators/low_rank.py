@@ -49,12 +49,13 @@ class LKG(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    preset : {"authors", "paper"}, default="authors"
+    preset : {"authors", "paper", "recommended"}, default="authors"
         Gives the value of every parameter that is None: ``"authors"`` does what the published code does,
-        ``"paper"`` what the text says. An explicit parameter wins over the preset.
-    graph_penalty : {"nuclear", "l1", "frobenius"}, default="nuclear"
-        :math:`\rho`: a low-rank graph (LKGr), a sparse one (LKGs), or half the sum of squares, with which samples that
-        are alike get coefficients that are alike. The last one is not in the paper.
+        ``"paper"`` what the text says, ``"recommended"`` what does well without labels. An explicit parameter wins
+        over the preset. What is said of both presets below holds for the first two.
+    graph_penalty : {"nuclear", "l1", "frobenius"}, default=None
+        :math:`\rho`: a low-rank graph (LKGr, both presets), a sparse one (LKGs), or half the sum of squares, with
+        which samples that are alike get coefficients that are alike (``"recommended"``; not in the paper).
     alpha : float, default=None
         Weight of the graph penalty. Both presets: 0.01.
     beta : float, default=None
@@ -68,7 +69,8 @@ class LKG(ClusterMixin, BaseEstimator):
     mu_growth : float, default=None
         Factor of mu after every step, at least 1. ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
-        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels;
+        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"middle"``,
+        ``"near"`` and ``"local"`` smaller ones, ``"auto"`` chooses by the number of features (``"recommended"``);
         ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
         :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)``
         as in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives
@@ -97,11 +99,11 @@ class LKG(ClusterMixin, BaseEstimator):
         Restarts of k-means. Both presets: 100.
     restart_score : {"inertia", "distance"}, default="inertia"
         The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
-    max_iter : int, default=200
-        Largest number of steps of the solver.
-    tol : float, default=1e-5
+    max_iter : int, default=None
+        Largest number of steps of the solver. Both presets: 200.
+    tol : float, default=None
         The solver stops, after six steps at the earliest, when the relative change of K is below `tol`. With 0 it
-        makes all `max_iter` steps.
+        makes all `max_iter` steps. Both presets: 1e-5.
     thresholding : {"auto", "svd", "gram", "symmetric", "range", "subspace", "polar"}, default="auto"
         How singular values are thresholded. ``"auto"`` takes the cheapest route that is correct, call by call; a
         forced route falls back to an exact one where it does not apply. ``history_`` tells which one ran.
@@ -184,7 +186,7 @@ class LKG(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "preset": [StrOptions(set(PRESETS))],
-        "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES))],
+        "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES)), None],
         **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "mu")},
         "gamma": [Interval(Real, 0, None, closed="neither"), Options(Real, {math.inf}), None],
         "mu_growth": [Interval(Real, 1, None, closed="left"), None],
@@ -196,8 +198,8 @@ class LKG(ClusterMixin, BaseEstimator):
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "restart_score": [StrOptions({"inertia", "distance"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
         "thresholding": [StrOptions(set(ROUTES))],
         "storage": [StrOptions(set(STORAGES))],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
@@ -213,7 +215,7 @@ class LKG(ClusterMixin, BaseEstimator):
         n_clusters=8,
         *,
         preset="authors",
-        graph_penalty="nuclear",
+        graph_penalty=None,
         alpha=None,
         beta=None,
         gamma=None,
@@ -229,8 +231,8 @@ class LKG(ClusterMixin, BaseEstimator):
         embedding=None,
         n_init=None,
         restart_score="inertia",
-        max_iter=200,
-        tol=1e-5,
+        max_iter=None,
+        tol=None,
         thresholding="auto",
         storage="auto",
         memory_budget=None,
@@ -304,8 +306,8 @@ class LKG(ClusterMixin, BaseEstimator):
             problem,
             self._start(candidates.stack, settings, random_state),
             graph=settings["graph_from"],
-            max_iter=self.max_iter,
-            tol=self.tol,
+            max_iter=settings["max_iter"],
+            tol=settings["tol"],
             route=self.thresholding,
             threads=self.n_jobs,
             watch=history,
@@ -323,7 +325,7 @@ class LKG(ClusterMixin, BaseEstimator):
             alpha=settings["alpha"],
             beta=settings["beta"],
             gamma=settings["gamma"],
-            penalty=low_rank.GRAPH_PENALTIES[self.graph_penalty],
+            penalty=low_rank.GRAPH_PENALTIES[settings["graph_penalty"]],
             growth=settings["mu_growth"],
             pull=PULLS[settings["weights_problem"]],
         )

@@ -19,25 +19,13 @@ from sklearn.utils import check_random_state
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.base import COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.kernels import Gaussian, Linear, Neighbours, Polynomial, SelfTuning
+from kernelbraid.kernels import BANKS
 from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
 
-# Kernels that are neither so narrow that every sample is alone nor so flat that all are alike: for many features.
-MIDDLE = (Gaussian(2.0), Polynomial(1.0, 2), Polynomial(1.0, 4), Linear())
-# Kernels that see neighbourhoods: for few features, and clusters of any shape.
-NEAR = (Gaussian(0.1), SelfTuning(7), Neighbours(10))
 # Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
 ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
 #: What all candidates have in common: a fixed kernel, a graph in closed form, its ten strongest edges a sample.
-COMMON: dict[str, Any] = {
-    "graph_penalty": "frobenius",
-    "gamma": math.inf,
-    "graph_from": "Z",
-    "n_neighbors": 10,
-    "edge_weights": "scaled",
-    "embedding": "largest",
-    "n_init": 20,
-}
+COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
 DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
 HIGH, LOW = 0.6, 0.3  # mean agreement of the settings above, and below which a sentence says so
 SOUND = ("converged", "max_iter", "stopped")
@@ -53,7 +41,8 @@ def default_candidates(precomputed: bool = False) -> list[dict[str, Any]]:
     """
     banks: list[Any] = ["precomputed"]
     if not precomputed:
-        banks = [[kernel] for kernel in MIDDLE] + [list(MIDDLE)] + [[kernel] for kernel in NEAR]
+        middle, near = BANKS["middle"], BANKS["near"]
+        banks = [*([kernel] for kernel in middle), list(middle), *([kernel] for kernel in near)]
     return [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
 
 
@@ -238,7 +227,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     def _base(self, precomputed: bool, seed: int) -> LKG:
         """Return the estimator that the candidates change."""
         base = LKG(self.n_clusters, **COMMON, memory_budget=self.memory_budget, device=self.device, n_jobs=self.n_jobs)
-        return base.set_params(random_state=seed, kernels="precomputed" if precomputed else list(MIDDLE))
+        return base.set_params(random_state=seed, kernels="precomputed" if precomputed else "middle")
 
     def _try(
         self, base: LKG, candidates: Sequence[Mapping[str, Any]], X: Any, reference: "_Reference", started: float

@@ -1,10 +1,12 @@
 """From samples to kernel matrices: kernel functions, ready banks, precomputed kernels."""
 
 from kernelbraid.kernels.banks import (
+    AUTO,
     BANKS,
     KERNELS,
     FittedBank,
     bank_names,
+    banks_for,
     build_bank,
     n_matrices,
     resolve_bank,
@@ -19,6 +21,7 @@ from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_
 
 __all__ = [
     "build_bank",
+    "AUTO",
     "BANKS",
     "KERNELS",
     "FittedBank",
@@ -32,6 +35,7 @@ __all__ = [
     "LocalKernel",
     "n_matrices",
     "bank_names",
+    "banks_for",
     "resolve_bank",
     "resolve_banks",
     "resolve_kernel",

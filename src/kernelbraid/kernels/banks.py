@@ -42,12 +42,18 @@ def _twelve(scale: Callable[[float], float], normalise: Normalisation) -> tuple[
 
 #: The ready banks. ``"paper"`` is the formula in the text, exp(-d^2 / (t d_max^2)), divided by the largest
 #: element; ``"rmkkm"`` is the recipe behind the published figures, exp(-d^2 / (2 t^2 d_max^2)), cosine-normalised.
-#: ``"local"`` compares samples by their neighbourhoods.
+#: ``"local"`` compares samples by their neighbourhoods. ``"middle"`` leaves out what is nearly the identity or nearly
+#: constant, ``"near"`` is for samples of few features, which a polynomial cannot tell apart.
 BANKS: dict[str, tuple[Kernel, ...]] = {
     "paper": _twelve(lambda t: t, "max"),
     "rmkkm": _twelve(lambda t: 2 * t**2, "cosine"),
     "local": (SelfTuning(5), SelfTuning(10), Neighbours(5), Neighbours(10), Linear("cosine")),
+    "middle": (Gaussian(2.0), Polynomial(1, 2), Polynomial(1, 4), Linear()),
+    "near": (Gaussian(0.1), SelfTuning(7), Neighbours(10)),
 }
+#: As a bank: ``"middle"``, and ``"near"`` beside it for a view with fewer features than `FEW`.
+AUTO = "auto"
+FEW = 10
 
 
 #: Single kernels by name.
@@ -88,7 +94,9 @@ def resolve_bank(kernels: BankLike) -> list[Kernel | Custom]:
     """
     if isinstance(kernels, str):
         if kernels not in BANKS:
-            raise ValueError(f"kernels={kernels!r} is no bank; use one of {sorted(BANKS)} or a list of kernels.")
+            raise ValueError(
+                f"kernels={kernels!r} is no bank; use one of {sorted([*BANKS, AUTO])} or a list of kernels."
+            )
         return list(BANKS[kernels])
     entries = list(kernels)
     if not entries:
@@ -106,8 +114,24 @@ def _as_kernel(entry: Any, where: str) -> Kernel | Custom:
     raise ValueError(f"{where}={entry!r} is no kernel; use Linear, Polynomial, Gaussian or a function f(X, Y).")
 
 
-def resolve_banks(kernels: BankLike | Sequence[BankLike], n_views: int) -> list[list[Kernel | Custom]]:
-    """Return one bank a view: the same for all, or one each when `kernels` is a list of banks."""
+def resolve_banks(
+    kernels: BankLike | Sequence[BankLike], n_views: int, widths: Sequence[int] = ()
+) -> list[list[Kernel | Custom]]:
+    """Return one bank a view: the same for all, or one each when `kernels` is a list of banks.
+
+    Parameters
+    ----------
+    kernels : str, list of kernels, or list of banks
+        As for :func:`build_bank`.
+    n_views : int
+        How many there are.
+    widths : sequence of int, default=()
+        Numbers of features of the views, by which ``"auto"`` chooses.
+    """
+    if isinstance(kernels, str) and kernels == AUTO:
+        if len(widths) != n_views:
+            raise ValueError("kernels='auto' chooses by the features of samples; name a bank, or give kernels.")
+        return [[*BANKS["middle"], *(BANKS["near"] if width < FEW else ())] for width in widths]
     if not isinstance(kernels, str) and kernels and all(isinstance(bank, str | list | tuple) for bank in kernels):
         if len(kernels) != n_views:
             raise ValueError(
@@ -115,6 +139,11 @@ def resolve_banks(kernels: BankLike | Sequence[BankLike], n_views: int) -> list[
             )
         return [resolve_bank(bank) for bank in kernels]  # type: ignore[arg-type]
     return [resolve_bank(kernels)] * n_views  # type: ignore[arg-type]
+
+
+def banks_for(kernels: BankLike | Sequence[BankLike], views: Sequence[Array]) -> list[list[Kernel | Custom]]:
+    """Return one bank a view, chosen by its features if `kernels` is ``"auto"``."""
+    return resolve_banks(kernels, len(views), [view.shape[1] for view in views])
 
 
 def bank_names(banks: Sequence[Sequence[Kernel | Custom]]) -> list[str]:
@@ -184,8 +213,8 @@ def stack_bank(
         The kernels, formed block by block when a solver asks for them; its method ``store()`` keeps them in memory.
     """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
-    banks = resolve_banks(kernels, len(views))
     views = [_check_samples(view, number) for number, view in enumerate(views, 1)]
+    banks = banks_for(kernels, views)
     xp = namespace(*views)
     if dtype is None:
         dtype = xp.float32 if all(view.dtype == xp.float32 for view in views) else xp.float64
