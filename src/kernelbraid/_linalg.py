@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import ThreadpoolController
 
 from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
@@ -20,6 +21,8 @@ from kernelbraid._typing import Array
 
 # Below this order one thread of BLAS is as fast as two, on an idle machine too.
 THREADED_ORDER = 1000
+# From this order on, matrices with at most this share of entries are multiplied by, not decomposed.
+SPARSE_ORDER, SPARSE_SHARE = 2000, 0.05
 
 
 @functools.cache
@@ -109,6 +112,46 @@ def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     except linalg_errors():  # happens on GPUs; LAPACK on the host is more patient
         values, vectors = _lower_eigh(np.asfortranarray(to_numpy(S)), None)
         return asarray_like(values, S), asarray_like(vectors, S)
+
+
+def is_thin(S: Array, n_vectors: int) -> bool:
+    """Tell whether a few eigenvectors of a matrix come faster from products with its few entries."""
+    n = S.shape[0]
+    large = is_numpy_array(S) and n >= SPARSE_ORDER and n_vectors * 10 <= n
+    return bool(large and np.count_nonzero(S) <= SPARSE_SHARE * n * n)
+
+
+def leading_eigenvectors(S: Any, known: Any, count: int) -> Any:
+    """Return eigenvectors of largest eigenvalue of a thin symmetric matrix, largest first.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Symmetric, with few entries, and with no eigenvalue below -1.
+    known : ndarray of shape (n, c)
+        Orthonormal eigenvectors that are left out: products alone do not tell equal eigenvalues apart.
+    count : int
+        How many to return.
+
+    Returns
+    -------
+    ndarray of shape (n, count)
+        Orthonormal, and orthogonal to the known ones.
+    """
+    A = sparse.csr_array(S)
+
+    def product(v: Any) -> Any:
+        return A @ v - 3 * (known @ (known.T @ v))  # from eigenvalue 1 to -2, where nobody looks
+
+    operator = LinearOperator(A.shape, matvec=product, dtype=A.dtype)
+    start = np.random.default_rng(0).standard_normal(A.shape[0])
+    start -= known @ (known.T @ start)
+    try:
+        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(A.shape[0] - 1, max(4 * count, 60)))
+    except ArpackNoConvergence:
+        values, vectors = _lower_eigh((S - 3 * (known @ known.T)).T, None)
+        return vectors[:, ::-1][:, :count]
+    return vectors[:, np.argsort(-values)]
 
 
 def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:

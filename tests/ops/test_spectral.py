@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.manifold import spectral_embedding as sklearn_embedding
 
+from kernelbraid import _linalg
 from kernelbraid._arrays import to_numpy
 from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
 from kernelbraid.ops.spectral import laplacian, spectral_vectors
@@ -112,6 +113,21 @@ def test_unnormalised_vectors_do_not_depend_on_the_scale_of_the_graph():
     expected = spectral_vectors(S, 3, spectrum="unnormalised")
     for size in (1e-200, 1e200):
         np.testing.assert_allclose(spectral_vectors(S * size, 3, spectrum="unnormalised"), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 7])
+def test_graphs_with_few_edges_are_embedded_as_all_others(monkeypatch, parts):
+    rng = np.random.default_rng(parts)
+    X = rng.normal(size=(420, 3)) + 20 * np.arange(420)[:, None] % parts
+    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    graph = (distances <= np.sort(distances, axis=1)[:, 7:8]).astype(float)
+    graph = np.maximum(graph, graph.T) - np.eye(420)
+    dense = spectral_vectors(graph, 5)
+    monkeypatch.setattr(_linalg, "SPARSE_ORDER", 100)
+    thin = spectral_vectors(graph, 5)
+    np.testing.assert_allclose(thin.T @ thin, np.eye(5), atol=1e-8)
+    N = normalised_graph(graph)
+    np.testing.assert_allclose(np.diag(thin.T @ N @ thin), np.diag(dense.T @ N @ dense), atol=1e-8)
 
 
 def test_random_walk_is_what_scikit_learn_embeds():

@@ -2,8 +2,12 @@
 
 from typing import Literal, TypeAlias
 
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
-from kernelbraid._linalg import eigh
+from kernelbraid._linalg import eigh, is_thin, leading_eigenvectors
 from kernelbraid._typing import Array
 
 #: Which eigenvectors of a graph span the embedding.
@@ -59,12 +63,37 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
         The largest entry of each eigenvector is positive.
     """
     xp = namespace(S)
+    if spectrum in ("largest", "random_walk") and is_thin(S, n_components):
+        return _thin_vectors(S, n_components)
     values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
     ranks = {"magnitude": xp.abs(values), "unnormalised": -values}
     order = xp.argsort(ranks.get(spectrum, values), descending=True, stable=True)
-    vectors = xp.take(vectors, order[:n_components], axis=1)
+    return _with_positive_peaks(xp.take(vectors, order[:n_components], axis=1))
+
+
+def _with_positive_peaks(vectors: Array) -> Array:
+    """Return vectors of which the largest entry is positive."""
+    xp = namespace(vectors)
     peaks = xp.take_along_axis(vectors, xp.argmax(xp.abs(vectors), axis=0)[None, :], axis=0)
-    return vectors * xp.where(peaks < 0, asarray_like(-1.0, S), asarray_like(1.0, S))
+    return vectors * xp.where(peaks < 0, asarray_like(-1.0, vectors), asarray_like(1.0, vectors))
+
+
+def _thin_vectors(S: Array, n_components: int) -> Array:
+    """Return the eigenvectors of largest eigenvalue of a graph with few edges.
+
+    Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
+    """
+    n_parts, part = connected_components(sparse.csr_array(S), directed=False)
+    roots = np.sqrt(S.sum(axis=1))
+    order = np.argsort(-np.bincount(part), kind="stable")
+    known = np.zeros((S.shape[0], n_parts))
+    known[np.arange(S.shape[0]), np.argsort(order)[part]] = roots
+    lengths = np.linalg.norm(known, axis=0)
+    known = known[:, lengths > 0] / lengths[lengths > 0]  # isolated vertices have no eigenvalue 1
+    left = n_components - known.shape[1]
+    if left <= 0:
+        return known[:, :n_components]
+    return _with_positive_peaks(np.hstack([known, leading_eigenvectors(normalised_graph(S), known, left)]))
 
 
 def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
