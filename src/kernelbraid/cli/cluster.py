@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from kernelbraid.bench import METHODS
+from kernelbraid.bench.fitting import settings_of
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import bar, collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
@@ -120,7 +121,7 @@ def _agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[
 def fit(views: Views, recipe: Recipe, *, hidden: bool) -> tuple[Any, float]:
     """Return the fitted model and the seconds that the fit took."""
     model = recipe.make()
-    max_iter = model.max_iter if recipe.tells_steps else None
+    max_iter = settings_of(model)["max_iter"] if recipe.tells_steps else None
     with show_progress(recipe.name, max_iter, hidden=hidden) as callback:
         if recipe.tells_steps:
             model.set_params(callback=callback)
