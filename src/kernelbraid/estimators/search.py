@@ -88,8 +88,12 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     budget : int or float, default=None
         An int is the number of fits, taken from the start of the list; a float is a time in seconds, after which no
         fit is started. None fits all candidates. With a number of fits the result is deterministic.
-    memory_budget, device, n_jobs
-        As for :class:`LKG`.
+    memory_budget : float, default=None
+        Bytes that a fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fits, as for :class:`LKG`.
     callback : callable, default=None
         ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
         ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.

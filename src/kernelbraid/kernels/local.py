@@ -33,6 +33,8 @@ class SelfTuning:
     ----------
     n_neighbors : int, default=7
         k, at least 1; all other samples where there are fewer.
+    widths : array of shape (n_fitted,), default=None
+        Of the fitted samples; set by :meth:`bind`.
 
     Examples
     --------
@@ -105,6 +107,10 @@ class Neighbours:
     ----------
     n_neighbors : int, default=10
         k, at least 1; all other samples where there are fewer.
+    graph, values : array of shape (n_fitted, n_fitted), default=None
+        N and K of the fitted samples; set by :meth:`bind`.
+    roots, degrees : array of shape (n_fitted,), default=None
+        Roots of the diagonal of N N', and D; set by :meth:`bind`.
     """
 
     n_neighbors: int = 10

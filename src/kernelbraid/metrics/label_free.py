@@ -83,7 +83,18 @@ def modularity(graph: Any, labels: ArrayLike) -> float:
 
 
 def balance(labels: ArrayLike) -> float:
-    """Return the entropy of the sizes of the clusters over its largest value: 1 if all are alike, 0 for one cluster."""
+    """Return the entropy of the sizes of the clusters over its largest value.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        Clusters.
+
+    Returns
+    -------
+    float
+        1 if all clusters are alike in size, 0 for one cluster.
+    """
     sizes = np.bincount(_numbered(labels))
     if len(sizes) < 2:
         return 0.0
