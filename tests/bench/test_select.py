@@ -207,3 +207,11 @@ def test_half_of_a_grid_is_no_surface_and_more_is():
         ["done", "not run", "done"],
         ["failed", "done", "not run"],
     ]
+
+
+@pytest.mark.parametrize(("data", "scoring"), [("yale", "best100"), ("cora", "mean20"), ("nuswide_view3", "mean20")])
+def test_the_multi_view_tables_are_means_for_all_methods(data, scoring):
+    wanted = Conditions("as published")
+    other = {"best100": "mean20", "mean20": "best100"}[scoring]
+    assert wanted.admit(replace(record(0.5, scoring=scoring).trial, data=data, method="LKGr"))
+    assert not wanted.admit(replace(record(0.5, scoring=other).trial, data=data, method="LKGr"))

@@ -14,6 +14,8 @@ ONE_KERNEL = ("KKM", "SC", "RKKM", "SCSK")
 #: Those whose published accuracies are whole counts of samples: one scoring. The others are means over 20 runs; of
 #: SCSK, too, by its figures, but it is scored like its twin SCMK.
 SCORED_ONCE = ("SSR", "SCSK", "SCMK", "LKGs", "LKGr")
+#: Names of records whose data are views of a data set of the multi-view tables, where all figures are means.
+PREFIXES = {"Cora": "cora", "NUS-WIDE": "nuswide"}
 #: The methods that the paper proposes, tested against the others.
 PROPOSED = ("LKGs", "LKGr")
 #: Names of the measures: in records, and as the paper prints them, in the order of the multi-view tables.

@@ -15,13 +15,12 @@ from kernelbraid.bench.canvas import FORMATS, render
 from kernelbraid.bench.claims import claim_tables
 from kernelbraid.bench.figures import all_figures
 from kernelbraid.bench.page import CSS, JS, embed, plotly
-from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, TABLE_2
+from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, PREFIXES, TABLE_2
 from kernelbraid.bench.records import Record
 from kernelbraid.bench.report_fits import fits_payload, fits_section
 from kernelbraid.bench.reproduction import reproduction_tables
 from kernelbraid.bench.select import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.tables import (
-    PREFIXES,
     TEXTS,
     TUNED,
     Footnotes,

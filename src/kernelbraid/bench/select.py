@@ -11,7 +11,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, Literal
 
-from kernelbraid.bench.published import LOWER_IS_BETTER, SCORED_ONCE
+from kernelbraid.bench.published import LOWER_IS_BETTER, PREFIXES, SCORED_ONCE
 from kernelbraid.bench.records import SCORINGS, Record, Scoring, Trial, to_json
 
 #: Ends of a fit after which the graph or the kernel says nothing, although labels and scores exist.
@@ -33,12 +33,13 @@ class Conditions:
         """Whether a trial belongs to it; one without a bank belongs to every bank."""
         if trial.altered != self.altered:
             return False
-        return trial.scoring == self._scoring_of(trial.method) and (self.bank is None or trial.bank in ("", self.bank))
+        return trial.scoring == self._scoring_of(trial) and (self.bank is None or trial.bank in ("", self.bank))
 
-    def _scoring_of(self, method: str) -> str:
+    def _scoring_of(self, trial: Trial) -> str:
         if self.scoring != AS_PUBLISHED:
             return self.scoring
-        return "best100" if method in SCORED_ONCE else "mean20"
+        once = trial.method in SCORED_ONCE and not trial.data.startswith(tuple(PREFIXES.values()))
+        return "best100" if once else "mean20"
 
     def __str__(self) -> str:
         scoring = f"scored {self.scoring}" if self.scoring == AS_PUBLISHED else self.scoring

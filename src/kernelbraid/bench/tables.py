@@ -14,6 +14,7 @@ from kernelbraid.bench.published import (
     MISPRINTS,
     MULTI_VIEW,
     ODDITIES,
+    PREFIXES,
     PROPOSED,
     RECORD_NAMES,
     TABLE_2,
@@ -32,8 +33,6 @@ TUNED = (
     "Label-tuned: each of our figures is the best over all settings and kernels that were run. In brackets: the mean "
     "over the kernels at that setting for methods on one kernel, the deviation over the runs for others."
 )
-# Names of records whose data are views of a data set of the multi-view tables.
-PREFIXES = {"Cora": "cora", "NUS-WIDE": "nuswide"}
 WIDE = 8  # columns above which a LaTeX table is scaled to the width of the text
 LATEX = {
     "\\": r"\textbackslash{}",
