@@ -3,32 +3,25 @@
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.base import COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.members import Member, Reference, explain, fit_member, score_members
 from kernelbraid.kernels import BANKS
-from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
 
 # Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
 ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
 #: What all candidates have in common: a fixed kernel, a graph in closed form, its ten strongest edges a sample.
 COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
-DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
-HIGH, LOW = 0.6, 0.3  # mean agreement of the settings above, and below which a sentence says so
-SOUND = ("converged", "max_iter", "stopped")
 
 
 def default_candidates(precomputed: bool = False) -> list[dict[str, Any]]:
@@ -54,18 +47,6 @@ class SearchProgress:
     total: int
     seconds: float
     params: Mapping[str, Any]  # of the fit that has just ended
-
-
-@dataclass
-class Member:
-    """A setting that was tried."""
-
-    params: dict[str, Any]
-    labels: NDArray[np.int64]
-    status: str
-    seconds: float
-    scores: dict[str, float] = field(default_factory=dict)
-    fault: str = ""  # why it cannot be chosen
 
 
 class LKGSearch(ClusterMixin, BaseEstimator):
@@ -190,11 +171,11 @@ class LKGSearch(ClusterMixin, BaseEstimator):
             raise ValueError("candidates is an empty list; give at least one dict of parameters of LKG.")
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         base = self._base(precomputed, seed)
-        reference = _Reference()
+        reference = Reference()
         members = list(self._try(base, candidates, X, reference, started))
         self.n_features_in_ = reference.n_features
         sound = [member for member in members if not member.fault]
-        _score(sound, reference.kernel())
+        score_members(sound, reference.kernel())
         best = max(sound, key=lambda member: member.scores["agreement"]) if sound else members[0]
         self.best_index_ = members.index(best)
         self.best_params_ = dict(best.params)
@@ -234,7 +215,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         return base.set_params(random_state=seed, kernels="precomputed" if precomputed else "middle")
 
     def _try(
-        self, base: LKG, candidates: Sequence[Mapping[str, Any]], X: Any, reference: "_Reference", started: float
+        self, base: LKG, candidates: Sequence[Mapping[str, Any]], X: Any, reference: "Reference", started: float
     ) -> Iterator[Member]:
         """Yield a member a setting until the budget is spent, the callback says so, or the user interrupts."""
         fits, seconds = self._limits(len(candidates))
@@ -244,7 +225,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
             if number > 1 and elapsed + longest > seconds:
                 return
             try:
-                member = _fit(clone(base).set_params(**params), dict(params), X, reference)
+                member = fit_member(clone(base).set_params(**params), dict(params), X, reference)
             except KeyboardInterrupt:
                 if number == 1:
                     raise
@@ -262,100 +243,3 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         if isinstance(self.budget, Integral):
             return min(int(self.budget), available), math.inf
         return available, float(self.budget)
-
-
-class _Reference:
-    """The kernel under which all members are scored: the mean of their kernels, so that none judges for itself."""
-
-    def __init__(self) -> None:
-        self.total: Any = 0.0
-        self.seen: set[str] = set()
-        self.n_features = 0
-
-    def add(self, name: str, K: NDArray[np.float64]) -> None:
-        """Take a kernel in, once under each name."""
-        if name in self.seen:
-            return
-        self.seen.add(name)
-        self.total = self.total + K
-
-    def kernel(self) -> NDArray[np.float64]:
-        """Return the mean."""
-        return np.asarray(self.total / len(self.seen))
-
-
-def _fit(model: LKG, params: dict[str, Any], X: Any, reference: _Reference) -> Member:
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is in the status
-        model.fit(X)
-    labels, graph = to_numpy(model.labels_), to_numpy(model.graph_)
-    reference.add(" + ".join(model.kernel_names_), to_numpy(model.kernel_))
-    reference.n_features = model.n_features_in_
-    member = Member(params, labels, model.status_, time.perf_counter() - started)
-    member.scores = {
-        "modularity": modularity(graph, labels),
-        "balance": balance(labels),
-        "components": float(connected_components(sparse.csr_array(graph), directed=False)[0]),
-    }
-    member.fault = _fault(member)
-    return member
-
-
-def _fault(member: Member) -> str:
-    """Say why a setting cannot be chosen, nothing if it can."""
-    if member.status not in SOUND:
-        return f"the fit ended with {member.status}"
-    sizes = np.bincount(member.labels)
-    if len(sizes) > 2 and sizes.max() > DOMINANT * sizes.sum():
-        return f"one cluster holds {100 * sizes.max() / sizes.sum():.0f} % of the samples"
-    return ""
-
-
-def _score(members: Sequence[Member], kernel: NDArray[np.float64]) -> None:
-    """Compare sound settings with each other, and with the kernel that all were given."""
-    silhouettes = [kernel_silhouette(kernel, member.labels) for member in members]
-    agreements = agreement([member.labels for member in members])
-    for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
-        member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}
-
-
-def explain(members: Sequence[Member], best: Member, available: int, seconds: float) -> list[str]:
-    """Return the search in sentences."""
-    sound = [member for member in members if not member.fault]
-    left = f" ({available - len(members)} more were left when the search ended)" if len(members) < available else ""
-    told = [f"{len(members)} settings were fitted in {seconds:.1f} s{left}; {len(sound)} of them are sound."]
-    faults = sorted({member.fault for member in members if member.fault})
-    told += [f"Left out: {'; '.join(faults)}."] if faults else []
-    chosen = ", ".join(f"{name}={_show(value)}" for name, value in best.params.items())
-    if not sound:
-        told.append(
-            f"No setting is sound, so the first one was kept ({chosen}); other kernels or scaled data may help."
-        )
-        return told
-    told.append(f"Chosen: {chosen}.")
-    if len(sound) > 1:
-        told.append(
-            f"Its clusters agree best with those of the other settings (mean adjusted Rand index "
-            f"{best.scores['agreement']:.2f}); their silhouette under the average kernel is "
-            f"{best.scores['silhouette']:.3f}."
-        )
-        mean = float(np.mean([member.scores["agreement"] for member in sound]))
-        if mean >= HIGH:
-            told.append(f"The settings agree well ({mean:.2f} on average): the clusters do not hang on the choice.")
-        elif mean < LOW:
-            told.append(f"The settings agree little ({mean:.2f} on average): take the clusters with caution.")
-    components = int(best.scores["components"])
-    told.append(f"Its graph has {components} connected component{'s' if components > 1 else ''}.")
-    return told
-
-
-def _show(value: Any) -> str:
-    """Return a parameter as words; kernels by their names."""
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(getattr(entry, "name", str(entry)) for entry in value) + "]"
-    return f"{value:g}" if isinstance(value, Real) and not isinstance(value, Integral) else str(value)
-
-
-#: What a callback of a search looks like.
-SearchCallback = Callable[[SearchProgress], bool | None]

@@ -4,7 +4,6 @@ from kernelbraid.kernels.banks import (
     AUTO,
     BANKS,
     KERNELS,
-    FittedBank,
     bank_names,
     banks_for,
     build_bank,
@@ -14,6 +13,7 @@ from kernelbraid.kernels.banks import (
     resolve_kernel,
     stack_bank,
 )
+from kernelbraid.kernels.fitted import FittedBank
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels

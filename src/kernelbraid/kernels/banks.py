@@ -1,7 +1,7 @@
 """Banks of kernels: lists that turn data into a stack of kernel matrices."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,15 +15,13 @@ from kernelbraid._arrays import (
     itemsize,
     namespace,
     power_of_two,
-    quiet_overflow,
     row_blocks,
-    to_numpy,
 )
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
-from kernelbraid.kernels.precomputed import as_matrix, check_kernel
-from kernelbraid.kernels.stacks import LazyStack, Vector
+from kernelbraid.kernels.precomputed import check_kernel
+from kernelbraid.kernels.stacks import LazyStack
 
 #: One entry of a bank: a kernel of ours or any function of two data matrices.
 KernelLike: TypeAlias = Kernel | Custom | Callable[[Array, Array], Array]
@@ -301,77 +299,3 @@ def _away_from_overflow(X: Array) -> tuple[Array, float]:
         largest = float(xp.max(xp.abs(X)))
     scale = power_of_two(largest)
     return (X, 1.0) if scale == 1.0 else (X / scale, scale)
-
-
-@dataclass(frozen=True)
-class FittedBank:
-    """Kernels with the samples they were fitted on: what is needed for kernel values of new samples."""
-
-    views: list[Array]  # fitted samples
-    banks: list[list[Kernel | Custom]]
-    pairs: list[Pairs]  # of the fitted samples, without their inner products
-
-    @classmethod
-    def of(cls, views: list[Array], banks: list[list[Kernel | Custom]], stack: LazyStack) -> "FittedBank":
-        """Keep the samples, and what the kernels took from them."""
-        nothing = np.empty((0, 0))
-        bound = [
-            [asked if isinstance(asked, Custom) else kernel for asked, kernel in zip(bank, kernels, strict=True)]
-            for bank, (_, kernels) in zip(banks, stack.views, strict=True)
-        ]
-        return cls(views, bound, [replace(pairs, products=nothing) for pairs, _ in stack.views])
-
-    def cross(self, views: list[Array], weights: Vector) -> Array:
-        """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
-        widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
-        if widths != known:
-            raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
-        total: Array = 0.0
-        left = iter(weights)
-        for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
-            new = _like(view, fitted)
-            with quiet_overflow():
-                between = _pairs_between(new, fitted, pairs)
-                for kernel in bank:
-                    values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
-                    total = total + float(next(left)) * _like(values, between.products)
-        if not is_finite(total):
-            raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
-        return total
-
-
-def _custom(kernel: Custom, new: Array, fitted: Array) -> Array:
-    """Return what a user's function gives for new and fitted samples, or say that its shape is wrong."""
-    values = as_matrix(kernel.function(new, fitted), f"the kernel function {kernel.name!r}")
-    wanted = (new.shape[0], fitted.shape[0])
-    if tuple(values.shape) != wanted:
-        raise ValueError(f"the kernel function {kernel.name!r} gave shape {tuple(values.shape)}; {wanted} is needed.")
-    return values
-
-
-def _like(A: Array, fitted: Array) -> Array:
-    """Return an array in the library and on the device of another; sparse matrices belong to NumPy."""
-    if is_foreign(fitted):
-        dense = A.toarray() if sparse.issparse(A) else A
-        return namespace(fitted).asarray(dense if is_foreign(dense) else np.asarray(dense), device=device(fitted))
-    return to_numpy(A) if is_foreign(A) else A
-
-
-def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:
-    """Return what the kernels need to know about new and fitted samples, in the scale of the fitted ones."""
-    new, fitted = (_double(A) if pairs.scale == 1.0 else _double(A) / pairs.scale for A in (new, fitted))
-    products = new @ fitted.T
-    if sparse.issparse(products):
-        products = products.toarray()
-    return replace(pairs, products=products, row_squares=_squares(new), column_squares=_squares(fitted), new=True)
-
-
-def _double(X: Array) -> Array:
-    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64)
-
-
-def _squares(X: Array) -> Array:
-    """Return the squared lengths of the rows."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
-    return namespace(X).sum(X * X, axis=1)
