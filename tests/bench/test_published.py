@@ -132,6 +132,7 @@ OF_RECORDS = (
     "claims",
     "reproduction",
     "page",
+    "markup",
 )
 OF_RECORDS += ("report_fits", "report")
 

@@ -3,7 +3,6 @@
 The file holds plotly.js, the records that are shown, and the style; it can be mailed and opened anywhere.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -14,6 +13,7 @@ from kernelbraid._files import write_whole
 from kernelbraid.bench.canvas import FORMATS, render
 from kernelbraid.bench.claims import claim_tables
 from kernelbraid.bench.figures import all_figures
+from kernelbraid.bench.markup import framed, html_table, section
 from kernelbraid.bench.page import CSS, JS, embed, plotly
 from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, PREFIXES, TABLE_2
 from kernelbraid.bench.records import Record
@@ -24,7 +24,6 @@ from kernelbraid.bench.tables import (
     TEXTS,
     TUNED,
     Footnotes,
-    Table,
     all_tables,
     data_table,
     difference,
@@ -53,8 +52,6 @@ SECTIONS = {
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 FULL_COLOUR = 10.0  # points of difference at which the colour of a cell is strongest
 STRONGEST = 60  # per cent of that colour
-LONG = 40  # characters above which the text of a cell is broken into lines
-NUMBER = re.compile(r"[-+]?\.?\d")
 #: What tables and figures can be written as, by the suffixes of the files.
 KINDS = (*TEXTS, *FORMATS)
 SIGNS = {"done": "", "collapsed": "×", "failed": "!", "skipped": "–", "not run": ""}
@@ -131,7 +128,7 @@ def report(records: Sequence[Record]) -> str:
         f"<select id='conditions'>{options}</select></label></p>{''.join(shown)}</section>",
         _claims(records),
         fits_section(records),
-        f"<section id='failures'><h2>Failed and skipped</h2>{_html_table(failures_table(records))}</section>",
+        f"<section id='failures'><h2>Failed and skipped</h2>{html_table(failures_table(records))}</section>",
         _remarks(),
         "</main>",
     ]
@@ -166,7 +163,7 @@ def _overview(records: Sequence[Record], results: Iterable[Pools]) -> str:
         f"are not finite; its scores count, but say little.</p>{older if replaced else ''}"
         f"<dl>{_tally('Machines', (record.machine for record in records))}"
         f"{_tally('Versions', (record.trial.version for record in records))}</dl>"
-        f"<details><summary>Data sets</summary>{_html_table(data_table(records))}</details></section>"
+        f"<details><summary>Data sets</summary>{html_table(data_table(records))}</details></section>"
     )
 
 
@@ -178,7 +175,7 @@ def _tally(title: str, values: Iterable[str]) -> str:
 
 def _claims(records: Sequence[Record]) -> str:
     """Return the verdicts on the paper's claims and the tables behind them."""
-    shown = "".join(f"<h3>{escape(table.title)}</h3>{_html_table(table)}" for table in claim_tables(records))
+    shown = "".join(f"<h3>{escape(table.title)}</h3>{html_table(table)}" for table in claim_tables(records))
     missing = "<p class='note'>No record was made for a claim; run experiments/claims.toml.</p>"
     return f"<section id='claims'><h2>Claims of the paper</h2>{shown or missing}</section>"
 
@@ -192,7 +189,7 @@ def _remarks() -> str:
 def _panel(index: int, results: Pools, under: Conditions) -> str:
     """Return everything that is shown of one scoring and bank."""
     tables = [_results(results, measure) for measure in TABLE_2]
-    views = [_section(multi_view_table(results, under, data)) for data in PREFIXES]
+    views = [section(multi_view_table(results, under, data)) for data in PREFIXES]
     data, methods = shown_data(results.data()), shown_methods(results.methods())
     views_of = _group("One data set", "data", data) + _group("One method", "method", methods)
     measures = "".join(f"<option value='{name}'>{MEASURES[name]}</option>" for name in TABLE_2)
@@ -209,7 +206,7 @@ def _panel(index: int, results: Pools, under: Conditions) -> str:
         f"<div class='panel' data-index='{index}'{' hidden' if index else ''}>{''.join(tables)}"
         f"<h3>Ours against published</h3><p><label>Show <select class='view'>{views_of}</select></label> "
         f"<label>Measure <select class='measure'>{measures}</select></label></p><div class='plot dots'></div>"
-        f"{_section(wilcoxon_table(results, under))}<h3>Sensitivity</h3>"
+        f"{section(wilcoxon_table(results, under))}<h3>Sensitivity</h3>"
         f"{heat if maps else '<p>No method was run on a grid of beta and gamma.</p>'}{''.join(views)}</div>"
     )
 
@@ -217,44 +214,6 @@ def _panel(index: int, results: Pools, under: Conditions) -> str:
 def _group(title: str, kind: str, names: Iterable[str]) -> str:
     options = (f'<option value="{kind}:{escape(name)}">{escape(name)}</option>' for name in names)
     return f"<optgroup label='{title}'>{''.join(options)}</optgroup>"
-
-
-def _section(table: Table) -> str:
-    return f"<h3>{escape(table.title.rpartition(' (')[0] or table.title)}</h3>{_html_table(table)}"
-
-
-def _html_table(table: Table) -> str:
-    """Return a table whose headers sort it."""
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.header)
-    texts = [not any(NUMBER.match(cell) for cell in column) for column in columns]
-    rows = (
-        f"<tr>{''.join(_td(cell, place == 0, texts[place]) for place, cell in enumerate(row))}</tr>"
-        for row in table.rows
-    )
-    return _framed(table.title, table.header, "".join(rows), table.notes, texts=texts)
-
-
-def _td(text: str, first: bool, word: bool) -> str:
-    if first:
-        return f"<th scope='row'>{escape(text)}</th>"
-    look = ["text"] * word + ["long"] * (len(text) > LONG)
-    return f"<td class='{' '.join(look)}'>{escape(text)}</td>" if look else f"<td>{escape(text)}</td>"
-
-
-def _framed(
-    title: str, header: Sequence[str], rows: str, notes: Iterable[str], *, foot: str = "", texts: Iterable[bool] = ()
-) -> str:
-    """Return a table in a box of its own, which scrolls sideways where the page must not."""
-    looks = [" class='text'" if word else "" for word in texts] or [""] * len(header)
-    heads = "".join(
-        f"<th scope='col'{look}><button type='button'>{escape(name)}</button></th>"
-        for name, look in zip(header, looks, strict=True)
-    )
-    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    below = f"<tfoot>{foot}</tfoot>" if foot else ""
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>{below}</table>"
-    frame = f'<div class="frame" tabindex="0" role="region" aria-label="{escape(title)}">{table}</div>'
-    return f"{frame}<ul class='note'>{listed}</ul>" if listed else frame
 
 
 def _results(results: Pools, measure: str) -> str:
@@ -267,7 +226,7 @@ def _results(results: Pools, measure: str) -> str:
     header = f"{MEASURES[measure]} in per cent"
     explained = f"{TUNED} Below: published, and ours minus published; blue: ours is higher, orange: lower."
     foot = f"<tr><th scope='row'>mean</th>{means}</tr>"
-    table = _framed(header, ("Data", *methods), "".join(rows), (explained, *notes.notes()), foot=foot)
+    table = framed(header, ("Data", *methods), "".join(rows), (explained, *notes.notes()), foot=foot)
     return f"<h3>Table 2: {header}</h3>{table}"
 
 
