@@ -16,7 +16,8 @@ from kernelbraid.kernels import (
     resolve_banks,
     stack_bank,
 )
-from kernelbraid.kernels.banks import KERNELS, FittedBank, resolve_kernel
+from kernelbraid.kernels.banks import KERNELS, resolve_kernel
+from kernelbraid.kernels.fitted import FittedBank
 
 X = np.random.default_rng(0).standard_normal((9, 5))
 WIDTHS = (0.01, 0.05, 0.1, 1, 10, 50, 100)
