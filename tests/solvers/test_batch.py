@@ -3,9 +3,8 @@ import pytest
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, stack_bank
-from kernelbraid.ops import singular_value_threshold
 from kernelbraid.solvers import batch
-from kernelbraid.solvers.batch import Setting, shrink_batch, solve_many
+from kernelbraid.solvers.batch import Setting, solve_many
 from kernelbraid.solvers.low_rank import solve
 from problems import begin, blob_bank, blobs, low_rank_problem, random_settings
 
@@ -39,20 +38,6 @@ def assert_same(found, setting, **options):
 def as_batch(monkeypatch):
     """Treat arrays on the host as if they were on an accelerator."""
     monkeypatch.setattr(batch, "is_on_host", lambda array: False)
-
-
-def test_thresholding_by_products_gives_the_singular_value_decomposition(xp):
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((5, 12, 12))
-    A[1] *= 1e-6
-    A[2] *= 1e6
-    A[3, :, 6:] = 0  # singular
-    A[4] = 0
-    t = np.array([1.0, 2e-6, 1e3, 0.01, 1.0])[:, None, None]
-    found = to_numpy(shrink_batch(xp.asarray(A), xp.asarray(t)))
-    for matrix, threshold, result in zip(A, t, found, strict=True):
-        expected = singular_value_threshold(matrix, float(threshold[0, 0]))
-        np.testing.assert_allclose(result, expected, atol=1e-9 * max(np.abs(matrix).max(), 1e-300))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

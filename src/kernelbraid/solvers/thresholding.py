@@ -23,9 +23,10 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._linalg import eigh, gram, gram_eigh, spectral_product
 from kernelbraid._typing import Array
+from kernelbraid.solvers.polar import shrink_and_count
 
 #: How to threshold: ``"auto"`` chooses per call, the others force a route (and fall back when its check fails).
-Route: TypeAlias = Literal["auto", "svd", "gram", "symmetric", "range", "subspace", "polar"]
+Route: TypeAlias = Literal["auto", "svd", "gram", "symmetric", "range", "subspace", "polar", "products"]
 ROUTES: tuple[str, ...] = get_args(Route)
 
 # Largest error of a result, relative to the largest singular value, that a route may make.
@@ -35,7 +36,7 @@ RANGE_SHARE = 0.15
 # The warm subspace pays while its three blocks are a small part of the matrix.
 SUBSPACE_SHARE = 0.02
 SUBSPACE_EXTRA = 8  # columns beyond the values that passed last time
-REST = 10  # calls without another try after a subspace or the polar factor failed
+REST = 10  # calls without another try after a route failed that another one can replace
 # Steps of the polar iteration that cost less than a decomposition: on a CPU about six products, on a GPU thirty.
 POLAR_STEPS = {True: 2, False: 6}  # by whether the arrays are on the host
 POLAR_POWER_STEPS = 12  # products with a vector that estimate the spread
@@ -65,7 +66,7 @@ class SingularValueThreshold:
     rank: int = field(default=-1, init=False)  # values that passed in the last call; -1 before the first
     _basis: Array | None = field(default=None, init=False, repr=False)
     _rest: dict[str, int] = field(  # calls until a route that failed is tried again
-        default_factory=lambda: {"subspace": 0, "polar": 0}, init=False, repr=False
+        default_factory=lambda: {"subspace": 0, "polar": 0, "gram": 0}, init=False, repr=False
     )
 
     def __call__(self, A: Array, t: float) -> Array:
@@ -93,7 +94,8 @@ class SingularValueThreshold:
         if self.route != "auto":
             return list(dict.fromkeys([self.route, "gram", "svd"]))
         n = A.shape[-1]
-        exact = ["gram", "svd"]
+        # A decomposition that can afford no squaring is what accelerators are slowest at.
+        exact = ["gram", "svd"] if is_on_host(A) else ["gram", "products", "svd"][self._rest["gram"] > 0 :]
         if self.rank < 0:
             return ["symmetric", *exact]
         if self.rank == n and self._rest["polar"] == 0:
@@ -110,9 +112,7 @@ def _attempt(route: str, A: Array, t: float, basis: Array | None) -> Outcome | N
     try:
         if route == "subspace":
             return by_subspace(A, t, basis) if basis is not None else None
-        return {"svd": by_svd, "gram": by_gram, "symmetric": by_symmetric, "range": by_range, "polar": by_polar}[route](
-            A, t
-        )
+        return SINGLE[route](A, t)
     except linalg_errors():
         return None
 
@@ -232,6 +232,25 @@ def by_polar(A: Array, t: float) -> Outcome | None:
     X *= -t
     X += A
     return Outcome(X, n)
+
+
+def by_products(A: Array, t: float) -> Outcome:
+    """Threshold by products alone, in float64, however the singular values spread."""
+    xp = namespace(A)
+    exact = xp.astype(A, xp.float64, copy=False)[None, ...]
+    matrices, ranks = shrink_and_count(exact, asarray_like([[[t]]], exact))
+    return Outcome(xp.astype(matrices[0, ...], A.dtype, copy=False), ranks[0])
+
+
+#: Routes that need the matrix and the threshold alone.
+SINGLE = {
+    "svd": by_svd,
+    "gram": by_gram,
+    "symmetric": by_symmetric,
+    "range": by_range,
+    "polar": by_polar,
+    "products": by_products,
+}
 
 
 def _polar_steps(distance: float, tolerance: float) -> int | None:
