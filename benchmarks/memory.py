@@ -71,6 +71,7 @@ def measure(fit: Fit) -> dict[str, Any]:
     setting = next(setting for setting in SETTINGS if setting.name == fit.setting)
     model = LKG(
         10,
+        preset="authors",
         graph_penalty=METHODS[fit.method],
         alpha=setting.alpha,
         beta=setting.beta,

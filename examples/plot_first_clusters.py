@@ -33,14 +33,14 @@ X = StandardScaler().fit_transform(X)
 # %%
 # Fit
 # ---
-# Without further arguments LKG builds the twelve kernels behind the published figures and uses the settings of its
-# default preset. The labels ``y`` are used for scoring only.
+# Without further arguments LKG builds a few kernels, chosen by the number of features, and uses the settings of its
+# preset ``"recommended"``. The labels ``y`` are used for scoring only.
 
 model = LKG(n_clusters=3, random_state=0).fit(X)
 print(f"{model.status_} after {model.n_iter_} steps")
 
 # %%
-# The eight measures, next to those of k-means with as many restarts:
+# The eight measures, next to those of k-means:
 
 kmeans = KMeans(n_clusters=3, n_init=100, random_state=0).fit(X)
 lkg_scores, kmeans_scores = evaluate(y, model.labels_), evaluate(y, kmeans.labels_)
@@ -51,8 +51,9 @@ for name in lkg_scores:
 # %%
 # Weights, graph, embedding
 # -------------------------
-# The weights say how the combination nearest to the consensus kernel is made up. The samples of the graph are sorted
-# by cluster, so good clusters show as blocks on the diagonal. k-means runs on the embedding.
+# The weights say how the combination nearest to the consensus kernel is made up. The graph keeps the ten strongest
+# edges of each sample; its samples are sorted by cluster, so good clusters show as blocks on the diagonal. k-means runs
+# on the embedding.
 
 fig, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
 plot_kernel_weights(model, ax=axes[0])

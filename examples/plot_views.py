@@ -55,7 +55,7 @@ kmeans = KMeans(10, n_init=100, random_state=0).fit(np.hstack([upper, lower]))
 report("k-means on both, side by side", kmeans.labels_)
 
 # %%
-# Every view has its own copy of the bank, so there are twice twelve weights.
+# Every view has kernels of its own, four for as many features as these, so there are twice four weights.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
 plot_kernel_weights(both, ax=axes[0])
@@ -66,8 +66,8 @@ plt.show()
 # %%
 # A weight is not a mark
 # ----------------------
-# A third view of pure noise costs little accuracy. Yet it gets a large weight: the weights describe the combination
-# that is nearest to the consensus kernel, and they do not say how useful a view is for the clusters.
+# A third view of pure noise costs ten points of accuracy, and it gets the largest weight: the weights describe the
+# combination that is nearest to the consensus kernel, and they do not say how useful a view is for the clusters.
 
 noise = normalize(np.random.default_rng(0).standard_normal((300, 32)))
 three = LKG(10, random_state=0).fit([upper, lower, noise])

@@ -148,5 +148,5 @@ def test_settings_that_are_not_given_are_those_of_the_preset(dataset):
 def test_every_ablation_is_one_of_lkgr_and_altered():
     for name, method in ABLATIONS.items():
         assert Trial("blobs", "sum", name, "best100").altered
-        assert method.make(3).graph_penalty == "nuclear"
+        assert (method.make(3).preset, method.make(3).graph_penalty) == ("authors", "nuclear")
         assert method.grid == {}

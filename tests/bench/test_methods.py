@@ -81,6 +81,6 @@ def test_the_two_forms_of_the_proposed_method_differ_in_the_penalty_alone():
     assert METHODS["LKGs"].estimator is METHODS["LKGr"].estimator is LKG
     assert METHODS["LKGs"].grid == METHODS["LKGr"].grid
     assert [METHODS[name].settings for name in ("LKGs", "LKGr")] == [
-        {"graph_penalty": "l1"},
-        {"graph_penalty": "nuclear"},
+        {"preset": "authors", "graph_penalty": "l1"},
+        {"preset": "authors", "graph_penalty": "nuclear"},
     ]

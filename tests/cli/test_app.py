@@ -38,8 +38,8 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
 
 
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --method --preset --penalty --kernels --kernel --alpha --beta --gamma --mu "
-    "--graph-from --embedding --n-init --storage --device --jobs "
+    "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --alpha --beta "
+    "--gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage --device --jobs "
     "--max-iter --tol --seed --key --id --drop --json --quiet",
     "methods": "--json",
     "score": "--json --nmi-average --key",
@@ -68,7 +68,8 @@ def test_the_list_of_options_above_is_complete():
         (["bogus"], "bogus"),
         (["--bogus"], "--bogus"),
         (["cluster"], "DATA"),
-        (["cluster", "{data}"], "--clusters"),
+        (["cluster", "{data}", "--method", "RMKKM"], ["RMKKM does not choose", "give --clusters"]),
+        (["cluster", "{data}", "--method", "LKGs"], ["LKGs does not choose", "give --clusters"]),
         (["cluster", "{data}", "-k"], "-k"),
         (["cluster", "{data}", "-k", "3", "--bogus"], "--bogus"),
         (["cluster", "{data}", "-k", "0"], ["--clusters", "0", "at least 1"]),
@@ -78,14 +79,33 @@ def test_the_list_of_options_above_is_complete():
         *[
             (["cluster", "{data}", "-k", "3", f"--{name}", value], [f"--{name}", f"'{value}'", "a positive number"])
             for name in ("alpha", "beta", "gamma", "mu")
-            for value in ("0", "-1", "nan", "inf", "much")
+            for value in ("0", "-1", "nan", "much")
+        ],
+        *[
+            (["cluster", "{data}", "-k", "3", f"--{name}", "inf"], [f"--{name}", "'inf'", "a positive number"])
+            for name in ("alpha", "beta", "mu", "tol")
+        ],
+        *[
+            (["cluster", "{data}", "-k", "3", "--neighbors", value], ["--neighbors", f"'{value}'", "or all"])
+            for value in ("0", "-1", "2.5", "some")
+        ],
+        *[
+            (["cluster", "{data}", "--search", "--budget", value], ["--budget", f"'{value}'", "such as 60s"])
+            for value in ("0", "-1", "2.5", "0s", "nans", "infs", "s", "2m", "long")
         ],
         (["cluster", "{data}", "-k", "3", "--tol", "-1"], ["--tol", "'-1'", "0 or a positive number"]),
         (["cluster", "{data}", "-k", "3", "--n-init", "0"], ["--n-init", "at least 1"]),
         (["cluster", "{data}", "-k", "3", "--max-iter", "0"], ["--max-iter", "at least 1"]),
         (["cluster", "{data}", "-k", "3", "--seed", "-1"], ["--seed", "from 0 to"]),
-        (["cluster", "{data}", "-k", "3", "--preset", "mine"], ["--preset", "'mine'", "authors or paper"]),
-        (["cluster", "{data}", "-k", "3", "--penalty", "l2"], ["--penalty", "'l2'", "nuclear or l1"]),
+        (
+            ["cluster", "{data}", "-k", "3", "--preset", "mine"],
+            ["--preset", "'mine'", "recommended or authors or paper"],
+        ),
+        (["cluster", "{data}", "-k", "3", "--penalty", "l2"], ["--penalty", "'l2'", "frobenius or nuclear or l1"]),
+        (
+            ["cluster", "{data}", "-k", "3", "--edge-weights", "x"],
+            ["--edge-weights", "'x'", "learned or scaled or binary"],
+        ),
         (["cluster", "{data}", "-k", "3", "--kernels", "x"], ["--kernels", "'x'", "precomputed"]),
         (["cluster", "{data}", "-k", "3", "--kernel", "x"], ["--kernel", "'x'", "gaussian or linear or polynomial"]),
         (["cluster", "{data}", "-k", "3", "--embedding", "x"], ["--embedding", "'x'", "largest or magnitude"]),

@@ -1,5 +1,6 @@
 import csv
 import json
+import math
 import os
 import sys
 import warnings
@@ -22,11 +23,16 @@ KEYS = [
     "n_samples",
     "n_features",
     "n_clusters",
+    "evidence",
     "status",
     "n_iter",
+    "n_components",
     "cluster_sizes",
     "kernels",
     "kernel_weights",
+    "kernels_in_words",
+    "best_params",
+    "why",
     "seconds",
     "out",
     "warnings",
@@ -44,10 +50,11 @@ def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
     assert result.exit_code == 0
     assert result.stderr == ""
     for words in (
-        "method         LKGr, low-rank kernel, low-rank graph",
+        "method         LKG, low-rank kernel, graph of small squares",
         "samples        30",
         "features       4",
-        "kernels        12",
+        "kernels        7",
+        "clusters       3 ",
         "converged",
         "10, 10, 10",
         str(out),
@@ -84,13 +91,17 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--out", out).stdout)
     assert list(summary) == KEYS
-    assert summary["method"] == "LKGr"
+    assert summary["method"] == "LKG"
     assert summary["n_samples"] == 30
     assert summary["n_features"] == 4
     assert summary["n_clusters"] == 3
     assert summary["status"] == "converged"
     assert summary["cluster_sizes"] == [10, 10, 10]
-    assert len(summary["kernel_weights"]) == 12
+    assert summary["evidence"] is None
+    assert len(summary["kernel_weights"]) == 7
+    assert "7 kernels" in summary["kernels_in_words"][0]
+    assert summary["best_params"] == {}
+    assert summary["why"] == []
     assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
     assert summary["seconds"] > 0
     assert summary["out"] == str(out)
@@ -100,7 +111,8 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
 def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
     options = (
         "-k 4 --preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z "
-        "--embedding unnormalised --n-init 7 --max-iter 8 --tol 0 --seed 9 --storage lazy --device cpu --jobs 2"
+        "--neighbors 6 --edge-weights binary --embedding unnormalised --n-init 7 --max-iter 8 --tol 0 "
+        "--seed 9 --storage lazy --device cpu --jobs 2"
     )
     run("cluster", blobs_csv, *options.split())
     wanted = {
@@ -113,6 +125,8 @@ def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
         "mu": 0.5,
         "kernels": "rmkkm",
         "graph_from": "Z",
+        "n_neighbors": 6,
+        "edge_weights": "binary",
         "embedding": "unnormalised",
         "n_init": 7,
         "max_iter": 8,
@@ -130,6 +144,13 @@ def test_what_is_not_given_is_left_to_the_estimator_and_its_preset(run, built, b
     assert built == LKG(n_clusters=4, random_state=0).get_params()
 
 
+def test_words_and_infinity_reach_the_estimator(run, built, blobs_csv):
+    options = "--gamma inf --neighbors all --penalty frobenius --preset recommended"
+    run("cluster", blobs_csv, *options.split())
+    wanted = {"gamma": math.inf, "n_neighbors": "all", "graph_penalty": "frobenius", "preset": "recommended"}
+    assert built == {**LKG().get_params(), "n_clusters": "auto", "random_state": 0, **wanted}
+
+
 def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
     result = run("cluster", blobs_csv, *FAST, "--max-iter", 2, "--json")
     assert result.exit_code == 0
@@ -138,7 +159,7 @@ def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
     assert len(summary["warnings"]) == 1
     assert result.stderr == f"Warning: {summary['warnings'][0]}\n"
     assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--max-iter", 2).stdout
-    assert summary["warnings"][0].startswith("LKGr made 2 steps")
+    assert summary["warnings"][0].startswith("LKG made 2 steps")
     assert summary["warnings"][0].endswith("Raise --max-iter.")
 
 
@@ -184,7 +205,9 @@ def test_the_summary_of_every_method_has_what_the_method_has(run, blobs_csv, met
 def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
     lines = run("cluster", blobs_csv, *FAST, "--method", "SC").stdout.splitlines()
     rows = {line[:15].strip(): line[15:].strip() for line in lines}
-    assert list(rows) == ["method", "samples", "features", "kernels", "iterations", "cluster sizes", "fit", "labels"]
+    assert list(rows) == [
+        *("method", "samples", "features", "kernels", "iterations", "clusters", "cluster sizes", "fit", "labels")
+    ]
     assert rows["kernels"] == "gaussian s=1"
     assert "kernels" not in run("cluster", blobs_csv, *FAST, "--method", "SSR").stdout
 
@@ -220,6 +243,34 @@ def test_a_value_that_only_some_methods_refuse_is_bad_usage(refuse, blobs_csv):
     refuse("cluster", blobs_csv, *FAST, "--method", "RMKKM", "--gamma", 1.5, code=2, says=says)
 
 
+# The number of clusters
+
+
+def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, chooses, blobs_csv, blobs, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, "--json", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    evidence = summary["evidence"]
+    assert summary["n_clusters"] == len(summary["cluster_sizes"]) == 3
+    assert summary["n_clusters"] in evidence["n_clusters"]
+    assert evidence["n_clusters"] == sorted(evidence["n_clusters"])
+    assert len({len(column) for column in evidence.values()}) == 1
+    assert summary["n_components"] >= 1
+    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_the_summary_tells_the_choice_in_words(run, chooses, blobs_csv):
+    assert "clusters       3, chosen among " in run("cluster", blobs_csv).stdout
+
+
+def test_kernels_and_views_need_no_number_either(run, chooses, stack, blobs_csv):
+    for data in ([stack, "--kernels", "precomputed"], [blobs_csv, blobs_csv]):
+        result = run("cluster", *data, "--json")
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["evidence"] is not None
+
+
 # Views
 
 
@@ -236,7 +287,8 @@ def test_several_files_are_views_of_the_same_samples(run, blobs, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", tmp_path / "second.npy", first, *FAST, "--json", "-o", out).stdout)
     assert summary["n_features"] == 4
-    assert len(summary["kernel_weights"]) == 24
+    assert len(summary["kernel_weights"]) == 14
+    assert [told[:7] for told in summary["kernels_in_words"][1:]] == ["View 1:", "View 2:"]
     header, *rows = read_rows(out)
     assert header == ["id", "label"]
     assert rows[29][0] == "s29"
@@ -456,6 +508,18 @@ def test_the_bar_follows_the_steps_on_a_terminal(monkeypatch, capsys, state):
     assert "4/10" in captured.err.replace(" ", "")
 
 
+def test_the_bar_of_a_search_follows_the_settings(monkeypatch, capsys):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_search("LKGSearch", hidden=False) as callback:
+        assert callback(SimpleNamespace(done=3, total=40)) is None  # True would end the search
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Ctrl-C keeps the best" in captured.err
+    assert "3/40" in captured.err.replace(" ", "")
+    with progress.show_search("LKGSearch", hidden=True) as callback:
+        assert callback is None
+
+
 def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(monkeypatch, capsys):
     look_like_a_terminal(monkeypatch)
     with progress.show_progress("KKM", None, hidden=False):
@@ -476,9 +540,3 @@ def test_every_method_is_fitted_under_a_bar_or_a_spinner(monkeypatch, capsys, bl
     assert len(model.labels_) == 30
     assert seconds > 0
     assert method in capsys.readouterr().err
-
-
-def test_every_status_has_words():
-    from kernelbraid.solvers.iterate import Status
-
-    assert set(clustering.STATUS_WORDS) == set(Status)

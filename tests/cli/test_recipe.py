@@ -1,6 +1,6 @@
 import pytest
 
-from kernelbraid import LKG
+from kernelbraid import LKG, LKGSearch
 from kernelbraid.bench import METHODS
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.recipe import choose
@@ -25,11 +25,34 @@ def test_the_embedding_of_a_graph_method_is_an_option(run, built, blobs_csv):
     assert built["embedding"] == "largest"
 
 
-@pytest.mark.parametrize(("penalty", "name"), [(None, "LKGr"), ("nuclear", "LKGr"), ("l1", "LKGs")])
+@pytest.mark.parametrize(
+    ("penalty", "name"), [(None, "LKG"), ("frobenius", "LKG"), ("nuclear", "LKGr"), ("l1", "LKGs")]
+)
 def test_without_a_method_the_penalty_chooses_one(penalty, name):
     recipe = choose(None, {"n_clusters": 3, "graph_penalty": penalty, "mu": None})
     assert recipe.name == name
     assert recipe.make().get_params() == LKG(3, graph_penalty=penalty).get_params()
+
+
+@pytest.mark.parametrize(("preset", "name"), [("recommended", "LKG"), ("authors", "LKGr"), ("paper", "LKGr")])
+def test_without_a_penalty_the_preset_chooses_one(preset, name):
+    assert choose(None, {"n_clusters": 3, "preset": preset}).name == name
+
+
+def test_lkg_and_the_search_choose_the_number_of_clusters_that_is_not_given(run, built, blobs_csv):
+    run("cluster", blobs_csv)
+    assert built == LKG("auto", random_state=0).get_params()
+    built.clear()
+    run("cluster", blobs_csv, "--search")
+    assert built == LKGSearch("auto", random_state=0).get_params()
+
+
+@pytest.mark.parametrize(("text", "budget"), [("7", 7), ("60s", 60.0), ("0.5s", 0.5)])
+def test_a_budget_is_a_number_of_fits_or_of_seconds(run, built, blobs_csv, text, budget):
+    run("cluster", blobs_csv, "-k", 3, "--search", "--budget", text, "--jobs", 2, "--device", "cpu")
+    wanted = LKGSearch(3, budget=budget, n_jobs=2, device="cpu", random_state=0)
+    assert built == wanted.get_params()
+    assert type(built["budget"]) is type(budget)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -62,7 +85,14 @@ def test_precomputed_kernels_are_one_kernel_or_several(method):
         ("--method AASC --storage lazy", "--storage is no option of AASC"),
         ("--method RMKKM --penalty l1", "--penalty is no option of RMKKM"),
         ("--method LKGs --penalty l1", ["--penalty is no option of LKGs", "it takes --preset, --kernels"]),
-        ("--kernel linear", ["--kernel is no option of LKGr, the default", "--penalty"]),
+        ("--kernel linear", ["--kernel is no option of LKG, the default", "--penalty"]),
+        ("--budget 9", ["--budget limits a search", "add --search"]),
+        ("--budget 9s --method SC", "--budget limits a search"),
+        ("--search --method SC", ["settings of LKG, not of SC", "leave out --search or --method"]),
+        ("--search --alpha 1", ["--alpha is no option of --search", "it takes --budget, --kernels, --device"]),
+        ("--search --preset paper", "--preset is no option of --search"),
+        ("--search --n-init 3", "--n-init is no option of --search"),
+        ("--search --kernels near", ["--kernels near", "give --kernels precomputed if DATA holds kernels"]),
         ("--method KKM --kernels precomputed --kernel linear", ["--kernel linear", "exclude each other", "leave out"]),
     ],
 )

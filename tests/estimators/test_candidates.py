@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from kernelbraid import LKG
 from kernelbraid._arrays import BLOCK_SIZE, to_numpy
 from kernelbraid.estimators.memory import predict_bytes
+from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
 from problems import blobs
 
@@ -29,8 +30,8 @@ class TestBackends:
             np.testing.assert_allclose(to_numpy(getattr(model, name)), getattr(reference, name), atol=1e-9)
         np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
 
-    @pytest.mark.parametrize("penalty", ["nuclear", "l1"])
-    @pytest.mark.parametrize("preset", ["authors", "paper"])
+    @pytest.mark.parametrize("penalty", ["nuclear", "l1", "frobenius"])
+    @pytest.mark.parametrize("preset", PRESETS)
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     def test_arrays_of_any_library_are_used_where_they_are(self, xp, penalty, preset):
         samples = xp.asarray(X)
@@ -56,12 +57,16 @@ class TestBackends:
         self.assert_same(model, fit(data, kernels=[Gaussian(0.1), laplacian_kernel_of_dense, Linear()]))
 
     @pytest.mark.gpu
-    @pytest.mark.parametrize("penalty", ["nuclear", "l1"])
-    def test_cuda_gives_the_same_fit(self, penalty):
+    @pytest.mark.parametrize(
+        "parameters",
+        [{}, *({"preset": "authors", "graph_penalty": penalty, "mu": 0.1} for penalty in ("nuclear", "l1"))],
+        ids=["default", "nuclear", "l1"],
+    )
+    def test_cuda_gives_the_same_fit(self, parameters):
         torch = pytest.importorskip("torch", reason="torch is not installed")
         if not torch.cuda.is_available():
             pytest.skip("no CUDA device")
-        self.assert_same(fit(device="cuda", graph_penalty=penalty, mu=0.1), fit(graph_penalty=penalty, mu=0.1))
+        self.assert_same(fit(device="cuda", **parameters), fit(**parameters))
 
     @pytest.mark.parametrize("name", ["cuda:99", "nosuch"])
     def test_a_device_that_is_not_there_is_refused(self, name):
@@ -80,13 +85,14 @@ class TestBackends:
 
     def test_functions_may_give_numpy_arrays(self, foreign):
         kernels = [Linear(), laplacian_kernel_of_dense]
-        self.assert_same(fit(foreign.asarray(X), kernels=kernels), fit(kernels=kernels))
+        self.assert_same(fit(foreign.asarray(X), kernels=kernels, max_iter=100), fit(kernels=kernels, max_iter=100))
 
     def test_tensors_that_record_derivatives_or_come_with_a_device(self):
         torch = pytest.importorskip("torch", reason="torch is not installed")
         self.assert_same(fit(torch.tensor(X, requires_grad=True)), fit())
         self.assert_same(fit(torch.tensor(X), device="cpu"), fit())
-        self.assert_same(fit(torch.tensor(build_bank(X)), kernels="precomputed", device="cpu"), fit())
+        H = build_bank(X, "rmkkm")
+        self.assert_same(fit(torch.tensor(H), kernels="precomputed", device="cpu"), fit(kernels="rmkkm"))
 
     def test_complex_numbers_are_refused(self, foreign):
         with pytest.raises(ValueError, match=r"X holds .*complex.* values; samples must be real"):
@@ -131,16 +137,24 @@ class TestMemory:
 
     def test_kernels_become_lazy_when_the_budget_asks_for_it(self, monkeypatch):
         monkeypatch.setattr(LazyStack, "store", lambda self: pytest.fail("stored"))
-        assert fit(memory_budget=2.2e5).status_ == "converged"
+        assert fit(kernels="rmkkm", memory_budget=2.2e5).status_ == "converged"
+        assert fit(memory_budget=2.4e5).status_ == "converged"
 
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
             (
-                {"memory_budget": 1e4},
+                {"memory_budget": 1e4, "kernels": "rmkkm"},
                 r"45 samples with 12 kernels needs about 194 KB, and 10 KB may be used; use float32",
             ),
-            ({"memory_budget": 2.5e5, "storage": "stored"}, r"needs about 373 KB, .* use storage='lazy' \(194 KB\) or"),
+            (
+                {"memory_budget": 2.5e5, "storage": "stored", "kernels": "rmkkm"},
+                r"needs about 373 KB, .* use storage='lazy' \(194 KB\) or",
+            ),
+            (
+                {"memory_budget": 2.5e5, "storage": "stored"},
+                r"45 samples with 7 kernels needs about 324 KB, .* use storage='lazy' \(227 KB\) or",
+            ),
         ],
     )
     def test_a_fit_beyond_the_budget_is_refused_with_the_ways_out(self, parameters, message):
@@ -155,10 +169,12 @@ class TestMemory:
     @pytest.mark.parametrize(
         ("data", "parameters", "n_kernels", "n_views", "n_given"),
         [
-            ("X", {"storage": "stored"}, 12, 1, 0),
-            ("X", {"storage": "lazy"}, 12, 1, 0),
-            ("views", {"storage": "stored"}, 36, 3, 0),
-            ("views", {"storage": "lazy"}, 36, 3, 0),
+            ("X", {"storage": "stored", "kernels": "rmkkm"}, 12, 1, 0),
+            ("X", {"storage": "lazy", "kernels": "rmkkm"}, 12, 1, 0),
+            ("X", {"storage": "stored"}, 7, 1, 2),
+            ("X", {"storage": "lazy"}, 7, 1, 2),
+            ("views", {"storage": "stored", "kernels": "rmkkm"}, 36, 3, 0),
+            ("views", {"storage": "lazy", "kernels": "rmkkm"}, 36, 3, 0),
             ("kernels", {"kernels": "precomputed"}, 12, 0, 0),
             ("X", {"storage": "lazy", "kernels": [laplacian_kernel] * 5}, 5, 1, 5),
         ],

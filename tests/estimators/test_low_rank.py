@@ -16,12 +16,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG
+from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.metrics import evaluate
+from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.solvers import low_rank
 from problems import blobs, paper_data, rings
 
 X, y = blobs(n=45)
+L1 = {"preset": "authors", "graph_penalty": "l1"}
 
 
 def fit(data=X, k=3, **parameters):
@@ -32,14 +35,17 @@ def fit(data=X, k=3, **parameters):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_yale_reaches_the_published_accuracy(seed):
     faces, persons = paper_data("yale")
-    model = LKG(15, graph_penalty="l1", alpha=0.1, beta=1, gamma=1, mu=1, n_init=100, random_state=seed).fit(faces)
+    weights = {"alpha": 0.1, "beta": 1, "gamma": 1, "mu": 1}
+    model = LKG(15, preset="authors", graph_penalty="l1", **weights, random_state=seed).fit(faces)
     assert model.status_ == "converged"
     assert round(evaluate(persons, model.labels_)["acc"] * 165) >= 103  # 62.42 %
 
 
 @pytest.mark.reference
 @pytest.mark.parametrize(("name", "k"), [("yale", 15), ("jaffe", 10)])
-@pytest.mark.parametrize("parameters", [{}, {"alpha": 0.1, "beta": 1, "gamma": 1}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"preset": "authors"}, {"preset": "authors", "alpha": 0.1, "beta": 1, "gamma": 1}]
+)
 def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     faces, _ = paper_data(name)
     double, single = (fit(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
@@ -47,7 +53,7 @@ def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     assert adjusted_rand_score(double.labels_, single.labels_) >= 0.95
 
 
-@pytest.mark.parametrize("preset", ["authors", "paper"])
+@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("data", [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)])
 def test_separated_blobs_are_found(preset, data):
     model = fit(data, preset=preset)
@@ -56,7 +62,7 @@ def test_separated_blobs_are_found(preset, data):
 
 
 def test_fitted_attributes_are_what_they_say():
-    model = fit(record_objective=True)
+    model = fit(preset="authors", record_objective=True)
     n = len(X)
     for name in ("graph_", "coefficients_", "auxiliary_graph_", "kernel_"):
         assert getattr(model, name).shape == (n, n)
@@ -76,12 +82,33 @@ def test_fitted_attributes_are_what_they_say():
     assert isinstance(model.status_, str)
 
 
+def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
+    model = fit()
+    refined = refine_graph(model.coefficients_, n_neighbors=10, edge_weights="scaled")
+    np.testing.assert_allclose(model.graph_, refined)
+    np.testing.assert_array_equal(np.diag(model.graph_), 0)
+    assert model.kernel_weights_.shape == (7,) == (len(model.kernel_names_),)
+    assert model.status_ == "converged"
+    assert model.history_["kernel_change"][-1] < 1e-3
+    assert set(model.history_["graph_rank"]) == {-1}
+
+
+@pytest.mark.parametrize("n", [3, 4, 10, 11, 12])
+def test_a_sample_with_fewer_than_ten_others_keeps_them_all(n):
+    model = fit(X[:n], k=2)
+    assert np.isfinite(model.embedding_).all()
+    assert len(set(model.labels_)) == 2
+    if n <= 11:
+        everyone = fit(X[:n], k=2, n_neighbors=n - 1)
+        np.testing.assert_array_equal(model.graph_, everyone.graph_)
+
+
 def test_the_objective_is_recorded_only_when_asked_for():
     assert "objective" not in fit().history_
 
 
 def test_graph_from_chooses_the_clustered_matrix():
-    model = fit(graph_from="Z")
+    model = fit(preset="authors", graph_from="Z")
     np.testing.assert_allclose(model.graph_, (model.coefficients_ + model.coefficients_.T) / 2)
 
 
@@ -126,7 +153,7 @@ def test_it_works_in_a_pipeline_and_on_data_frames():
 class TestKernels:
     def test_precomputed_equals_built(self):
         H = build_bank(X, "rmkkm")
-        built, handed = fit(), fit(H, kernels="precomputed")
+        built, handed = fit(kernels="rmkkm"), fit(H, kernels="precomputed")
         np.testing.assert_array_equal(built.kernel_, handed.kernel_)
         np.testing.assert_array_equal(built.kernel_, fit(list(H), kernels="precomputed").kernel_)
         assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
@@ -150,7 +177,7 @@ class TestKernels:
 
 class TestViews:
     def test_each_view_brings_its_own_kernels(self):
-        model = fit([X[:, :3], sparse.csr_array(X[:, 3:])])
+        model = fit([X[:, :3], sparse.csr_array(X[:, 3:])], kernels="rmkkm")
         assert model.kernel_weights_.shape == (24,)
         assert model.kernel_names_[0] == "view 1: gaussian t=0.01"
         assert model.kernel_names_[-1] == "view 2: polynomial (1 + x.y)^4"
@@ -169,7 +196,7 @@ class TestViews:
         assert adjusted_rand_score(truth, fit(views).labels_) == 1
 
     def test_a_list_of_lists_is_one_matrix(self):
-        assert fit(X.tolist()).kernel_weights_.shape == (12,)
+        np.testing.assert_array_equal(fit(X.tolist()).kernel_weights_, fit().kernel_weights_)
 
 
 class TestStatus:
@@ -178,19 +205,34 @@ class TestStatus:
     @pytest.mark.parametrize(
         ("parameters", "status", "sentence"),
         [
-            ({"alpha": 1e-5, "beta": 10, "gamma": 1e-3, "mu": 1}, "kernel_vanished", r"Lower beta=10 below"),
-            ({"alpha": 1, "beta": 0.01, "gamma": 1, "mu": 1, "graph_penalty": "l1"}, "graph_empty", "Lower alpha=1 to"),
-            ({"alpha": 0.1, "mu": 20, "graph_penalty": "l1"}, "graph_diagonal", "Lower mu=20"),
+            ({"alpha": 1e-5, "beta": 10, "gamma": 1e-3}, "kernel_vanished", r"Lower beta=10 below"),
+            ({**L1, "alpha": 1, "beta": 0.01, "gamma": 1}, "graph_empty", "Lower alpha=1 to"),
+            ({**L1, "alpha": 0.1, "mu": 20}, "graph_diagonal", "Lower mu=20.* graph_penalty='frobenius'"),
             ({"max_iter": 3}, "max_iter", r"made max_iter=3 steps and the kernel still changed by .* \(tol=1e-05\)"),
+            ({"preset": "recommended", "beta": 200, "gamma": 0.7}, "kernel_vanished", "Lower beta=200 below"),
+            ({"preset": "recommended", "max_iter": 3}, "max_iter", r"made max_iter=3 steps .* \(tol=0.001\)"),
         ],
     )
     def test_every_bad_end_is_named_with_a_remedy(self, parameters, status, sentence):
         with pytest.warns(ConvergenceWarning, match=sentence):
-            model = fit(**parameters)
+            model = fit(**{"preset": "authors", **parameters})
         assert model.status_ == status
         assert len(set(model.labels_)) == 3
         assert np.isfinite(model.graph_).all()
         assert model.graph_[~np.eye(len(X), dtype=bool)].any()
+
+    def test_kernels_in_which_no_two_samples_are_alike_ask_for_wider_ones(self):
+        with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* use wider kernels"):
+            model = fit(kernels=[Gaussian(1e-6)])
+        assert model.status_ == "graph_diagonal"
+        assert len(set(model.labels_)) == 3
+        assert np.isfinite(model.embedding_).all()
+
+    def test_a_kernel_that_stays_is_not_said_to_change(self):
+        sentence = r"made max_iter=7 steps and the two copies of the graph still differ by .* \(tol=1e-09\)"
+        with pytest.warns(ConvergenceWarning, match=sentence):
+            model = fit(graph_penalty="nuclear", gamma=np.inf, max_iter=7, tol=1e-9)
+        assert model.status_ == "max_iter"
 
     def test_values_that_are_not_finite_fall_back_to_the_average_kernel(self, monkeypatch):
         monkeypatch.setattr(low_rank, "update_weights", lambda problem, g, K: g * np.nan)
@@ -225,8 +267,8 @@ class TestStatus:
 class TestOrdinaryData:
     """Odd but legitimate data simply work."""
 
-    @pytest.mark.parametrize("preset", ["authors", "paper"])
-    @pytest.mark.parametrize("penalty", ["nuclear", "l1"])
+    @pytest.mark.parametrize("preset", PRESETS)
+    @pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
     @pytest.mark.parametrize(
         ("data", "k", "labels"),
         [
@@ -367,7 +409,8 @@ class TestBadInput:
 @pytest.mark.parametrize("route", ["svd", "gram", "range", "subspace", "polar"])
 def test_every_route_gives_the_same_fit(route):
     samples, _ = blobs(n=120, k=3)
-    parameters = {"alpha": 0.05, "beta": 1.0, "gamma": 1.0, "mu": 1.0, "max_iter": 40, "tol": 0}
+    weights = {"alpha": 0.05, "beta": 1.0, "gamma": 1.0, "mu": 1.0}
+    parameters = {"preset": "authors", **weights, "max_iter": 40, "tol": 0}
     reference = fit(samples, thresholding="svd", **parameters)
     model = fit(samples, thresholding=route, **parameters)
     np.testing.assert_allclose(model.auxiliary_graph_, reference.auxiliary_graph_, atol=1e-9)

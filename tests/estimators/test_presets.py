@@ -18,6 +18,10 @@ def test_every_field_is_a_parameter_that_is_none_by_default():
     assert all(defaults[name] is None for name in NAMES)
 
 
+def test_without_a_preset_the_fit_is_the_recommended_one():
+    assert LKG().preset == "recommended"
+
+
 def test_an_explicit_parameter_wins():
     settings = AUTHORS.resolve({"alpha": 7.0, "beta": None, "tol": 0.5})
     assert settings == {"alpha": 7.0, "beta": AUTHORS.beta, "tol": 0.5}
@@ -39,8 +43,8 @@ def test_a_preset_equals_its_values_written_out(preset):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
 def test_every_difference_changes_the_fit(name):
     X, _ = blobs(n=24)
-    plain = LKG(3, max_iter=8, random_state=0).fit(X)
-    changed = LKG(3, max_iter=8, random_state=0, **{name: getattr(PAPER, name)}).fit(X)
+    plain = LKG(3, preset="authors", max_iter=8, random_state=0).fit(X)
+    changed = LKG(3, preset="authors", max_iter=8, random_state=0, **{name: getattr(PAPER, name)}).fit(X)
     assert not np.allclose(plain.graph_, changed.graph_, atol=1e-8)
 
 

@@ -15,6 +15,13 @@ PARTS = 10
 X, _ = blobs(n=60, d=6, k=3)
 
 
+def assert_sound(model, settings):
+    for array in (model.graph_, model.kernel_, model.coefficients_, model.auxiliary_graph_, model.embedding_):
+        assert np.isfinite(array).all(), settings
+    assert model.kernel_.any(), settings
+    assert len(set(model.labels_)) == 3, settings
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_five_hundred_random_settings(part, record_property):
     H = build_bank(X, "rmkkm")
@@ -22,12 +29,19 @@ def test_five_hundred_random_settings(part, record_property):
     for settings in random_settings(500)[part::PARTS]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = LKG(n_clusters=3, kernels="precomputed", n_init=5, random_state=0, **settings).fit(H)
+            model = LKG(3, preset="authors", kernels="precomputed", n_init=5, random_state=0, **settings).fit(H)
         statuses[model.status_] += 1
-        for array in (model.graph_, model.kernel_, model.coefficients_, model.auxiliary_graph_, model.embedding_):
-            assert np.isfinite(array).all(), settings
-        assert model.kernel_.any(), settings
-        assert len(set(model.labels_)) == 3, settings
+        assert_sound(model, settings)
         if survives_unguarded(H, settings):
             assert model.status_ in ("converged", "max_iter"), settings
     record_property("statuses", dict(statuses))  # summed up and printed at the end of the run
+
+
+def test_a_hundred_random_settings_of_the_default_preset():
+    for settings in random_settings(100, seed=1):
+        weights = {name: value for name, value in settings.items() if name != "graph_penalty"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = LKG(3, n_init=5, random_state=0, **weights).fit(X)
+        assert_sound(model, settings)
+        assert model.status_ in ("converged", "max_iter", "kernel_vanished"), settings

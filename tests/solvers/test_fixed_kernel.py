@@ -57,7 +57,7 @@ def test_no_nearby_graph_of_low_rank_is_better():
 @pytest.mark.parametrize("penalty", ["nuclear", "l1", "frobenius"])
 def test_the_kernel_and_the_weights_stay(penalty):
     X, _ = blobs()
-    model = LKG(3, graph_penalty=penalty, gamma=math.inf, n_init=5, random_state=0).fit(X)
+    model = LKG(3, preset="authors", graph_penalty=penalty, gamma=math.inf, n_init=5, random_state=0).fit(X)
     assert model.status_ == "converged"
     np.testing.assert_allclose(model.kernel_weights_, 1 / 12)
     assert set(model.history_["kernel_change"]) == {0.0}

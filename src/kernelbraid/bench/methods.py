@@ -59,6 +59,9 @@ LKG_GRID = {
     "gamma": (1e-2, 1e-1, 1.0, 10.0),
     "mu": (0.1, 0.3, 1.0, 3.0),
 }
+# The published algorithm; the defaults of LKG are others.
+_SPARSE = {"preset": "authors", "graph_penalty": "l1"}
+_LOW_RANK = {"preset": "authors", "graph_penalty": "nuclear"}
 
 METHODS: dict[str, Method] = {
     "KKM": Method("kernel k-means", KernelKMeans, "each", ONE_RUN),
@@ -81,8 +84,8 @@ METHODS: dict[str, Method] = {
         {"gamma": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)},
     ),
     "SCMK": Method("twin learning, several kernels", MultipleKernelTwinGraph, "all", grid=TWIN_GRID),
-    "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", {"graph_penalty": "l1"}, LKG_GRID),
-    "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", {"graph_penalty": "nuclear"}, LKG_GRID),
+    "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", _SPARSE, LKG_GRID),
+    "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", _LOW_RANK, LKG_GRID),
 }
 
 #: Other forms of the methods above that every table shows beside them.
@@ -104,7 +107,6 @@ RIVALS: dict[str, Method] = {
     ),
 }
 
-_NUCLEAR = {"graph_penalty": "nuclear"}
 _NO_RANK = {"beta": NOTHING}
 # One kernel that stays as it is, but for negative entries, which LKG allows in no kernel. LKG stops when the kernel
 # does, so the graph is given a number of steps instead.
@@ -114,12 +116,12 @@ _STAYS = {**_NO_RANK, "gamma": TIGHT, "tol": 0.0, "max_iter": 30}
 ABLATIONS: dict[str, Method] = {
     f"LKGr{ABLATED}{name}": method
     for name, method in {
-        "whole": Method("LKGr", LKG, "all", _NUCLEAR),
-        "no-rank": Method("no low-rank term (beta to 0)", LKG, "all", _NUCLEAR, fixed=_NO_RANK),
-        "bound": Method("kernel bound to the combination", LKG, "all", _NUCLEAR, {}, _STAYS, bound_combination),
-        "one-kernel": Method("one kernel (Eq. 2)", LKG, "each", _NUCLEAR, fixed=_STAYS),
-        "average": Method("the average kernel", LKG, "all", _NUCLEAR, {}, _STAYS, average),
-        "in-turn": Method("first the kernel, then the graph", LKG, "all", _NUCLEAR, {}, _STAYS, kernel_first),
+        "whole": Method("LKGr", LKG, "all", _LOW_RANK),
+        "no-rank": Method("no low-rank term (beta to 0)", LKG, "all", _LOW_RANK, fixed=_NO_RANK),
+        "bound": Method("kernel bound to the combination", LKG, "all", _LOW_RANK, {}, _STAYS, bound_combination),
+        "one-kernel": Method("one kernel (Eq. 2)", LKG, "each", _LOW_RANK, fixed=_STAYS),
+        "average": Method("the average kernel", LKG, "all", _LOW_RANK, {}, _STAYS, average),
+        "in-turn": Method("first the kernel, then the graph", LKG, "all", _LOW_RANK, {}, _STAYS, kernel_first),
     }.items()
 }
 

@@ -15,7 +15,7 @@ from kernelbraid.cli import options
 from kernelbraid.cli import score as scoring
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 from kernelbraid.cli.output import check_target
-from kernelbraid.cli.recipe import choose
+from kernelbraid.cli.recipe import choose, choose_search
 from kernelbraid.cli.values import choice, existing_file, whole_number
 
 INPUT, OUTPUT = "Input", "Output"
@@ -71,11 +71,15 @@ def cluster(
         ),
     ],
     clusters: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--clusters", "-k", parser=whole_number(1), metavar="K", show_default=False, help="Number of clusters."
+            "--clusters",
+            "-k",
+            parser=whole_number(1),
+            metavar="K",
+            help="Number of clusters; without it LKG chooses it, other methods need it.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
@@ -108,6 +112,8 @@ def cluster(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
     ] = None,
+    search: options.Search = False,
+    budget: options.Budget = None,
     method: options.MethodName = None,
     preset: options.Preset = None,
     penalty: options.Penalty = None,
@@ -118,6 +124,8 @@ def cluster(
     gamma: options.Gamma = None,
     mu: options.Mu = None,
     graph_from: options.GraphFrom = None,
+    neighbors: options.Neighbours = None,
+    edge_weights: options.Edges = None,
     embedding: options.Embedding = None,
     n_init: options.Restarts = None,
     max_iter: options.MaxIter = None,
@@ -131,7 +139,9 @@ def cluster(
 
     [bold]Examples[/bold]
 
-      kernelbraid cluster iris.csv --clusters 3 --drop species --out labels.csv
+      kernelbraid cluster iris.csv --drop species --out labels.csv
+
+      kernelbraid cluster iris.csv --drop species --search --budget 60s
 
       kernelbraid cluster pixels.npy words.mat -k 10 --json
 
@@ -143,6 +153,7 @@ def cluster(
         check_target(out, "'--out'", data)
     asked = {
         "n_clusters": clusters,
+        "budget": budget,
         "preset": preset,
         "graph_penalty": penalty,
         "kernels": kernels,
@@ -152,6 +163,8 @@ def cluster(
         "gamma": gamma,
         "mu": mu,
         "graph_from": graph_from,
+        "n_neighbors": neighbors,
+        "edge_weights": edge_weights,
         "embedding": embedding,
         "n_init": n_init,
         "max_iter": max_iter,
@@ -161,7 +174,7 @@ def cluster(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    recipe = choose(method, asked)
+    recipe = choose_search(method, asked) if search else choose(method, asked)
     reading = {"key": key, "id_column": id_column, "drop": drop or []}
     clustering.run(data, recipe, reading=reading, out=out, as_json=as_json, quiet=quiet)
 

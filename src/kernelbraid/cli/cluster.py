@@ -1,33 +1,20 @@
 """``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-import typer
-
-from kernelbraid.bench import METHODS
 from kernelbraid.bench.fitting import settings_of
 from kernelbraid.cli.failure import BAD_USAGE, Failure
-from kernelbraid.cli.output import bar, collect_warnings, print_json, print_table, print_warnings, write_labels
-from kernelbraid.cli.progress import show_progress
+from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels
+from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
+from kernelbraid.cli.summary import print_summary, summarise
 from kernelbraid.cli.wording import in_options, out_of_range
 from kernelbraid.datasets import DataError, column_names, read_samples
-
-SMALL_WEIGHT = 0.0005  # weights below are not listed one by one
-STATUS_WORDS = {
-    "converged": "converged",
-    "max_iter": "stopped at the limit of iterations",
-    "stopped": "stopped on request",
-    "non_finite": "broke down: values were no longer finite",
-    "kernel_vanished": "broke down: the consensus kernel became zero",
-    "graph_empty": "broke down: the graph became empty",
-    "graph_diagonal": "broke down: the graph joins no two samples",
-}
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,11 @@ def run(
     warnings = [in_words(recipe, line) for line in lines]
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
-    summary = {"method": recipe.name, **summarise(model, views), "seconds": round(seconds, 4)}
+    summary = {
+        "method": recipe.name,
+        **summarise(model, views.n_samples, views.n_features),
+        "seconds": round(seconds, 4),
+    }
     summary |= {"out": None if out is None else str(out), "warnings": warnings}
     print_warnings(warnings)
     if as_json:
@@ -121,9 +112,8 @@ def _agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[
 def fit(views: Views, recipe: Recipe, *, hidden: bool) -> tuple[Any, float]:
     """Return the fitted model and the seconds that the fit took."""
     model = recipe.make()
-    max_iter = settings_of(model)["max_iter"] if recipe.tells_steps else None
-    with show_progress(recipe.name, max_iter, hidden=hidden) as callback:
-        if recipe.tells_steps:
+    with _watch(model, recipe, hidden=hidden) as callback:
+        if recipe.tells_steps or recipe.searches:
             model.set_params(callback=callback)
         start = perf_counter()
         try:
@@ -139,61 +129,14 @@ def fit(views: Views, recipe: Recipe, *, hidden: bool) -> tuple[Any, float]:
         return model, perf_counter() - start
 
 
+def _watch(model: Any, recipe: Recipe, *, hidden: bool) -> AbstractContextManager[Callable[..., None] | None]:
+    """Return what shows that a fit lives."""
+    if recipe.searches:
+        return show_search(recipe.name, hidden=hidden)
+    max_iter = settings_of(model)["max_iter"] if recipe.tells_steps else None
+    return show_progress(recipe.name, max_iter, hidden=hidden)
+
+
 def in_words(recipe: Recipe, message: str) -> str:
     """Return a message of the library about a fit in the words of the command line."""
     return in_options(message, estimator=recipe.method.estimator.__name__, method=recipe.name)
-
-
-def summarise(model: Any, views: Views) -> dict[str, Any]:
-    """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
-    names = list(getattr(model, "kernel_names_", []))
-    weights = np.asarray(getattr(model, "kernel_weights_", [])).tolist()
-    return {
-        "n_samples": views.n_samples,
-        "n_features": views.n_features,
-        "n_clusters": model.n_clusters,
-        "status": getattr(model, "status_", None),
-        "n_iter": int(model.n_iter_),
-        "cluster_sizes": np.bincount(model.labels_, minlength=model.n_clusters).tolist(),
-        "kernels": names,
-        "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
-    }
-
-
-def print_summary(summary: dict[str, Any]) -> None:
-    """Print a fit for people."""
-    status, features = summary["status"], summary["n_features"]
-    rows: dict[str, str | None] = {
-        "method": f"{summary['method']}, {METHODS[summary['method']].title}",
-        "samples": str(summary["n_samples"]),
-        "features": "none, precomputed kernels" if features is None else str(features),
-        "kernels": _kernels(summary),
-        "status": STATUS_WORDS.get(status, status),
-        "iterations": str(summary["n_iter"]),
-        "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
-        "fit": f"{summary['seconds']:.2f} seconds",
-        "labels": summary["out"] or "not written; give --out labels.csv",
-    }
-    print_table([label, text] for label, text in rows.items() if text is not None)
-    if len(summary["kernel_weights"]) > 1:
-        typer.echo("")
-        print_weights(summary["kernel_weights"])
-
-
-def _kernels(summary: dict[str, Any]) -> str | None:
-    """Return the number of kernels, or the name of the only one if it has one; None if the method uses none."""
-    names = summary["kernels"]
-    if not names:
-        return None
-    return names[0] if len(names) == 1 and summary["n_features"] is not None else str(len(names))
-
-
-def print_weights(weights: dict[str, float]) -> None:
-    """Print the weights of the kernels, the largest first."""
-    listed = sorted(weights.items(), key=lambda item: -item[1])
-    shown = [(name, weight) for name, weight in listed if weight >= SMALL_WEIGHT]
-    largest = max(weights.values())
-    table = [[name, f"{weight:.3f}", bar(weight / largest)] for name, weight in shown]
-    if len(shown) < len(listed):
-        table.append([f"{len(listed) - len(shown)} others", "0.000", ""])
-    print_table(table, header=["kernel", "weight", ""], numbers=[1])

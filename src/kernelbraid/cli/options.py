@@ -4,11 +4,23 @@ from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
-from kernelbraid.cli.values import LARGEST_SEED, choice, known_method, real_number, whole_number
+from kernelbraid.cli.values import (
+    LARGEST_SEED,
+    choice,
+    known_method,
+    real_number,
+    search_budget,
+    whole_number,
+    whole_number_or,
+)
+from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS, KERNELS
+from kernelbraid.kernels.banks import AUTO
+from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
 SPECTRA = get_args(Spectrum)
+RECOMMENDED, PUBLISHED = PRESETS["recommended"], PRESETS["authors"]  # both presets of the paper stop alike
 
 
 def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None) -> Any:
@@ -25,7 +37,7 @@ def _word(help_text: str, *words: str) -> Any:
 
 def _weight(help_text: str) -> Any:
     """Return an option that takes a positive number."""
-    return _option("X", help_text, real_number(zero=False))
+    return _option("X", help_text, real_number())
 
 
 def _count(help_text: str) -> Any:
@@ -44,13 +56,25 @@ MethodName: TypeAlias = Annotated[
 ]
 Preset: TypeAlias = Annotated[
     str | None,
-    _word("LKG: as in the authors' code, the default, or as in the paper's text.", "authors", "paper"),
+    _word(
+        "LKG: what does well without labels, the default; as in the authors' code; or as in the paper's text.",
+        *("recommended", "authors", "paper"),
+    ),
 ]
 Penalty: TypeAlias = Annotated[
-    str | None, _word("LKG without --method: low-rank graph (LKGr), the default, or sparse (LKGs).", "nuclear", "l1")
+    str | None,
+    _word(
+        "LKG without --method: graph of small squares, the default; low-rank (LKGr), or sparse (LKGs).",
+        *("frobenius", "nuclear", "l1"),
+    ),
 ]
 Kernels: TypeAlias = Annotated[
-    str | None, _word("Bank of twelve kernels; precomputed: DATA holds the kernels.", *BANKS, "precomputed")
+    str | None,
+    _word(
+        "Bank of kernels; auto, the default of LKG, goes by the number of features; "
+        "precomputed: DATA holds the kernels.",
+        *(*BANKS, AUTO, "precomputed"),
+    ),
 ]
 OneKernel: TypeAlias = Annotated[str | None, _word("The kernel of a method that takes one.", *KERNELS)]
 Alpha: TypeAlias = Annotated[float | None, _weight("Weight of the graph penalty.")]
@@ -59,19 +83,44 @@ Beta: TypeAlias = Annotated[
 ]
 Gamma: TypeAlias = Annotated[
     float | None,
-    _weight("Weight of the distance to the candidates; MKKM and RMKKM: exponent of the kernel weights, below 1."),
+    _option(
+        "X",
+        "Weight of the distance to the candidates, inf: their average stays; "
+        "MKKM and RMKKM: exponent of the kernel weights, below 1.",
+        real_number(infinite=True),
+    ),
 ]
 Mu: TypeAlias = Annotated[float | None, _weight("First weight of the constraints.")]
 GraphFrom: TypeAlias = Annotated[str | None, _word("Matrix that becomes the graph.", "J", "Z")]
+Neighbours: TypeAlias = Annotated[
+    Any,
+    _option("N|all", "Strongest edges of each sample that stay in the graph.", whole_number_or("all"), "--neighbors"),
+]
+Edges: TypeAlias = Annotated[
+    str | None,
+    _word(
+        "What an edge weighs: what was learned, that relative to the sample's strongest, or 1.", *get_args(EdgeWeights)
+    ),
+]
 Embedding: TypeAlias = Annotated[
     str | None,
     _option("NAME", f"Eigenvectors of the graph that are clustered: {' or '.join(SPECTRA)}.", choice(*SPECTRA)),
 ]
 Restarts: TypeAlias = Annotated[int | None, _count("Restarts of k-means.")]
-MaxIter: TypeAlias = Annotated[int | None, _count("Limit of iterations; LKG: 200 if not given.")]
+MaxIter: TypeAlias = Annotated[
+    int | None,
+    _count(
+        f"Limit of iterations; LKG: {RECOMMENDED.max_iter} if not given, {PUBLISHED.max_iter} with the paper's presets."
+    ),
+]
 Tolerance: TypeAlias = Annotated[
     float | None,
-    _option("X", "Stop below this change in a step; LKG: 1e-05 if not given, 0 for never.", real_number(zero=True)),
+    _option(
+        "X",
+        f"Stop below this change in a step, 0 for never; LKG: {RECOMMENDED.tol:g} if not given, "
+        f"{PUBLISHED.tol:g} with the paper's presets.",
+        real_number(zero=True),
+    ),
 ]
 Storage: TypeAlias = Annotated[
     str | None, _word("Keep the kernels in memory, or form them when needed.", "auto", "stored", "lazy")
@@ -79,3 +128,20 @@ Storage: TypeAlias = Annotated[
 Device: TypeAlias = Annotated[str | None, _option("NAME", "PyTorch device to compute on, such as cuda.")]
 Jobs: TypeAlias = Annotated[int | None, _count("Threads of the linear algebra library.")]
 Seed: TypeAlias = Annotated[int, _option("N", "Seed of all random draws.", whole_number(0, LARGEST_SEED))]
+
+SEARCH = "Search (settings of LKG, compared without labels)"
+Search: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--search", help="Try settings of LKG and keep the one that most others agree with.", rich_help_panel=SEARCH
+    ),
+]
+Budget: TypeAlias = Annotated[
+    Any,
+    typer.Option(
+        parser=search_budget,
+        metavar="N|Ts",
+        help="End the search after N fits, or after T seconds: 20 or 60s; without it all settings are tried.",
+        rich_help_panel=SEARCH,
+    ),
+]

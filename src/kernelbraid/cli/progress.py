@@ -1,4 +1,4 @@
-"""Signs of life during a fit: a bar for its iterations, or a spinner if it does not tell them."""
+"""Signs of life during a fit: a bar for its iterations or its settings, or a spinner if it does not tell them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -33,5 +33,30 @@ def show_progress(name: str, max_iter: int | None, *, hidden: bool) -> Iterator[
         def advance(n_iter: int, state: Any) -> None:
             change = state.kernel_change if hasattr(state, "kernel_change") else state.change
             progress.update(task, completed=n_iter, description=f"{name}, change {change:.1e}")
+
+        yield advance
+
+
+@contextmanager
+def show_search(name: str, *, hidden: bool) -> Iterator[Callable[[Any], None] | None]:
+    """Yield a callback for a search that draws on stderr, or None if nobody would see it.
+
+    Parameters
+    ----------
+    name : str
+        What searches.
+    hidden : bool
+        Draw nothing, even on a terminal.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"{name}, starting", total=None)
+
+        def advance(state: Any) -> None:
+            told = f"{name}, Ctrl-C keeps the best"
+            progress.update(task, completed=state.done, total=state.total, description=told)
 
         yield advance

@@ -1,4 +1,4 @@
-"""From the options of the command line to a method with its parameters."""
+"""From the options of the command line to a method, or a search for its setting, with its parameters."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -8,24 +8,34 @@ from typing import Any
 from kernelbraid.bench import METHODS, Method
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.wording import option_name
+from kernelbraid.estimators import LKG, LKGSearch
+from kernelbraid.estimators.presets import PRESETS, Preset
 
 PRECOMPUTED = "precomputed"
 PENALTY = "graph_penalty"
+AUTO = "auto"  # the number of clusters is chosen
+SEARCH = "LKGSearch"
+#: What can be fitted: the methods of the paper, LKG as we recommend it, and the search for its setting.
+FITTED: dict[str, Method] = {
+    **METHODS,
+    "LKG": Method("low-rank kernel, graph of small squares", LKG, "all", {PENALTY: "frobenius"}),
+    SEARCH: Method("a setting of LKG, chosen without labels", LKGSearch, "all"),
+}
 # The name of LKG under each penalty; without --method it is chosen by --penalty.
-BY_PENALTY = {method.settings[PENALTY]: name for name, method in METHODS.items() if PENALTY in method.settings}
+BY_PENALTY = {method.settings[PENALTY]: name for name, method in FITTED.items() if PENALTY in method.settings}
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A method with its parameters, ready to be fitted."""
 
-    name: str  # in the registry
+    name: str  # in `FITTED`
     parameters: Mapping[str, Any]
 
     @property
     def method(self) -> Method:
         """The entry of the registry."""
-        return METHODS[self.name]
+        return FITTED[self.name]
 
     @property
     def precomputed(self) -> bool:
@@ -35,7 +45,12 @@ class Recipe:
     @property
     def tells_steps(self) -> bool:
         """Whether the estimator calls back after every step."""
-        return "callback" in _parameters(self.method)
+        return not self.searches and "callback" in _parameters(self.method)
+
+    @property
+    def searches(self) -> bool:
+        """Whether settings are tried."""
+        return self.name == SEARCH
 
     def make(self) -> Any:
         """Return an unfitted estimator."""
@@ -57,16 +72,59 @@ def choose(name: str | None, asked: Mapping[str, Any]) -> Recipe:
     Recipe
         The method and the parameters of its estimator.
     """
-    given = {parameter: value for parameter, value in asked.items() if value is not None}
+    given = _given(asked)
+    if "budget" in given:
+        raise Failure("--budget limits a search; add --search, or leave out --budget.", BAD_USAGE)
     if name is None:
-        name = BY_PENALTY[given.get(PENALTY, "nuclear")]
-        _refuse_foreign(f"{name}, the default", METHODS[name], given, asked)
-        return Recipe(name, given)
+        name = BY_PENALTY[given.get(PENALTY, _preset(given).graph_penalty)]
+        _refuse_foreign(f"{name}, the default", FITTED[name], given, asked)
+        return Recipe(name, {"n_clusters": AUTO, **given})
     method = METHODS[name]
     if method.policy == "each":
         given = _with_one_kernel(given)
     _refuse_foreign(name, method, given, [parameter for parameter in asked if parameter != PENALTY])
+    if "n_clusters" not in given:
+        raise Failure(
+            f"{name} does not choose the number of clusters; give --clusters, or leave out --method.", BAD_USAGE
+        )
     return Recipe(name, {**method.settings, **given})
+
+
+def choose_search(name: str | None, asked: Mapping[str, Any]) -> Recipe:
+    """Return a search for a setting of LKG.
+
+    Parameters
+    ----------
+    name : str or None
+        The method that was given beside, which is refused.
+    asked : dict
+        As for :func:`choose`.
+
+    Returns
+    -------
+    Recipe
+        The search and its parameters.
+    """
+    if name is not None:
+        raise Failure(f"--search tries settings of LKG, not of {name}; leave out --search or --method.", BAD_USAGE)
+    given = _given(asked)
+    _refuse_foreign("--search, which chooses the setting", FITTED[SEARCH], given, asked)
+    if given.get("kernels", PRECOMPUTED) != PRECOMPUTED:
+        raise Failure(
+            f"--search tries kernels of its own, not --kernels {given['kernels']}; leave out --kernels, or give "
+            "--kernels precomputed if DATA holds kernels.",
+            BAD_USAGE,
+        )
+    return Recipe(SEARCH, {"n_clusters": AUTO, **given})
+
+
+def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {parameter: value for parameter, value in asked.items() if value is not None}
+
+
+def _preset(given: Mapping[str, Any]) -> Preset:
+    """Return the preset that LKG would use."""
+    return PRESETS[given.get("preset", inspect.signature(LKG).parameters["preset"].default)]
 
 
 def _with_one_kernel(given: dict[str, Any]) -> dict[str, Any]:

@@ -63,16 +63,47 @@ def whole_number(least: int, most: int | None = None) -> Callable[[Any], int]:
     return parse
 
 
-def real_number(*, zero: bool) -> Callable[[Any], float]:
-    """Return a parser for a positive number, or for one that may also be zero."""
+def whole_number_or(word: str) -> Callable[[Any], int | str]:
+    """Return a parser for a whole number from 1 or a word."""
+    number = whole_number(1)
+
+    def parse(value: Any) -> int | str:
+        if value == word:
+            return word
+        try:
+            return number(value)
+        except typer.BadParameter:
+            wanted = f"a whole number of at least 1, or {word}"
+            raise typer.BadParameter(f"{str(value)!r} is out of range; give {wanted}.") from None
+
+    return parse
+
+
+def search_budget(value: Any) -> int | float:
+    """Return a number of fits, or a number of seconds as a float."""
+    text = str(value)
+    try:
+        budget = float(text[:-1]) if text.endswith("s") else int(text)
+    except ValueError:
+        budget = 0
+    if not 0 < budget < math.inf:
+        raise typer.BadParameter(
+            f"{text!r} is no budget; give a number of fits, such as 20, or of seconds, such as 60s."
+        )
+    return budget
+
+
+def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[Any], float]:
+    """Return a parser for a positive number, or for one that may also be zero or infinite."""
+    wanted = "0 or a positive number" if zero else "a positive number"
+    wanted += ", or inf" if infinite else ""
 
     def parse(value: Any) -> float:
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not (0 < number < math.inf or (zero and number == 0)):
-            wanted = "0 or a positive number" if zero else "a positive number"
+        if not (0 < number < math.inf or (zero and number == 0) or (infinite and number == math.inf)):
             raise typer.BadParameter(f"{str(value)!r} is out of range; give {wanted}.")
         return number
 

@@ -2,14 +2,20 @@
 
 import re
 
-RENAMED = {"n_clusters": "--clusters", "graph_penalty": "--penalty", "n_jobs": "--jobs", "random_state": "--seed"}
+RENAMED = {
+    "n_clusters": "--clusters",
+    "graph_penalty": "--penalty",
+    "n_neighbors": "--neighbors",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
 # What the library's messages say, and what the command line says instead.
 PHRASES = {
     r"n_samples=(\d+) is below": r"DATA holds \1 samples, fewer than",
     r"made max_iter=(\d+) steps": r"made \1 steps",
     r"leave device=None": "leave out --device",
     r"storage='lazy'": "--storage lazy",
-    r"graph_penalty='nuclear'": "--method LKGr",
+    r"graph_penalty='(\w+)' if it is '(\w+)'": r"--penalty \1 (without --method) if it is \2",
     r" or a larger memory_budget": "",
     r", or mu_growth=\S+ if the residuals in history_ are flat": "",
     r"an estimator with several kernels": "a method with several kernels (see kernelbraid methods)",

@@ -41,7 +41,8 @@ class LKG(ClusterMixin, BaseEstimator):
     where
 
     - :math:`H_i` are the candidate kernels and :math:`g` their weights,
-    - :math:`\rho` is the nuclear norm (LKGr) or the sum of absolute values (LKGs),
+    - :math:`\rho` is half the sum of squares (the default), the nuclear norm (LKGr) or the sum of absolute values
+      (LKGs),
 
     then clusters the graph by k-means on its spectral embedding.
 
@@ -49,61 +50,63 @@ class LKG(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    preset : {"authors", "paper", "recommended"}, default="authors"
-        Gives the value of every parameter that is None: ``"authors"`` does what the published code does,
-        ``"paper"`` what the text says, ``"recommended"`` what does well without labels. An explicit parameter wins
-        over the preset. What is said of both presets below holds for the first two.
-    graph_penalty : {"nuclear", "l1", "frobenius"}, default=None
-        :math:`\rho`: a low-rank graph (LKGr, both presets), a sparse one (LKGs), or half the sum of squares, with
-        which samples that are alike get coefficients that are alike (``"recommended"``; not in the paper).
+    preset : {"recommended", "authors", "paper"}, default="recommended"
+        Gives the value of every parameter that is None: ``"recommended"`` is what does well without labels,
+        ``"authors"`` what the published code does, ``"paper"`` what the text says. An explicit parameter wins over
+        the preset. Below, *published* stands for the last two where they agree.
+    graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
+        :math:`\rho`: half the sum of squares, with which samples that are alike get coefficients that are alike
+        (recommended; not in the paper), a low-rank graph (LKGr, published), or a sparse one (LKGs).
     alpha : float, default=None
-        Weight of the graph penalty. Both presets: 0.01.
+        Weight of the graph penalty. Recommended: 1; published: 0.01.
     beta : float, default=None
-        Weight of the kernel's nuclear norm. Both presets: 0.1.
+        Weight of the kernel's nuclear norm. Recommended: 0.01; published: 0.1.
     gamma : float, default=None
-        Weight of the distance between K and the weighted sum of the candidates. ``"authors"``: 0.1;
+        Weight of the distance between K and the weighted sum of the candidates. Recommended: 10; ``"authors"``: 0.1;
         ``"paper"``: 100. With ``math.inf`` K stays the average of the candidates, and the graph alone is learned; with
         the squared penalty that is one linear system.
     mu : float, default=None
-        Weight of the constraints Z = J and K = W in the first step. The result depends on it. Both presets: 1.
+        Weight of the constraints Z = J and K = W in the first step. The result depends on it. All presets: 1.
     mu_growth : float, default=None
-        Factor of mu after every step, at least 1. ``"authors"``: 1.1; ``"paper"``: 1.
+        Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
-        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"middle"``,
-        ``"near"`` and ``"local"`` smaller ones, ``"auto"`` chooses by the number of features (``"recommended"``);
+        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for a view of few features;
+        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"`` is one more;
         ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
         :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)``
         as in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives
         each view its own.
     graph_start : {"identity", "random"}, default=None
-        First value of J. ``"authors"``: the identity; ``"paper"``: uniform on [0, 1 / n_samples).
+        First value of J: the identity (recommended, ``"authors"``), or uniform on [0, 1 / n_samples) (``"paper"``).
     kernel_start : {"average", "average/m"}, default=None
-        First value of K and W: the average kernel (``"authors"``), or that divided by the number of kernels once
-        more (``"paper"``).
+        First value of K and W: the average kernel (recommended, ``"authors"``), or that divided by the number of
+        kernels once more (``"paper"``).
     weights_problem : {"projection", "printed"}, default=None
-        ``"projection"`` (``"authors"``) gives the weighted sum nearest to K; ``"printed"`` (``"paper"``) takes
-        the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
+        ``"projection"`` (recommended, ``"authors"``) gives the weighted sum nearest to K; ``"printed"``
+        (``"paper"``) takes the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
     graph_from : {"J", "Z"}, default=None
-        The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (``"paper"``).
+        The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (recommended,
+        ``"paper"``).
     n_neighbors : int or "all", default=None
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity. Both presets: all.
+        Refine the graph: keep so many strongest edges of each sample, and no self-similarity; ``"all"`` leaves it as
+        it is. Recommended: 10; published: all.
     edge_weights : {"learned", "scaled", "binary"}, default=None
-        What an edge weighs: what was learned (both presets), that relative to the strongest edge of its sample, or
-        one.
+        What an edge weighs: what was learned (published), that relative to the strongest edge of its sample
+        (recommended), or one.
     embedding : {"magnitude", "largest", "unnormalised", "random_walk"}, default=None
         Eigenvectors of the normalised graph that are clustered: those of largest absolute eigenvalue
-        (``"authors"``, who take singular vectors) or of largest eigenvalue (``"paper"``); or those of smallest
+        (``"authors"``, who take singular vectors) or of largest eigenvalue (the other two); or those of smallest
         eigenvalue of the Laplacian. Rows have unit length; with ``"random_walk"`` they are as scikit-learn has them,
         eigenvectors of largest eigenvalue of the random walk on the graph.
     n_init : int, default=None
-        Restarts of k-means. Both presets: 100.
+        Restarts of k-means. Recommended: 20; published: 100.
     restart_score : {"inertia", "distance"}, default="inertia"
         The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=None
-        Largest number of steps of the solver. Both presets: 200.
+        Largest number of steps of the solver. Recommended: 50; published: 200.
     tol : float, default=None
         The solver stops, after six steps at the earliest, when the relative change of K is below `tol`. With 0 it
-        makes all `max_iter` steps. Both presets: 1e-5.
+        makes all `max_iter` steps. Recommended: 1e-3; published: 1e-5.
     thresholding : {"auto", "svd", "gram", "symmetric", "range", "subspace", "polar"}, default="auto"
         How singular values are thresholded. ``"auto"`` takes the cheapest route that is correct, call by call; a
         forced route falls back to an exact one where it does not apply. ``history_`` tells which one ran.
@@ -154,9 +157,9 @@ class LKG(ClusterMixin, BaseEstimator):
         graph if there was none, with a warning.
     history_ : dict of ndarray
         Per step: ``kernel_change``, ``graph_residual`` :math:`\|Z - J\|_F`, ``kernel_residual``
-        :math:`\|K - W\|_F`, ``mu``; how many singular values passed the thresholds, ``graph_rank`` (-1 for the l1
-        penalty) and ``kernel_rank``, and by which route, ``graph_route`` and ``kernel_route``; and ``objective``
-        when asked for.
+        :math:`\|K - W\|_F`, ``mu``; how many singular values passed the thresholds, ``graph_rank`` (-1 where the
+        penalty cuts none) and ``kernel_rank``, and by which route, ``graph_route`` and ``kernel_route``; and
+        ``objective`` when asked for.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -214,7 +217,7 @@ class LKG(ClusterMixin, BaseEstimator):
         self,
         n_clusters=8,
         *,
-        preset="authors",
+        preset="recommended",
         graph_penalty=None,
         alpha=None,
         beta=None,

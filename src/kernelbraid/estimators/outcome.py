@@ -1,5 +1,6 @@
 """What a fit tells about itself: a record of every step, and a warning when it did not end well."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -32,9 +33,14 @@ SENTENCES = {
     ),
     Status.GRAPH_DIAGONAL: (
         "ended with a graph {graph_from} that joins no two samples",
-        "Lower mu={mu:g}, raise max_iter={max_iter}, or use graph_penalty='nuclear', which spreads the graph.",
+        "Lower mu={mu:g}, raise max_iter={max_iter}, use wider kernels, or graph_penalty='frobenius' if it is 'l1'.",
     ),
 }
+# The same with gamma=math.inf, where the kernel stays and the graph decides.
+UNSETTLED = (
+    "made max_iter={max_iter} steps and the two copies of the graph still differ by {graph_residual:.1e} (tol={tol:g})",
+    "Raise max_iter, or mu_growth={mu_growth:g}.",
+)
 DIVERGED = (
     "diverged on its way: its consensus kernel grew to {size:.0e} times the largest candidate, and the result "
     "means little",
@@ -106,6 +112,8 @@ class Outcome:
         """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
         if self.facts["size"] > OVERSIZE:
             what, remedy = DIVERGED
+        elif self.status is Status.MAX_ITER and self.facts["tol"] > 0 and math.isinf(self.facts["gamma"]):
+            what, remedy = UNSETTLED
         elif self.status in ENDED_WELL or (self.status is Status.MAX_ITER and self.facts["tol"] == 0):
             return
         else:

@@ -1,8 +1,4 @@
-"""Pictures of a fitted LKG: its kernel weights, graph, kernel, embedding and convergence.
-
-Each function draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown, no
-global setting is changed, and matplotlib is imported only when a function is called.
-"""
+"""Pictures of a fitted LKG: its kernel weights, graph, kernel, embedding and convergence."""
 
 from __future__ import annotations
 
@@ -10,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from kernelbraid.estimators import LKG
 
-__all__ = ["plot_convergence", "plot_embedding", "plot_graph", "plot_kernel", "plot_kernel_weights"]
-
-# Okabe and Ito's colours, told apart with any colour vision; a second round of them gets the next marker.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#000000")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
-INK = "#444444"
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")  # a second round of the colours gets the next one
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
 
@@ -41,7 +34,7 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
         The axes with the drawing.
     """
     names, weights = list(model.kernel_names_), np.asarray(model.kernel_weights_)
-    ax = _axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
+    ax = make_axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
     positions = np.arange(len(names))
     ax.barh(positions, weights, height=0.7, color=COLOURS[0])
     ax.set_yticks(positions, names)
@@ -51,7 +44,7 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     for at in zip(weights, positions, strict=True):
         if at[0] >= 0.005:
             ax.annotate(f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=INK, size="small")
-    return _finish(ax, "Kernel weights", "weight")
+    return finish(ax, "Kernel weights", "weight")
 
 
 def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
@@ -114,7 +107,7 @@ def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
     matplotlib Axes
         The axes with the drawing.
     """
-    ax = _axes(ax, figsize=(5.0, 4.5))
+    ax = make_axes(ax, figsize=(5.0, 4.5))
     points, labels = _principal_axes(np.asarray(model.embedding_)), np.asarray(model.labels_)
     clusters = np.unique(labels)
     for number, cluster in enumerate(clusters):
@@ -133,7 +126,7 @@ def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
     if len(clusters) <= 20:
         columns = 1 if len(clusters) <= 10 else 2
         ax.legend(title="cluster", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, ncols=columns)
-    return _finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
+    return finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
 
 
 def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
@@ -151,7 +144,7 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
     matplotlib Axes
         The axes with the drawing.
     """
-    ax = _axes(ax, figsize=(6.0, 4.0))
+    ax = make_axes(ax, figsize=(6.0, 4.0))
     curves = {
         "kernel_change": ("relative change of K", "-"),
         "graph_residual": ("‖Z − J‖, graph residual", "--"),
@@ -169,12 +162,12 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
         ax.set_ylim(bottom=lowest / 3)
     ax.legend(frameon=False)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
-    return _finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
+    return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
 
 
 def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: float) -> Axes:
     """Draw a square matrix in the order of the clusters, with a line between clusters."""
-    ax = _axes(ax, figsize=(5.4, 4.6))
+    ax = make_axes(ax, figsize=(5.4, 4.6))
     from matplotlib.colors import PowerNorm
 
     order = np.argsort(labels, kind="stable")
@@ -192,7 +185,7 @@ def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: f
     bar.ax.tick_params(colors=INK, length=0)
     ax.set_xticks([])
     ax.set_yticks([])
-    return _finish(ax, title, "samples, by cluster", "samples, by cluster", spines=())
+    return finish(ax, title, "samples, by cluster", "samples, by cluster", spines=())
 
 
 def _colour_range(matrix: np.ndarray) -> tuple[float, float]:
@@ -213,24 +206,3 @@ def _principal_axes(points: np.ndarray) -> np.ndarray:
     signs = np.where(right[np.arange(len(right)), np.abs(right).argmax(axis=1)] < 0, -1.0, 1.0)
     coordinates = (left * values * signs)[:, :2]
     return np.pad(coordinates, ((0, 0), (0, 2 - coordinates.shape[1])))
-
-
-def _axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
-    """Return the given axes, or those of a new figure."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError('Pictures need matplotlib; install it with pip install "kernelbraid[plot]".') from None
-    return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
-
-
-def _finish(ax: Axes, title: str, x: str, y: str = "", *, spines: tuple[str, ...] = ("left", "bottom")) -> Axes:
-    """Give the axes their title and names, and take away the lines that carry nothing."""
-    ax.set_title(title, loc="left", color=INK)
-    ax.set_xlabel(x, color=INK)
-    ax.set_ylabel(y, color=INK)
-    for name, spine in ax.spines.items():
-        spine.set_visible(name in spines)
-        spine.set_color(INK)
-    ax.tick_params(colors=INK)
-    return ax

@@ -1,0 +1,149 @@
+"""What there is to say about a fit: as plain data, and as tables and sentences."""
+
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import typer
+
+from kernelbraid.cli.output import bar, print_table
+from kernelbraid.cli.recipe import FITTED
+from kernelbraid.cli.wording import option_name
+from kernelbraid.estimators.words import USED, describe_weights
+
+STATUS_WORDS = {
+    "converged": "converged",
+    "max_iter": "stopped at the limit of iterations",
+    "stopped": "stopped on request",
+    "non_finite": "broke down: values were no longer finite",
+    "kernel_vanished": "broke down: the consensus kernel became zero",
+    "graph_empty": "broke down: the graph became empty",
+    "graph_diagonal": "broke down: the graph joins no two samples",
+}
+
+
+def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, Any]:
+    """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
+    chosen = getattr(model, "best_estimator_", model)
+    names = list(getattr(chosen, "kernel_names_", []))
+    weights = np.asarray(getattr(chosen, "kernel_weights_", [])).tolist()
+    n_clusters = int(getattr(model, "n_clusters_", model.n_clusters))
+    evidence = getattr(model, "n_clusters_evidence_", None)
+    n_components = getattr(chosen, "n_components_", None)
+    return {
+        "n_samples": n_samples,
+        "n_features": n_features,
+        "n_clusters": n_clusters,
+        "evidence": None if evidence is None else {name: _plain(values) for name, values in evidence.items()},
+        "status": getattr(chosen, "status_", None),
+        "n_iter": int(chosen.n_iter_),
+        "n_components": None if n_components is None else int(n_components),
+        "cluster_sizes": np.bincount(model.labels_, minlength=n_clusters).tolist(),
+        "kernels": names,
+        "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
+        "kernels_in_words": describe_weights(names, weights) if weights else [],
+        "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
+        "why": list(getattr(model, "why_", [])),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: a kernel by its name, None for what is no number, infinity as a word."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else None if math.isnan(value) else str(float(value))
+    return value if value is None or isinstance(value, str) else getattr(value, "name", str(value))
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print a fit for people."""
+    status, features = summary["status"], summary["n_features"]
+    rows: dict[str, str | None] = {
+        "method": f"{summary['method']}, {FITTED[summary['method']].title}",
+        "setting": _setting(summary["best_params"]),
+        "samples": str(summary["n_samples"]),
+        "features": "none, precomputed kernels" if features is None else str(features),
+        "kernels": _kernels(summary),
+        "status": STATUS_WORDS.get(status, status),
+        "iterations": str(summary["n_iter"]),
+        "graph": _components(summary["n_components"]),
+        "clusters": n_clusters_in_words(summary["n_clusters"], summary["evidence"]),
+        "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
+        "fit": f"{summary['seconds']:.2f} seconds",
+        "labels": summary["out"] or "not written; give --out labels.csv",
+    }
+    print_table([label, text] for label, text in rows.items() if text is not None)
+    if summary["why"]:
+        print_sentences(summary["why"])
+    if len(summary["kernel_weights"]) > 1:
+        print_sentences(summary["kernels_in_words"])
+        typer.echo("")
+        print_weights(summary["kernel_weights"])
+
+
+def n_clusters_in_words(n_clusters: int, evidence: Mapping[str, Any] | None) -> str:
+    """Return the number of clusters and, if it was chosen, among which ones and before which one."""
+    if evidence is None:
+        return str(n_clusters)
+    tried = evidence["n_clusters"]
+    others = [
+        (score, number)
+        for number, score in zip(tried, evidence["score"], strict=True)
+        if number != n_clusters and isinstance(score, float | int)
+    ]
+    if not others:
+        return f"{n_clusters}, chosen; there was no other to compare"
+    return f"{n_clusters}, chosen among {min(tried)} to {max(tried)}; next best {max(others)[1]}"
+
+
+def _setting(params: Mapping[str, Any]) -> str | None:
+    """Return the parameters that a search has chosen, None if there was no search."""
+    words = (
+        f"{option_name(name)[2:]} {' + '.join(map(str, value)) if isinstance(value, list) else _number(value)}"
+        for name, value in params.items()
+    )
+    return ", ".join(words) or None
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _components(count: int | None) -> str | None:
+    """Return the parts of the graph, None if the method has no graph."""
+    if count is None:
+        return None
+    return "connected" if count == 1 else f"{count} connected components"
+
+
+def _kernels(summary: dict[str, Any]) -> str | None:
+    """Return the number of kernels, or the name of the only one if it has one; None if the method uses none."""
+    names = summary["kernels"]
+    if not names:
+        return None
+    return names[0] if len(names) == 1 and summary["n_features"] is not None else str(len(names))
+
+
+def print_sentences(sentences: list[str]) -> None:
+    """Print sentences, one a line, after an empty line."""
+    typer.echo("")
+    for sentence in sentences:
+        typer.echo(sentence)
+
+
+def print_weights(weights: dict[str, float]) -> None:
+    """Print the weights of the kernels, the largest first."""
+    listed = sorted(weights.items(), key=lambda item: -item[1])
+    shown = [(name, weight) for name, weight in listed if weight >= USED]
+    largest = max(weights.values())
+    table = [[name, f"{weight:.3f}", bar(weight / largest)] for name, weight in shown]
+    if len(shown) < len(listed):
+        table.append([f"{len(listed) - len(shown)} others", "0.000", ""])
+    print_table(table, header=["kernel", "weight", ""], numbers=[1])

@@ -1,0 +1,88 @@
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernelbraid.cli import summary as summaries
+from kernelbraid.kernels import Gaussian, Linear
+
+EVIDENCE = {"n_clusters": [2, 3, 12, 55], "score": [0.1, 0.4, 0.7, math.nan], "eigengap": [0.0, 0.1, 0.2, math.inf]}
+
+
+def model_of(**attributes):
+    """A fit, as far as a summary looks at it."""
+    known = {"n_clusters": 2, "labels_": np.array([0, 1, 1]), "n_iter_": 7}
+    return SimpleNamespace(**{**known, **attributes})
+
+
+def printed(capsys, **attributes):
+    """What is printed about a fit."""
+    plain = summaries.summarise(model_of(**attributes), 3, 4)
+    summaries.print_summary({"method": "LKG", **plain, "seconds": 0.1, "out": None})
+    return capsys.readouterr().out
+
+
+def test_every_status_has_words():
+    from kernelbraid.solvers.iterate import Status
+
+    assert set(summaries.STATUS_WORDS) == set(Status)
+
+
+def test_a_number_that_was_chosen_comes_with_its_evidence_as_json():
+    arrays = {name: np.array(values) for name, values in EVIDENCE.items()}
+    chosen = model_of(
+        n_clusters="auto", n_clusters_=np.int64(12), n_clusters_evidence_=arrays, n_components_=np.int64(2)
+    )
+    plain = summaries.summarise(chosen, 3, 4)
+    assert plain["n_clusters"] == 12
+    assert len(plain["cluster_sizes"]) == 12
+    assert plain["n_components"] == 2
+    evidence = json.loads(json.dumps(plain, allow_nan=False))["evidence"]
+    assert evidence == {
+        "n_clusters": [2, 3, 12, 55],
+        "score": [0.1, 0.4, 0.7, None],
+        "eigengap": [0.0, 0.1, 0.2, "inf"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("chosen", "tried", "scores", "words"),
+    [
+        (12, [2, 10, 12, 55], [0.1, 0.6, 0.7, 0.2], "12, chosen among 2 to 55; next best 10"),
+        (2, [2, 3], [0.1, None], "2, chosen; there was no other to compare"),
+        (2, [2], [0.1], "2, chosen; there was no other to compare"),
+    ],
+)
+def test_the_choice_is_told_in_words(chosen, tried, scores, words):
+    assert summaries.n_clusters_in_words(chosen, {"n_clusters": tried, "score": scores}) == words
+    assert summaries.n_clusters_in_words(chosen, None) == str(chosen)
+
+
+def test_the_summary_says_the_number_and_the_parts_of_the_graph(capsys):
+    text = printed(capsys, n_clusters="auto", n_clusters_=12, n_clusters_evidence_=EVIDENCE, n_components_=3)
+    assert "clusters       12, chosen among 2 to 55; next best 3" in text
+    assert "graph          3 connected components" in text
+    assert "graph          connected" in printed(capsys, n_components_=1)
+    assert "graph          " not in printed(capsys)
+
+
+def test_kernel_weights_are_told_in_words_before_they_are_listed(capsys):
+    text = printed(capsys, kernel_names_=["a", "b", "c"], kernel_weights_=np.array([0.2, 0.8, 0.0]))
+    assert text.index("b matters most (weight 0.80); 2 of 3 kernels are used.") < text.index("█")
+    assert "only kernel" not in printed(capsys, kernel_names_=["a"], kernel_weights_=np.array([1.0]))
+
+
+def test_a_search_tells_why_and_what_it_chose(capsys):
+    best = model_of(kernel_names_=["gaussian s=2", "linear"], kernel_weights_=np.array([0.5, 0.5]), status_="converged")
+    params = {"kernels": [Gaussian(2.0), Linear()], "alpha": 0.1, "gamma": math.inf, "graph_penalty": "l1"}
+    found = {"best_estimator_": best, "best_params_": params, "why_": ["First.", "Second."]}
+    text = printed(capsys, **found)
+    assert "setting        kernels gaussian s=2 + linear, alpha 0.1, gamma inf, penalty l1" in text
+    assert "\nFirst.\nSecond.\n" in text
+    assert "status         converged" in text
+    plain = json.loads(json.dumps(summaries.summarise(model_of(**found), 3, 4), allow_nan=False))
+    assert plain["best_params"] == {**params, "kernels": ["gaussian s=2", "linear"], "gamma": "inf"}
+    assert plain["why"] == ["First.", "Second."]
+    assert plain["kernels"] == ["gaussian s=2", "linear"]

@@ -1,0 +1,41 @@
+import sys
+
+import pytest
+
+from kernelbraid import plotting
+
+matplotlib = pytest.importorskip("matplotlib")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+
+@pytest.fixture(params=plotting.__all__)
+def picture(request, model, search, chooser):
+    """A function that draws, and what it draws."""
+    subject = {"plot_search": search, "plot_n_clusters": chooser}.get(request.param, model)
+    return getattr(plotting, request.param), subject
+
+
+def test_every_picture_is_drawn_on_the_given_axes(picture):
+    function, subject = picture
+    ax = Figure().subplots()
+    assert function(subject, ax=ax) is ax
+    assert ax.get_title(loc="left")
+    assert not pyplot.get_fignums()
+
+
+def test_every_picture_makes_its_own_figure_without_axes(picture, monkeypatch):
+    function, subject = picture
+    monkeypatch.setattr(pyplot, "show", lambda *_, **__: pytest.fail("a library must not open windows"))
+    settings = dict(matplotlib.rcParams)
+    ax = function(subject)
+    ax.figure.canvas.draw()
+    assert len(pyplot.get_fignums()) == 1
+    assert dict(matplotlib.rcParams) == settings
+
+
+def test_without_matplotlib_the_error_says_what_to_install(picture, monkeypatch):
+    function, subject = picture
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "kernelbraid\[plot\]"'):
+        function(subject)
