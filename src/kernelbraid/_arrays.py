@@ -103,6 +103,13 @@ def to_numpy(array: Array) -> np.ndarray[Any, Any]:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else np.from_dlpack(array))
 
 
+def kth_largest(A: Array, k: int) -> Array:
+    """Return the k-th largest entry of every column."""
+    if is_numpy_array(A):
+        return np.partition(A, A.shape[0] - k, axis=0)[A.shape[0] - k, :]
+    return namespace(A).sort(A, axis=0)[A.shape[0] - k, :]
+
+
 def clip_negative(A: Array) -> Array:
     """Set negative elements to zero, in place where the backend can."""
     if is_numpy_array(A):

@@ -16,7 +16,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import ThreadpoolController
 
-from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
+from kernelbraid._arrays import LinAlgError, add_to_diagonal, asarray_like, linalg_errors, namespace, to_numpy
 from kernelbraid._typing import Array
 
 # Below this order one thread of BLAS is as fast as two, on an idle machine too.
@@ -60,6 +60,22 @@ def solve_in_place(A: Array, B: Array) -> Array:
         if row != pivot:
             X[[row, pivot]] = X[[pivot, row]]
     return X
+
+
+def ridge_smoother(K: Array, alpha: float) -> Array:
+    """Return (K + alpha I)^-1 K for a symmetric matrix; I - alpha (K + alpha I)^-1 costs least where it can be had."""
+    if not is_numpy_array(K):
+        return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
+    potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
+    factor, info = potrf(add_to_diagonal(np.array(K, order="F"), alpha), lower=True, overwrite_a=True)
+    if info == 0:
+        inverse, info = potri(factor, lower=True, overwrite_c=True)
+    if info != 0:  # the kernel is not positive semidefinite
+        return solve_in_place(add_to_diagonal(K + 0.0, alpha), K + 0.0)
+    below = np.tril(inverse, -1)
+    below *= -alpha
+    smoother = below + below.T
+    return add_to_diagonal(smoother, 1 - alpha * inverse.diagonal())
 
 
 def gram(A: Array) -> Array:

@@ -24,6 +24,8 @@ RECORDS.append(Record(Trial("wine", "abc", "KKM", "best100"), "failed", reason="
 RECORDS.append(
     Record(Trial("wine", "abc", "LKGr", "best100", changes={"shuffled": 1, "kernel": "linear"}), "converged")
 )
+STUDY = Trial("wine", "abc", "LKG", "best100", "middle", "", {"gamma": float("inf")}, study="candidates")
+RECORDS.append(Record(STUDY, "done", tuned={"acc": 0.9}, chosen="alpha 1"))
 KEPT = {"history": {"mu": [1.0, 1.1]}, "kernel": {"image": [[0.5]], "sizes": [1]}}
 RECORDS.append(Record(Trial("wine", "abc", "LKGr", "best100", keep=("history", "kernel")), "converged", kept=KEPT))
 
@@ -47,7 +49,9 @@ def test_a_file_that_is_older_than_some_columns_is_read(tmp_path):
     from pyarrow import parquet
 
     path = write_records(RECORDS[:3], tmp_path / "new.parquet")
-    parquet.write_table(parquet.read_table(path).drop_columns(["keep", "kept"]), tmp_path / "old.parquet")
+    parquet.write_table(
+        parquet.read_table(path).drop_columns(["keep", "kept", "study", "tuned", "chosen"]), tmp_path / "old.parquet"
+    )
     assert read_records(tmp_path / "old.parquet") == by_key(RECORDS[:3])
 
 

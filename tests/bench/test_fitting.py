@@ -1,15 +1,18 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid import LKG
 from kernelbraid.bench.changes import OUTLIER
-from kernelbraid.bench.fitting import fit_key, kernels_for, record_of, run_trials
+from kernelbraid.bench.fitting import fit_key, kernels_for, make, record_of, run_trials
 from kernelbraid.bench.methods import COMPARED
 from kernelbraid.bench.records import Trial
+from kernelbraid.bench.runner import share_fits
 from kernelbraid.datasets import Dataset
-from kernelbraid.kernels import build_bank
+from kernelbraid.kernels import Gaussian, Linear, build_bank
 from problems import blobs
 
 LEVELS = {"noise": 0.5, "outliers": 0.2, "useless_views": 1}
@@ -108,3 +111,85 @@ def test_a_change_that_fails_is_a_record_with_its_reason(dataset):
     [record] = run_trials([trial(changes={**SHUFFLED, "kernel": "no such kernel"})], dataset)
     assert record.status == "failed"
     assert "no such kernel" in record.reason
+
+
+def of_seeds(method="LKGr", **more):
+    return [trial(method, seed=seed, **more) for seed in range(3)]
+
+
+def blank(record):
+    return replace(record, seconds=0.0, peak_bytes=0, created="")
+
+
+@pytest.mark.parametrize("scoring", ["best100", "mean20"])
+def test_three_seeds_of_lkg_cost_one_fit_and_equal_three_runs(dataset, monkeypatch, scoring):
+    trials = [
+        replace(asked, scoring=scoring, parameters={"embedding": embedding})
+        for asked in of_seeds("LKG")
+        for embedding in ("largest", "random_walk")
+    ]
+    alone = [run_trials([asked], dataset)[0] for asked in trials]
+    fit, fits = LKG.fit, []
+    monkeypatch.setattr(LKG, "fit", lambda model, *given: fits.append(model) or fit(model, *given))
+    [group] = share_fits(trials)
+    together = run_trials(group, dataset)
+    assert len(fits) == 1
+    assert list(map(blank, together)) == list(map(blank, alone))
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("LKGr", {"parameters": {"preset": "paper"}}),
+        ("LKG", {"parameters": {"graph_start": "random"}}),
+        ("LKG", {"parameters": {"preset": "no such preset"}}),
+        ("LKG", {"changes": {"noise": 0.5}}),
+        ("LKGSearch", {}),
+        ("SSR", {}),
+        ("KMeans", {}),
+    ],
+)
+def test_a_fit_that_may_draw_random_numbers_is_not_shared_by_seeds(method, more):
+    assert len(share_fits(of_seeds(method, **more))) == 3
+
+
+def test_a_preset_that_starts_at_random_is_shared_with_an_explicit_identity():
+    assert len(share_fits(of_seeds(parameters={"preset": "paper", "graph_start": "identity"}))) == 1
+
+
+def test_noise_of_a_density_based_rival_counts_as_one_more_cluster(dataset):
+    X = np.concatenate([dataset.X, dataset.X[:1] + 1e3])
+    alone = Dataset("blobs", "Blobs", [X], np.append(dataset.y, 3), "sum")
+    [record] = run_trials([trial("HDBSCAN")], alone)
+    assert (record.reason, record.status) == ("", "done")
+    assert record.scores["acc"] == 1
+
+
+def test_a_search_says_what_labels_would_have_chosen_of_its_candidates(dataset):
+    worst, best = np.zeros(30, dtype=int), dataset.y
+    model = SimpleNamespace(
+        candidate_labels_=np.stack([worst, best]), best_params_={"kernels": [Gaussian(2.0), Linear()], "alpha": 0.5}
+    )
+    made = record_of(trial("LKGSearch"), dataset, model, [worst], 0.0)
+    assert (
+        record_of(trial("LKGSearch"), dataset, SimpleNamespace(candidate_labels_=worst[None]), [best], 0.0).tuned["acc"]
+        == made.tuned["acc"]
+    )
+    assert made.scores["acc"] < 1
+    assert dict(made.tuned) == {"acc": 1, "nmi": 1}
+    assert made.chosen == f"kernels {Gaussian(2.0).name} + linear, alpha 0.5"
+
+
+def test_a_search_is_run_with_the_restarts_of_the_scoring_and_records_its_choice(dataset, views):
+    for data in (dataset, views):
+        [record] = run_trials([trial("LKGSearch", parameters={"budget": 2})], data)
+        assert record.reason == ""
+        assert record.chosen
+        assert record.tuned["acc"] >= record.scores["acc"]
+    assert make(trial("LKGSearch"), 3).n_init == make(trial("LKG"), 3).n_init == 100
+    assert make(trial("LKGSearch", seed=2), 3).random_state == 40
+
+
+def test_other_methods_have_no_candidates(dataset):
+    [record] = run_trials([trial("LKG")], dataset)
+    assert (dict(record.tuned), record.chosen) == ({}, "")

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelbraid import LKG
-from kernelbraid.bench import METHODS
+from kernelbraid import LKG, LKGSearch
+from kernelbraid.bench import COMPARED, LABEL_FREE, METHODS, RIVALS
 from problems import blobs
 
 
@@ -75,6 +75,23 @@ def test_nothing_to_tune_is_one_empty_tuning():
 
 def test_grids_do_not_touch_the_settings(method):
     assert not method.grid.keys() & method.settings.keys()
+
+
+def test_ours_without_labels_are_no_methods_of_the_paper_and_have_nothing_to_tune():
+    assert not LABEL_FREE.keys() & METHODS.keys()
+    assert LABEL_FREE.items() <= COMPARED.items()
+    assert [LABEL_FREE[name].make(3).get_params() for name in LABEL_FREE] == [
+        LKG(3).get_params(),
+        LKGSearch(3).get_params(),
+    ]
+    assert all(not method.grid and not method.settings for method in LABEL_FREE.values())
+
+
+def test_a_rival_that_chooses_the_number_itself_is_not_told_it():
+    model = RIVALS["HDBSCAN"].make(3, random_state=0)
+    assert model.min_cluster_size == 5
+    with pytest.raises(TypeError):
+        RIVALS["HDBSCAN"].make(3, n_init=2)
 
 
 def test_the_two_forms_of_the_proposed_method_differ_in_the_penalty_alone():

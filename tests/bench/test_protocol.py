@@ -6,6 +6,7 @@ import pytest
 
 from kernelbraid.bench.methods import METHODS
 from kernelbraid.bench.protocol import ProtocolError, read_experiment
+from kernelbraid.bench.published import DATA, RECORD_NAMES
 from kernelbraid.datasets import available
 
 WHOLE = """
@@ -242,3 +243,36 @@ def test_the_experiments_of_the_project_are_right(tmp_path, path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ProtocolError, match="could not be read"):
         read_experiment(tmp_path / "none.toml", None, [], "1.0")
+
+
+def test_a_study_is_part_of_its_trials_and_must_be_known(tmp_path):
+    text = '[[run]]\ndata = ["wine"]\nmethods = ["LKG", "LKGSearch", "MKKM"]\nstudy = "label-free"\n'
+    trials = read(tmp_path, text).trials
+    assert {trial.study for trial in trials} == {"label-free"}
+    assert {trial.method: trial.bank for trial in trials} == {"LKG": "auto", "LKGSearch": "", "MKKM": "rmkkm"}
+    with pytest.raises(ProtocolError, match=r"line 4: 'labelfree' is no part of the study; the nearest: label-free"):
+        read(tmp_path, text.replace("label-free", "labelfree"))
+    with pytest.raises(ProtocolError, match="a part of the study: label-free, candidates, baselines"):
+        read(tmp_path, text.replace('"label-free"', "true"))
+
+
+def test_a_parameter_may_be_infinite(tmp_path):
+    text = '[[run]]\ndata = ["wine"]\nmethods = ["LKG"]\nsettings = { gamma = inf }\n'
+    [trial] = read(tmp_path, text).trials
+    assert trial.parameters == {"gamma": float("inf")}
+    assert len(trial.key) == 64
+
+
+def test_the_study_compares_ours_and_the_rivals_on_the_nine_data_sets():
+    path = Path(__file__).parents[2] / "experiments" / "study.toml"
+    experiment = read_experiment(path, lambda name: SimpleNamespace(checksum="", views=[None]), available(), "1.0")
+    clean = [trial for trial in experiment.trials if trial.study == "label-free" and not trial.changes]
+    nine = {RECORD_NAMES[title] for title in DATA}
+    for method in ("LKG", "LKGSearch", "KMeans", "SC-rbf", "SC-knn", "HDBSCAN"):
+        mine = [trial for trial in clean if trial.method == method]
+        assert {trial.data for trial in mine} >= nine
+        assert {trial.seed for trial in mine} == ({0} if method == "HDBSCAN" else {0, 1, 2})
+        assert not any(trial.parameters for trial in mine)
+    candidates = [trial for trial in experiment.trials if trial.study == "candidates"]
+    assert len(candidates) == 9 * 10 * 3
+    assert all(trial.study for trial in experiment.trials)

@@ -134,7 +134,7 @@ OF_RECORDS = (
     "page",
     "markup",
 )
-OF_RECORDS += ("report_fits", "report")
+OF_RECORDS += ("study", "figures_study", "report_fits", "report")
 
 
 @pytest.mark.parametrize("name", OF_RECORDS)

@@ -99,14 +99,14 @@ def test_a_skipped_trial_is_a_record_with_its_reason(tmp_path):
     assert {record.trial.method: record.reason for record in store.records()} == {"KMeans": "", "SC-knn": "too dear"}
 
 
-@pytest.mark.parametrize("method", ["KKM", "MKKM", "SSR", "KMeans", "LKGr"])
+@pytest.mark.parametrize("method", ["KKM", "MKKM", "SSR", "KMeans", "LKGr", "LKGSearch"])
 def test_every_kind_of_method_takes_several_views(method):
     wine = load("wine")
     views = [wine.X[:, :6], sparse.csr_matrix(wine.X[:, 6:])]
     both = SimpleNamespace(X=None, views=views, y=wine.y, n_clusters=3)
     kernel = "view 2: linear" if method == "KKM" else ""
     bank = "" if COMPARED[method].policy == "features" else "paper"
-    parameters = {"max_iter": 8} if method == "LKGr" else {}
+    parameters = {"LKGr": {"max_iter": 8}, "LKGSearch": {"budget": 2}}.get(method, {})
     [record] = run_trials([Trial("both", "x", method, "best100", bank, kernel, parameters)], both)
     assert record.reason == ""
     assert record.scores["acc"] > 0.5
@@ -118,6 +118,7 @@ def test_every_method_gives_all_eight_measures(method):
     bank, kernel = {"each": ("paper", "linear"), "all": ("paper", ""), "features": ("", "")}[policy]
     known = COMPARED[method].make(2).get_params()
     parameters = {"max_iter": 8} if "max_iter" in known and method not in ("KMeans",) else {}
+    parameters |= {"budget": 2} if "budget" in known else {}
     [record] = run_trials([Trial("wine", "x", method, "mean20", bank, kernel, parameters)], load("wine"))
     assert record.reason == ""
     assert set(record.scores) == set(record.deviations)

@@ -148,6 +148,14 @@ def test_altered_trials_belong_to_conditions_that_ask_for_them_alone():
     assert conditions([record(0.5, scoring="mean20", changes={"noise": 0})]) == [BEST]
 
 
+def test_trials_of_the_study_belong_to_conditions_that_ask_for_them_alone():
+    trials = [record(0.5, **more).trial for more in ({}, {"study": "label-free"}, {"study": "candidates"})]
+    assert [BEST.admit(trial) for trial in trials] == [True, False, False]
+    assert [Conditions("best100", study="label-free").admit(trial) for trial in trials] == [False, True, False]
+    assert [Conditions("as published").admit(trial) for trial in trials] == [True, False, False]
+    assert conditions([record(0.5, scoring="mean20", bank="middle", study="candidates")]) == [BEST]
+
+
 def test_records_of_other_changes_are_averaged_not_replaced():
     records = [record(acc, changes={"shuffled": 1, "kernel": kernel}) for kernel, acc in (("a", 0.4), ("b", 0.8))]
     found = pool(*records, under=Conditions("best100", altered=True))

@@ -16,6 +16,8 @@ def test_records_come_back_as_they_were_added(tmp_path):
     trial = Trial("wine", "abc", "LKGr", "mean20", seed=5, keep=("history", "kernel"))
     added.append(Record(trial, "converged", kept={"history": {"mu": [1.0, 1.1]}}))
     added.append(Record(Trial("wine", "abc", "LKGr", "mean20", seed=6, changes={"noise": 0.5}), "converged"))
+    endless = Trial("wine", "abc", "LKG", "best100", parameters={"gamma": float("inf")}, seed=7, study="candidates")
+    added.append(Record(endless, "converged", tuned={"acc": 0.5}, chosen="alpha 1"))
     store.add(*added)
     assert sorted(store.records(), key=lambda r: r.trial.seed) == added
     assert Store(tmp_path / "store.db").keys() == {r.trial.key for r in added}
@@ -41,6 +43,8 @@ def test_the_key_depends_on_everything_that_decides_the_outcome():
         {"changes": {"noise": 0}},
         {"changes": {"noise": 1}},
         {"changes": {"outliers": 0}},
+        {"study": "label-free"},
+        {"parameters": {"gamma": float("inf")}},
     ]
     keys = {Trial(**{**base, **variant}).key for variant in variants}
     assert len(keys) == len(variants)

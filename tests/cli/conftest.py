@@ -3,7 +3,6 @@ import pytest
 from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
-from kernelbraid import LKG
 from kernelbraid.cli import app
 
 
@@ -85,10 +84,3 @@ def stack(tmp_path, blobs):
     X = blobs[0] - blobs[0].mean(axis=0)
     np.save(tmp_path / "stack.npy", np.stack([X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))]))
     return tmp_path / "stack.npy"
-
-
-@pytest.fixture
-def chooses():
-    """Skip where LKG cannot choose the number of clusters yet."""
-    if not any("auto" in str(value) for value in LKG._parameter_constraints["n_clusters"]):
-        pytest.skip("LKG(n_clusters='auto') is not there")

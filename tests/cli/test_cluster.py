@@ -50,7 +50,7 @@ def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
     assert result.exit_code == 0
     assert result.stderr == ""
     for words in (
-        "method         LKG, low-rank kernel, graph of small squares",
+        "method         LKG, several kernels, graph of small squares",
         "samples        30",
         "features       4",
         "kernels        7",
@@ -58,9 +58,10 @@ def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
         "converged",
         "10, 10, 10",
         str(out),
-        "█",
+        "All 7 kernels count alike: their weights are not learned with --gamma inf; --gamma 10 learns them.",
     ):
         assert words in result.stdout
+    assert "█" in run("cluster", blobs_csv, *FAST, "--gamma", 10).stdout
     header, *rows = read_rows(out)
     assert header == ["id", "label"]
     assert [row[0] for row in rows] == [f"s{i}" for i in range(30)]
@@ -152,13 +153,13 @@ def test_words_and_infinity_reach_the_estimator(run, built, blobs_csv):
 
 
 def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
-    result = run("cluster", blobs_csv, *FAST, "--max-iter", 2, "--json")
+    result = run("cluster", blobs_csv, *FAST, "--gamma", 10, "--max-iter", 2, "--json")
     assert result.exit_code == 0
     summary = json.loads(result.stdout)
     assert summary["status"] == "max_iter"
     assert len(summary["warnings"]) == 1
     assert result.stderr == f"Warning: {summary['warnings'][0]}\n"
-    assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--max-iter", 2).stdout
+    assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--gamma", 10, "--max-iter", 2).stdout
     assert summary["warnings"][0].startswith("LKG made 2 steps")
     assert summary["warnings"][0].endswith("Raise --max-iter.")
 
@@ -246,7 +247,7 @@ def test_a_value_that_only_some_methods_refuse_is_bad_usage(refuse, blobs_csv):
 # The number of clusters
 
 
-def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, chooses, blobs_csv, blobs, tmp_path):
+def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, blobs_csv, blobs, tmp_path):
     out = tmp_path / "labels.csv"
     result = run("cluster", blobs_csv, "--json", "--out", out)
     assert result.exit_code == 0, result.stderr
@@ -260,15 +261,26 @@ def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, chooses, b
     assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
 
-def test_the_summary_tells_the_choice_in_words(run, chooses, blobs_csv):
+def test_the_summary_tells_the_choice_in_words(run, blobs_csv):
     assert "clusters       3, chosen among " in run("cluster", blobs_csv).stdout
 
 
-def test_kernels_and_views_need_no_number_either(run, chooses, stack, blobs_csv):
+def test_kernels_and_views_need_no_number_either(run, stack, blobs_csv):
     for data in ([stack, "--kernels", "precomputed"], [blobs_csv, blobs_csv]):
         result = run("cluster", *data, "--json")
         assert result.exit_code == 0, result.stderr
         assert json.loads(result.stdout)["evidence"] is not None
+
+
+@pytest.mark.parametrize("search", [(), ("--search",)])
+def test_too_few_samples_to_choose_the_number_are_refused_in_options(refuse, tmp_path, search):
+    for n_samples, told in ((1, "1 sample,"), (5, "5 samples,")):
+        path = tmp_path / "few.npy"
+        np.save(path, np.eye(6)[:n_samples])
+        says = f"DATA holds {told} too few to choose the number of clusters"
+        result = refuse("cluster", path, *search, code=1, says=[says, "give --clusters, or at least 6 samples"])
+        assert "n_" not in result.stderr
+        assert "auto" not in result.stderr
 
 
 # Views

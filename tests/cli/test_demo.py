@@ -6,7 +6,7 @@ import pytest
 
 from kernelbraid.cli import demo as demonstration
 
-PICTURES = ["kernel_weights.png", "graph.png", "kernel.png", "embedding.png", "convergence.png"]
+PICTURES = ["graph.png", "kernel.png", "embedding.png"]
 
 
 @pytest.fixture

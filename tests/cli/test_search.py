@@ -53,7 +53,7 @@ def test_a_search_takes_kernels_and_views(run, stack, blobs, tmp_path):
     assert all(name.startswith("view ") for name in summary["kernels"])
 
 
-def test_a_search_chooses_the_number_that_is_not_given(run, chooses, blobs_csv):
+def test_a_search_chooses_the_number_that_is_not_given(run, blobs_csv):
     result = run("cluster", blobs_csv, "--search", "--budget", 4, "--json")
     assert result.exit_code == 0, result.stderr
     summary = json.loads(result.stdout)
@@ -63,7 +63,7 @@ def test_a_search_chooses_the_number_that_is_not_given(run, chooses, blobs_csv):
 
 def test_a_budget_in_seconds_ends_the_search(run, blobs_csv):
     summary = json.loads(run("cluster", blobs_csv, *SEARCH, "--budget", "0.000001s", "--json").stdout)
-    assert summary["why"][0].startswith("1 settings were fitted")
+    assert summary["why"][0].startswith("1 setting was fitted")
 
 
 def interrupt_after(monkeypatch, count):

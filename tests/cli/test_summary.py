@@ -74,6 +74,26 @@ def test_kernel_weights_are_told_in_words_before_they_are_listed(capsys):
     assert "only kernel" not in printed(capsys, kernel_names_=["a"], kernel_weights_=np.array([1.0]))
 
 
+def test_weights_that_were_not_learned_are_not_listed(capsys):
+    even = {
+        "kernel_names_": ["a", "b"],
+        "kernel_weights_": np.array([0.5, 0.5]),
+        "preset": "recommended",
+        "gamma": None,
+    }
+    text = printed(capsys, **even)
+    assert "Both kernels count alike: their weights are not learned with --gamma inf; --gamma 10 learns them.\n" in text
+    assert "█" not in text
+    searched = printed(capsys, best_estimator_=model_of(**even))
+    assert "Both kernels count alike: their weights are not learned.\n" in searched
+
+
+def test_kernels_of_no_weight_are_counted(capsys):
+    names = {"kernel_names_": ["a", "b", "c", "d"]}
+    assert "1 other " in printed(capsys, **names, kernel_weights_=np.array([0.2, 0.3, 0.5, 0.0]))
+    assert "2 others " in printed(capsys, **names, kernel_weights_=np.array([0.5, 0.5, 0.0, 0.0]))
+
+
 def test_a_search_tells_why_and_what_it_chose(capsys):
     best = model_of(kernel_names_=["gaussian s=2", "linear"], kernel_weights_=np.array([0.5, 0.5]), status_="converged")
     params = {"kernels": [Gaussian(2.0), Linear()], "alpha": 0.1, "gamma": math.inf, "graph_penalty": "l1"}

@@ -19,7 +19,9 @@ X, y = blobs(n=45)
 
 
 def fit(data=X, k=3, **parameters):
-    return LKG(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
+    """A fit that learns its kernel, unless the parameters say otherwise."""
+    gamma = {} if "preset" in parameters else {"gamma": 10.0}
+    return LKG(k, **{"random_state": 0, "n_init": 10, **gamma, **parameters}).fit(data)
 
 
 class TestBackends:
@@ -59,8 +61,12 @@ class TestBackends:
     @pytest.mark.gpu
     @pytest.mark.parametrize(
         "parameters",
-        [{}, *({"preset": "authors", "graph_penalty": penalty, "mu": 0.1} for penalty in ("nuclear", "l1"))],
-        ids=["default", "nuclear", "l1"],
+        [
+            {"preset": "recommended"},
+            {"gamma": 10.0},
+            *({"preset": "authors", "graph_penalty": penalty, "mu": 0.1} for penalty in ("nuclear", "l1")),
+        ],
+        ids=["default", "learned", "nuclear", "l1"],
     )
     def test_cuda_gives_the_same_fit(self, parameters):
         torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -179,13 +185,14 @@ class TestMemory:
             ("X", {"storage": "lazy", "kernels": [laplacian_kernel] * 5}, 5, 1, 5),
         ],
     )
-    def test_the_prediction_covers_the_peak(self, data, parameters, n_kernels, n_views, n_given):
+    @pytest.mark.parametrize("gamma", [10.0, np.inf])
+    def test_the_prediction_covers_the_peak(self, data, parameters, n_kernels, n_views, n_given, gamma):
         n = 400  # blocks of rows are small beside a matrix
         samples = np.random.default_rng(0).standard_normal((n, 4))
         given = {"X": samples, "views": [samples] * 3, "kernels": build_bank(samples)}[data]
         tracemalloc.start()
         try:
-            LKG(3, max_iter=3, tol=0, n_init=2, random_state=0, **parameters).fit(given)
+            LKG(3, gamma=gamma, max_iter=3, tol=0, n_init=2, random_state=0, **parameters).fit(given)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

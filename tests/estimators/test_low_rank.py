@@ -25,6 +25,7 @@ from problems import blobs, paper_data, rings
 
 X, y = blobs(n=45)
 L1 = {"preset": "authors", "graph_penalty": "l1"}
+LEARNED = {"preset": "recommended", "gamma": 10.0}  # the kernel, too
 
 
 def fit(data=X, k=3, **parameters):
@@ -88,9 +89,19 @@ def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
     np.testing.assert_allclose(model.graph_, refined)
     np.testing.assert_array_equal(np.diag(model.graph_), 0)
     assert model.kernel_weights_.shape == (7,) == (len(model.kernel_names_),)
-    assert model.status_ == "converged"
-    assert model.history_["kernel_change"][-1] < 1e-3
+    np.testing.assert_array_equal(model.kernel_weights_, np.full(7, 1 / 7))
+    assert (model.status_, model.n_iter_) == ("converged", 1)
     assert set(model.history_["graph_rank"]) == {-1}
+
+
+def test_a_finite_gamma_has_the_kernel_learned():
+    model = fit(**LEARNED)
+    assert np.ptp(model.kernel_weights_) > 0.01
+    assert model.kernel_weights_.sum() == pytest.approx(1)
+    assert model.status_ == "converged"
+    assert model.n_iter_ >= 6
+    assert model.history_["kernel_change"][-1] < 1e-3
+    assert adjusted_rand_score(y, model.labels_) == 1
 
 
 @pytest.mark.parametrize("n", [3, 4, 10, 11, 12])
@@ -105,6 +116,12 @@ def test_a_sample_with_fewer_than_ten_others_keeps_them_all(n):
 
 def test_the_objective_is_recorded_only_when_asked_for():
     assert "objective" not in fit().history_
+
+
+@pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
+def test_a_kernel_that_stays_has_a_finite_objective(penalty):
+    model = fit(graph_penalty=penalty, alpha=0.1, record_objective=True)
+    assert np.isfinite(model.history_["objective"]).all()
 
 
 def test_graph_from_chooses_the_clustered_matrix():
@@ -153,9 +170,9 @@ def test_it_works_in_a_pipeline_and_on_data_frames():
 class TestKernels:
     def test_precomputed_equals_built(self):
         H = build_bank(X, "rmkkm")
-        built, handed = fit(kernels="rmkkm"), fit(H, kernels="precomputed")
+        built, handed = fit(kernels="rmkkm", **LEARNED), fit(H, kernels="precomputed", **LEARNED)
         np.testing.assert_array_equal(built.kernel_, handed.kernel_)
-        np.testing.assert_array_equal(built.kernel_, fit(list(H), kernels="precomputed").kernel_)
+        np.testing.assert_array_equal(built.kernel_, fit(list(H), kernels="precomputed", **LEARNED).kernel_)
         assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
         assert handed.n_features_in_ == len(X)
 
@@ -196,7 +213,7 @@ class TestViews:
         assert adjusted_rand_score(truth, fit(views).labels_) == 1
 
     def test_a_list_of_lists_is_one_matrix(self):
-        np.testing.assert_array_equal(fit(X.tolist()).kernel_weights_, fit().kernel_weights_)
+        np.testing.assert_array_equal(fit(X.tolist(), **LEARNED).kernel_weights_, fit(**LEARNED).kernel_weights_)
 
 
 class TestStatus:
@@ -209,8 +226,8 @@ class TestStatus:
             ({**L1, "alpha": 1, "beta": 0.01, "gamma": 1}, "graph_empty", "Lower alpha=1 to"),
             ({**L1, "alpha": 0.1, "mu": 20}, "graph_diagonal", "Lower mu=20.* graph_penalty='frobenius'"),
             ({"max_iter": 3}, "max_iter", r"made max_iter=3 steps and the kernel still changed by .* \(tol=1e-05\)"),
-            ({"preset": "recommended", "beta": 200, "gamma": 0.7}, "kernel_vanished", "Lower beta=200 below"),
-            ({"preset": "recommended", "max_iter": 3}, "max_iter", r"made max_iter=3 steps .* \(tol=0.001\)"),
+            ({**LEARNED, "beta": 200, "gamma": 0.7}, "kernel_vanished", "Lower beta=200 below"),
+            ({**LEARNED, "max_iter": 3}, "max_iter", r"made max_iter=3 steps .* \(tol=0.001\)"),
         ],
     )
     def test_every_bad_end_is_named_with_a_remedy(self, parameters, status, sentence):
@@ -222,11 +239,17 @@ class TestStatus:
         assert model.graph_[~np.eye(len(X), dtype=bool)].any()
 
     def test_kernels_in_which_no_two_samples_are_alike_ask_for_wider_ones(self):
-        with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* use wider kernels"):
+        with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* Use wider kernels"):
             model = fit(kernels=[Gaussian(1e-6)])
         assert model.status_ == "graph_diagonal"
         assert len(set(model.labels_)) == 3
         assert np.isfinite(model.embedding_).all()
+
+    def test_a_penalty_that_leaves_no_graph_asks_for_a_smaller_one(self):
+        with pytest.warns(ConvergenceWarning, match=r"graph Z that is zero; .* clustered\. Lower alpha=1\."):
+            model = fit(graph_penalty="l1")
+        assert model.status_ == "graph_empty"
+        assert adjusted_rand_score(y, model.labels_) > 0.9
 
     def test_a_kernel_that_stays_is_not_said_to_change(self):
         sentence = r"made max_iter=7 steps and the two copies of the graph still differ by .* \(tol=1e-09\)"
@@ -237,14 +260,15 @@ class TestStatus:
     def test_values_that_are_not_finite_fall_back_to_the_average_kernel(self, monkeypatch):
         monkeypatch.setattr(low_rank, "update_weights", lambda problem, g, K: g * np.nan)
         with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 2; no step was sound"):
-            model = fit()
+            model = fit(**LEARNED)
         assert model.status_ == "non_finite"
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize("size", [1e-250, 1e200])
-    def test_extreme_kernels_end_with_finite_results(self, size):
-        model = fit(build_bank(X, "rmkkm") * size, kernels="precomputed")
+    @pytest.mark.parametrize("gamma", [10.0, np.inf])
+    def test_extreme_kernels_end_with_finite_results(self, size, gamma):
+        model = fit(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
         assert np.isfinite(model.graph_).all()
         assert np.isfinite(model.kernel_).all()
         assert len(set(model.labels_)) == 3
@@ -254,12 +278,12 @@ class TestStatus:
             fit(alpha=3, beta=6e-4, gamma=3e-5, mu=0.05)
 
     def test_all_steps_on_request_are_no_reason_to_warn(self):
-        model = fit(max_iter=7, tol=0)
+        model = fit(**LEARNED, max_iter=7, tol=0)
         assert (model.status_, model.n_iter_) == ("max_iter", 7)
 
     def test_a_callback_sees_every_step_and_can_stop(self):
         seen = []
-        model = fit(callback=lambda n, progress: seen.append((n, progress.mu)) or n == 4)
+        model = fit(**LEARNED, callback=lambda n, progress: seen.append((n, progress.mu)) or n == 4)
         assert [n for n, _ in seen] == [1, 2, 3, 4]
         assert (model.status_, model.n_iter_) == ("stopped", 4)
 
@@ -324,9 +348,10 @@ class TestOrdinaryData:
         ],
     )
     def test_extreme_parameters_do_not_raise(self, parameters):
-        model = fit(**parameters)
-        assert np.isfinite(model.graph_).all()
-        assert len(set(model.labels_)) == 3
+        for gamma in (10.0, np.inf):
+            model = fit(**{"gamma": gamma, **parameters})
+            assert np.isfinite(model.graph_).all()
+            assert len(set(model.labels_)) == 3
 
     def test_single_precision_needs_all_views_to_be_single(self):
         assert fit([X.astype(np.float32), X]).kernel_.dtype == np.float64
@@ -368,7 +393,10 @@ class TestBadInput:
                 for value in (0, -1.5)
             ],
             ({"alpha": float("nan")}, "'alpha' parameter"),
-            ({"k": 0}, "'n_clusters' parameter of LKG must be an int in the range \\[1, inf\\). Got 0"),
+            (
+                {"k": 0},
+                "'n_clusters' parameter of LKG must be an int in the range \\[1, inf\\) or a str among {'auto'}. Got 0",
+            ),
             ({"k": 2.5}, "'n_clusters' parameter"),
             ({"mu_growth": 0.9}, "'mu_growth' parameter"),
             ({"preset": "best"}, "'preset' parameter of LKG must be a str among"),

@@ -43,8 +43,11 @@ def test_results_hold_a_row_a_setting_with_its_scores(search):
     assert {"alpha", "silhouette", "agreement", "modularity", "balance", "components", "status", "seconds"} <= set(
         results
     )
-    assert results["agreement"].idxmax() == search.best_index_
+    assert results["score"].idxmax() == search.best_index_
     assert results["agreement"].between(-1, 1).all()
+    np.testing.assert_allclose(results["score"], results["agreement"] * results["modularity"])
+    assert search.candidate_labels_.shape == (len(results), 60)
+    assert (search.n_clusters_, search.n_clusters_evidence_) == (3, None)
 
 
 def test_a_budget_of_fits_is_kept_and_the_result_is_the_same_every_time():
@@ -59,6 +62,35 @@ def test_a_budget_in_seconds_allows_at_least_one_fit():
     search = LKGSearch(3, budget=1e-6, random_state=0).fit(X)
     assert len(search.results_) == 1
     assert len(search.labels_) == 60
+    assert "That was one fit only, so nothing was compared; a larger budget compares settings." in search.why_
+
+
+def test_the_number_of_clusters_is_chosen_first():
+    search = LKGSearch("auto", budget=3, random_state=0).fit(X)
+    assert search.n_clusters_ == 3
+    assert search.best_estimator_.n_clusters == 3
+    assert 3 in search.n_clusters_evidence_["n_clusters"]
+
+
+def test_a_consensus_clusters_the_average_graph_of_the_better_half():
+    search = LKGSearch(3, budget=9, result="consensus", random_state=0).fit(X)
+    assert adjusted_rand_score(y, search.labels_) > 0.9
+    assert search.why_[-1] == "The labels are those of a consensus: the average of the graphs of 5 settings."
+    alone = LKGSearch(3, budget=1, result="consensus", random_state=0).fit(X)
+    assert np.array_equal(alone.labels_, alone.best_estimator_.labels_)
+
+
+def test_more_restarts_serve_the_chosen_setting_alone():
+    search = LKGSearch(3, budget=2, n_init=7, random_state=0).fit(X)
+    assert search.best_estimator_.n_init == 7
+
+
+def test_kernels_that_are_all_alike_are_named():
+    K = build_bank(X, [Gaussian(2.0)])[0]
+    candidates = [{"kernels": [lambda A, B: K]}, {"kernels": [lambda A, B: K.copy()], "alpha": 3.0}]
+    candidates[1]["kernels"][0].__name__ = "other"
+    search = LKGSearch(3, candidates=candidates, random_state=0).fit(X)
+    assert any(sentence.startswith("All kernels are the same matrix") for sentence in search.why_)
 
 
 def test_a_callback_watches_and_ends_the_search():

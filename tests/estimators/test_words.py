@@ -1,7 +1,9 @@
+import math
+
 import pytest
 
-from kernelbraid import LKG
-from kernelbraid.estimators.words import describe_weights
+from kernelbraid import LKG, MultipleKernelKMeans
+from kernelbraid.estimators.words import describe_weights, kernel_is_fixed
 from kernelbraid.kernels import BANKS, bank_names
 from problems import blobs
 
@@ -61,14 +63,33 @@ def test_shares_are_of_the_whole_even_where_weights_do_not_sum_to_one():
 
 def test_the_weights_of_a_fit_are_described():
     X, _ = blobs(n=30)
-    model = LKG(3, kernels="rmkkm", n_init=1, random_state=0).fit(X)
+    model = LKG(3, kernels="rmkkm", gamma=10.0, n_init=1, random_state=0).fit(X)
     (sentence,) = describe_weights(model.kernel_names_, model.kernel_weights_)
     assert f"{len(model.kernel_names_)} kernels" in sentence
-    views = LKG(3, n_init=1, random_state=0).fit([X, X[:, ::-1].copy()])
+    views = LKG(3, gamma=10.0, n_init=1, random_state=0).fit([X, X[:, ::-1].copy()])
     assert [told[:7] for told in describe_weights(views.kernel_names_, views.kernel_weights_)[1:]] == [
         "View 1:",
         "View 2:",
     ]
+
+
+def test_weights_that_were_not_learned_are_called_so():
+    even = [0.25] * 4
+    (told,) = describe_weights(FOUR, even, learned=False)
+    assert told == "All 4 kernels count alike: their weights are not learned with gamma=inf."
+    assert describe_weights(["linear"], [1.0], learned=False) == ["linear is the only kernel."]
+    assert describe_weights(["view 1: a", "view 1: b", "view 2: a"], [1 / 3] * 3, learned=False)[1:] == [
+        "View 1: 0.67 of the weight.",
+        "View 2: 0.33 of the weight.",
+    ]
+
+
+def test_the_kernel_is_fixed_by_an_infinite_gamma_of_lkg_given_or_of_its_preset():
+    assert kernel_is_fixed(LKG())
+    assert kernel_is_fixed(LKG(preset="authors", gamma=math.inf))
+    assert not kernel_is_fixed(LKG(gamma=10.0))
+    assert not kernel_is_fixed(LKG(preset="paper"))
+    assert not kernel_is_fixed(MultipleKernelKMeans())
 
 
 def test_names_and_weights_must_match():

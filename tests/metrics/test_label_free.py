@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, silhouette_score
 
-from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
+from kernelbraid.metrics import agreement, ami, balance, kernel_silhouette, modularity
 from problems import blobs
 
 
@@ -80,3 +82,19 @@ def test_labels_of_other_samples_are_refused():
         modularity(np.eye(3), [0, 0, 1, 1])
     with pytest.raises(ValueError, match="give one for each sample"):
         balance([[0, 1]])
+
+
+@given(st.integers(2, 40), st.integers(1, 8), st.integers(1, 8), st.integers(0, 1000))
+def test_ami_is_that_of_scikit_learn(n, k, m, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(k, size=n), rng.integers(m, size=n)
+    np.testing.assert_allclose(ami(a, b), adjusted_mutual_info_score(a, b), atol=1e-9)
+
+
+def test_ami_knows_names_from_clusters_and_chance_from_agreement():
+    rng = np.random.default_rng(0)
+    a = rng.integers(12, size=600)
+    assert ami(a, 11 - a) == 1.0
+    assert abs(ami(a, rng.integers(12, size=600))) < 0.05
+    with pytest.raises(ValueError, match="600 and 599 labels"):
+        ami(a, a[1:])

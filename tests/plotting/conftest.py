@@ -14,6 +14,13 @@ def samples():
 
 @pytest.fixture(scope="session")
 def model(samples):
+    """A fit that has learned its kernel."""
+    return LKG(n_clusters=3, gamma=10.0, random_state=0, n_init=3).fit(samples)
+
+
+@pytest.fixture(scope="session")
+def fixed(samples):
+    """A fit whose kernel stays the average."""
     return LKG(n_clusters=3, random_state=0, n_init=3).fit(samples)
 
 
@@ -27,8 +34,8 @@ def chooser():
     """A fit that has chosen 12 clusters, as far as a picture looks at it."""
     tried = np.array([2, 3, 5, 8, 12, 20, 34, 55])
     score = np.array([0.1, 0.2, 0.3, 0.5, 0.7, 0.4, 0.2, 0.1])
-    parts = {"stability": score + 0.2, "modularity": np.sqrt(score), "eigengap": score / 70}
-    evidence = {"n_clusters": tried, "score": score, **parts}
+    beside = {"modularity": np.sqrt(score), "eigengap": score / 70}
+    evidence = {"n_clusters": tried, "score": score, **beside}
     return SimpleNamespace(n_clusters="auto", n_clusters_=12, n_clusters_evidence_=evidence)
 
 

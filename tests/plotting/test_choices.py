@@ -4,16 +4,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernelbraid import LKGSearch
+from kernelbraid import LKG, LKGSearch
 from kernelbraid.kernels import Gaussian, Linear
 from kernelbraid.plotting import plot_n_clusters, plot_search
 
 pytest.importorskip("matplotlib")
 
 
-def tried(agreement=None, fault="", **params):
+def tried(score=None, fault="", **params):
     """A setting, as far as the picture looks at it."""
-    return SimpleNamespace(params=params, scores={} if agreement is None else {"agreement": agreement}, fault=fault)
+    return SimpleNamespace(params=params, scores={} if score is None else {"score": score}, fault=fault)
 
 
 def search_of(*members, best=0):
@@ -31,11 +31,12 @@ def words(ax):
 # The search
 
 
-def test_every_setting_is_a_point_at_its_agreement_in_the_row_of_its_kernels(draw, search):
+def test_every_setting_is_a_point_at_its_score_in_the_row_of_its_kernels(draw, search):
     ax = draw(plot_search, search)
     points, ring = ax.collections
     x, y = points.get_offsets().T
-    np.testing.assert_allclose(x, search.results_["agreement"])
+    np.testing.assert_allclose(x, search.results_["score"])
+    assert x.argmax() == search.best_index_
     assert row_names(ax)[0] == "gaussian s=2"
     assert "4 kernels together" in row_names(ax)
     assert list(np.round(y[:8])) == list(range(8))
@@ -105,18 +106,18 @@ def test_a_search_over_given_kernels_is_drawn(draw, samples):
 # The number of clusters
 
 
-def test_the_score_and_its_parts_are_curves_over_the_numbers_tried(draw, chooser):
+def test_the_score_and_what_is_beside_it_are_curves_over_the_numbers_tried(draw, chooser):
     ax = draw(plot_n_clusters, chooser)
     curves = {line.get_label(): line for line in ax.lines}
     evidence = chooser.n_clusters_evidence_
     assert ax.get_xscale() == "log"
-    for name in ("score", "stability", "modularity"):
+    for name in ("score", "modularity"):
         np.testing.assert_array_equal(curves[name].get_xdata(), evidence["n_clusters"])
         np.testing.assert_allclose(curves[name].get_ydata(), evidence[name])
     assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "score"
 
 
-def test_a_small_part_is_magnified_and_the_legend_says_so(draw, chooser):
+def test_a_small_curve_is_magnified_and_the_legend_says_so(draw, chooser):
     curves = {line.get_label(): line for line in draw(plot_n_clusters, chooser).lines}
     np.testing.assert_allclose(curves["eigengap × 10"].get_ydata(), 10 * chooser.n_clusters_evidence_["eigengap"])
 
@@ -128,6 +129,13 @@ def test_the_choice_is_marked_and_named(draw, chooser):
     assert [(12, 0.7)] in [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in ax.lines]
 
 
+def test_the_choice_of_a_fit_is_drawn(draw, samples):
+    model = LKG("auto", n_init=1, random_state=0).fit(samples)
+    ax = draw(plot_n_clusters, model)
+    assert f"{model.n_clusters_} chosen" in ax.get_title(loc="left")
+    assert len(ax.get_legend().get_texts()) == 3
+
+
 def test_no_number_is_written_over_the_choice(draw, chooser):
     chooser.n_clusters_ = 11
     labels = [label.get_text() for label in draw(plot_n_clusters, chooser).get_xticklabels()]
@@ -137,7 +145,7 @@ def test_no_number_is_written_over_the_choice(draw, chooser):
 
 @pytest.mark.parametrize("values", [[0.0], [np.nan], [-0.5]])
 def test_a_single_candidate_is_drawn(draw, values):
-    evidence = {"n_clusters": np.array([2]), "score": np.array(values), "stability": np.array(values)}
+    evidence = {"n_clusters": np.array([2]), "score": np.array(values), "modularity": np.array(values)}
     draw(plot_n_clusters, SimpleNamespace(n_clusters="auto", n_clusters_=2, n_clusters_evidence_=evidence))
 
 

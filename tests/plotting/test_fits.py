@@ -22,6 +22,13 @@ def test_the_bars_are_the_weights_with_their_names(draw, model):
     ax = draw(plotting.plot_kernel_weights, model)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], model.kernel_weights_)
     assert [label.get_text() for label in ax.get_yticklabels()] == model.kernel_names_
+    assert ax.get_title(loc="left") == "Kernel weights"
+
+
+def test_a_kernel_that_was_not_learned_is_called_so(draw, fixed, model):
+    assert draw(plotting.plot_kernel_weights, fixed).get_title(loc="left") == "Kernel weights, not learned"
+    assert draw(plotting.plot_kernel, fixed).get_title(loc="left") == "Average kernel"
+    assert draw(plotting.plot_kernel, model).get_title(loc="left") == "Consensus kernel"
 
 
 @pytest.mark.parametrize(("function", "name"), [(plotting.plot_graph, "graph_"), (plotting.plot_kernel, "kernel_")])
@@ -54,6 +61,19 @@ def test_the_convergence_picture_has_three_curves_over_all_steps(draw, model):
     assert ax.get_yscale() == "log"
     assert [len(line.get_xdata()) for line in ax.lines] == [model.n_iter_] * 3
     assert "converged" in ax.get_title(loc="left")
+
+
+def test_one_step_has_no_course_to_draw(draw, fixed):
+    ax = draw(plotting.plot_convergence, fixed)
+    assert not ax.lines
+    assert [text.get_text() for text in ax.texts] == ["one step, nothing to draw"]
+    assert ax.get_title(loc="left") == "Convergence (converged after 1 step)"
+
+
+def test_a_fixed_kernel_has_no_curve_of_its_own(draw, samples):
+    model = LKG(3, graph_penalty="nuclear", n_init=1, random_state=0).fit(samples)
+    ax = draw(plotting.plot_convergence, model)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["‖Z − J‖, graph residual"]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -1,6 +1,6 @@
 """Comparisons: methods as data, experiments, the records of their trials, and tables and reports of those."""
 
-from kernelbraid.bench.methods import COMPARED, METHODS, RIVALS, VARIANTS, Method
+from kernelbraid.bench.methods import COMPARED, LABEL_FREE, METHODS, RIVALS, VARIANTS, Method
 from kernelbraid.bench.protocol import Experiment, ProtocolError, read_experiment
 from kernelbraid.bench.records import Record, Trial
 from kernelbraid.bench.report import write_report, write_tables
@@ -11,6 +11,7 @@ __all__ = [
     "METHODS",
     "VARIANTS",
     "RIVALS",
+    "LABEL_FREE",
     "COMPARED",
     "Method",
     "Experiment",

@@ -11,7 +11,7 @@ from kernelbraid.bench.records import Record, Trial, to_json
 from kernelbraid.bench.store import StoreError
 
 # Columns that hold tables of their own, as JSON.
-NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept")
+NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept", "tuned")
 
 
 def write_records(records: Sequence[Record], path: Path | str) -> Path:

@@ -19,16 +19,21 @@ from kernelbraid.bench.changes import OUTLIER, SHUFFLED, change, changed_kernels
 from kernelbraid.bench.keeping import keep_parts
 from kernelbraid.bench.methods import COMPARED, RIVALS
 from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
+from kernelbraid.estimators import LKG
 from kernelbraid.estimators.candidates import graph_of
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS, bank_names, banks_for
-from kernelbraid.metrics import balance, evaluate
+from kernelbraid.metrics import accuracy, balance, evaluate, nmi
 from kernelbraid.ops import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
 
 # Parameters that change what is read out of a fit, not the fit.
 READOUTS = ("graph_from", "n_neighbors", "edge_weights", "embedding", "restart_score", "n_init")
 RUNS, RESTARTS = 20, 100
+# Embeddings of one fit that are kept: trials that differ in the seed alone share one, but do not follow each other.
+EMBEDDINGS = 32
+# Measures by which the candidates of a search are compared with labels.
+TUNED = {"acc": accuracy, "nmi": nmi}
 # Samples of which a silhouette is taken where there are more.
 SILHOUETTE_SAMPLES = 2000
 
@@ -38,9 +43,20 @@ def fit_key(trial: Trial) -> str:
     readouts = [name for name in READOUTS if _has_graph(trial.method) and not _refines_in_fit(trial.method, name)]
     solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
     scoring = "" if _has_graph(trial.method) else trial.scoring
+    seed = trial.seed if _draws(trial) else None
     return to_json(
-        [trial.data, trial.method, trial.bank, trial.kernel, solver, trial.seed, scoring, trial.changes, trial.keep]
+        [trial.data, trial.method, trial.bank, trial.kernel, solver, seed, scoring, trial.changes, trial.keep]
     )
+
+
+def _draws(trial: Trial) -> bool:
+    """Tell whether a fit depends on the seed; that of LKG from the identity does not, only the k-means after it."""
+    method = COMPARED[trial.method]
+    if trial.changes or method.estimator is not LKG:
+        return True
+    given = {**LKG().get_params(), **method.settings, **trial.parameters}
+    preset = PRESETS.get(given["preset"])
+    return preset is None or preset.resolve(given)["graph_start"] != "identity"
 
 
 def _has_graph(method: str) -> bool:
@@ -81,7 +97,7 @@ def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[
                     started = time.perf_counter()
                     fitted = make(trial, k, device).set_params(n_init=1).fit(data)  # its labels are not used
                     seconds = time.perf_counter() - started
-                    embed = lru_cache(maxsize=1)(partial(_embed, fitted, k))
+                    embed = lru_cache(maxsize=EMBEDDINGS)(partial(_embed, fitted, k))
                 labels = read_graph(embed, trial, k)
             else:
                 started = time.perf_counter()
@@ -205,8 +221,32 @@ def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarra
         n_iter=int(getattr(model, "n_iter_", 0)),
         seconds=seconds,
         kept=keep_parts(model, labels[0], trial.keep),
+        tuned=_tuned(dataset, model, labels[0], scored),
+        chosen=_chosen(model),
         **here(),
     )
+
+
+def _tuned(dataset: Any, model: Any, chosen: np.ndarray, scored: np.ndarray) -> dict[str, float]:
+    """Return the best of each measure over the candidates of a search: what choosing by label would have given.
+
+    The chosen one counts as it was clustered in the end, too, with more restarts perhaps than the others.
+    """
+    if not hasattr(model, "candidate_labels_"):
+        return {}
+    candidates = [labels[scored] for labels in (*to_numpy(model.candidate_labels_), chosen)]
+    return {name: max(score(dataset.y[scored], labels) for labels in candidates) for name, score in TUNED.items()}
+
+
+def _chosen(model: Any) -> str:
+    """Return what a search chose as words, kernels by their names."""
+    return ", ".join(f"{name} {_words(value)}" for name, value in getattr(model, "best_params_", {}).items())
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " + ".join(map(_words, value))
+    return f"{value:g}" if isinstance(value, float) else str(getattr(value, "name", value))
 
 
 def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:

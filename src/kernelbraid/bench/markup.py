@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from kernelbraid.bench.tables import Table
+from kernelbraid.bench.tables import BOLD, Table
 
 LONG = 40  # characters above which the text of a cell is broken into lines
-NUMBER = re.compile(r"[-+]?\.?\d")
+NUMBER = re.compile(r"[-+*]*\.?\d")
 
 
 def section(table: Table) -> str:
@@ -30,7 +30,8 @@ def _td(text: str, first: bool, word: bool) -> str:
     if first:
         return f"<th scope='row'>{escape(text)}</th>"
     look = ["text"] * word + ["long"] * (len(text) > LONG)
-    return f"<td class='{' '.join(look)}'>{escape(text)}</td>" if look else f"<td>{escape(text)}</td>"
+    shown = BOLD.sub(r"<b>\1</b>", escape(text))
+    return f"<td class='{' '.join(look)}'>{shown}</td>" if look else f"<td>{shown}</td>"
 
 
 def framed(

@@ -1,12 +1,13 @@
-"""The eleven methods of the paper: a name, an estimator, a grid, and how it uses kernels."""
+"""The eleven methods of the paper, and what is compared with them: a name, an estimator, a grid, a use of kernels."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 
 from kernelbraid.bench.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
 from kernelbraid.bench.records import ABLATED
@@ -15,11 +16,13 @@ from kernelbraid.estimators import (
     AffinityAggregation,
     KernelKMeans,
     KernelSpectralClustering,
+    LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
     SimplexGraph,
     TwinGraph,
 )
+from kernelbraid.kernels import AUTO
 
 #: ``"each"``: one kernel at a time, reported by the best and the mean; ``"all"``: all kernels of a bank at once;
 #: ``"features"``: no kernel.
@@ -37,10 +40,17 @@ class Method:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # tuned with labels
     fixed: Mapping[str, Any] = field(default_factory=dict)  # what no tuning changes
     reduce: Callable[..., Any] | None = None  # from all kernels of a bank to the one that it is given
+    bank: str = "rmkkm"  # where an experiment names none
 
     def make(self, n_clusters: int, **parameters: Any) -> Any:
-        """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones."""
-        return self.estimator(n_clusters, **{**self.settings, **parameters, **self.fixed})
+        """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
+
+        An estimator that chooses the number of clusters itself, or draws nothing, is not told what it cannot use.
+        """
+        given = {"n_clusters": n_clusters, **self.settings, **parameters, **self.fixed}
+        known = inspect.signature(self.estimator).parameters
+        unused = [name for name in ("n_clusters", "random_state") if name not in known]
+        return self.estimator(**{name: value for name, value in given.items() if name not in unused})
 
     def tunings(self) -> Iterator[dict[str, Any]]:
         """Yield every combination of the grid, one empty one if there is nothing to tune."""
@@ -105,6 +115,18 @@ RIVALS: dict[str, Method] = {
         "features",
         {"affinity": "nearest_neighbors", "n_neighbors": 10},
     ),
+    "HDBSCAN": Method(
+        "scikit-learn's HDBSCAN, clusters of 5 samples or more; it chooses their number, and noise counts as one more",
+        HDBSCAN,
+        "features",
+        {"min_cluster_size": 5, "copy": True},
+    ),
+}
+
+#: Ours for somebody without labels, as they come; the study alone shows them.
+LABEL_FREE: dict[str, Method] = {
+    "LKG": Method("LKG with its defaults", LKG, "all", bank=AUTO),
+    "LKGSearch": Method("LKG with a setting chosen without labels", LKGSearch, "features"),
 }
 
 _NO_RANK = {"beta": NOTHING}
@@ -126,4 +148,4 @@ ABLATIONS: dict[str, Method] = {
 }
 
 #: Everything that can be compared.
-COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **ABLATIONS}
+COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **LABEL_FREE, **ABLATIONS}

@@ -14,7 +14,7 @@ import numpy as np
 from kernelbraid.bench.changes import LEVELS, SHUFFLED
 from kernelbraid.bench.kept import PARTS
 from kernelbraid.bench.methods import COMPARED, Method
-from kernelbraid.bench.records import SCORINGS, Trial, view_kernel
+from kernelbraid.bench.records import SCORINGS, STUDIES, Trial, view_kernel
 from kernelbraid.kernels import AUTO, BANKS
 
 REGISTRY = "registry"  # as grid: the one of the method itself
@@ -70,6 +70,7 @@ EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "changes": (_is_changes, 'levels, such as { noise = [0.5, 1.0] } or { shuffled = [0.5], kernel = "linear" }'),
     "keep": (_is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
     "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
+    "study": (lambda value: isinstance(value, str), f"a part of the study: {', '.join(STUDIES)}"),
 }
 
 
@@ -148,6 +149,7 @@ class _Reader:
         self.check_names(run.get("scoring", []), SCORINGS, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
         self.check_names(run.get("keep", []), PARTS, "part of a fit")
+        self.check_names([run["study"]] if "study" in run else [], STUDIES, "part of the study")
         self.check_changes(run.get("changes", {}))
         self.check_shuffled(run)
         grid = run.get("grid", {})
@@ -207,16 +209,16 @@ def _kernel_names(banks: Iterable[str]) -> list[str]:
 def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
     """Yield the trials of a run."""
     found = {name: load(name) for name in run["data"]}
-    keep = tuple(run.get("keep", ()))
+    beside = {"keep": tuple(run.get("keep", ())), "study": run.get("study", "")}
     outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
     for data, name, scoring, seed, changes in outer:
         method = COMPARED[name]
-        banks = [""] if method.policy == "features" else run.get("banks", ["rmkkm"])
+        banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
         for bank, parameters in product(banks, _settings(run, method)):
             n_views = len(found[data].views) + changes.get("useless_views", 0)
             for kernel in _kernels(method, bank, run.get("kernels"), n_views):
                 what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
-                yield Trial(*what, changes=changes, keep=keep)
+                yield Trial(*what, changes=changes, **beside)
 
 
 def _changes(run: Mapping[str, Any]) -> list[dict[str, Any]]:

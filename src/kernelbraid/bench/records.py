@@ -14,6 +14,8 @@ KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters"
 
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
+#: Parts of the study of what LKG does without labels, see `kernelbraid.bench.study`; no other table shows their trials.
+STUDIES = ("label-free", "candidates", "baselines")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Trial:
     version: str = ""  # of the package
     changes: Mapping[str, Any] = field(default_factory=dict)  # of the data, see `kernelbraid.bench.changes`
     keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores, see `kernelbraid.bench.keeping`
+    study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON
@@ -64,6 +67,8 @@ class Record:
     machine: str = ""
     created: str = ""
     kept: Mapping[str, Any] = field(default_factory=dict)  # what the trial asked to keep of the fit
+    tuned: Mapping[str, float] = field(default_factory=dict)  # of a search: each measure's best candidate, by label
+    chosen: str = ""  # of a search: the setting that it chose without labels, in words
 
     @property
     def succeeded(self) -> bool:
@@ -83,5 +88,16 @@ def split_kernel(name: str) -> tuple[int, str]:
 
 
 def to_json(value: Any) -> str:
-    """Return plain data as text, the same for equal data."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """Return plain data as text, the same for equal data; infinity is a number in it, NaN is refused."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        json.loads(text, parse_constant=_check_constant)
+        return text
+
+
+def _check_constant(name: str) -> float:
+    if name == "NaN":
+        raise ValueError("NaN is no number that a record can hold.")
+    return float(name)

@@ -13,6 +13,7 @@ from kernelbraid._files import write_whole
 from kernelbraid.bench.canvas import FORMATS, render
 from kernelbraid.bench.claims import claim_tables
 from kernelbraid.bench.figures import all_figures
+from kernelbraid.bench.figures_study import study_figures
 from kernelbraid.bench.markup import framed, html_table, section
 from kernelbraid.bench.page import CSS, JS, embed, plotly
 from kernelbraid.bench.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, PREFIXES, TABLE_2
@@ -20,10 +21,12 @@ from kernelbraid.bench.records import Record
 from kernelbraid.bench.report_fits import fits_payload, fits_section
 from kernelbraid.bench.reproduction import reproduction_tables
 from kernelbraid.bench.select import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
+from kernelbraid.bench.study import study_tables
 from kernelbraid.bench.tables import (
     TEXTS,
     TUNED,
     Footnotes,
+    Table,
     all_tables,
     data_table,
     difference,
@@ -44,6 +47,7 @@ SECTIONS = {
     "overview": "Overview",
     "results": "Results",
     "claims": "Claims",
+    "study": "Without labels",
     "fits": "Fits",
     "failures": "Failures",
     "remarks": "About the paper",
@@ -80,11 +84,28 @@ def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequenc
     folder = Path(folder)
     texts, pictures = ([name for name in known if name in formats] for known in (TEXTS, FORMATS))
     written = []
-    for table in [*all_tables(records), *reproduction_tables(records), *claim_tables(records)] if texts else []:
+    for table in _tables(records) if texts else []:
         written += [_write(folder / f"{table.name}.{name}", TEXTS[name](table).encode()) for name in texts]
-    for name, figure in all_figures(records) if pictures else ():
+    for name, figure in _figures(records) if pictures else ():
         written += [_write(folder / f"{name}.{kind}", render(figure, kind)) for kind in pictures]
     return written
+
+
+def _tables(records: Sequence[Record]) -> list[Table]:
+    """Return the tables of the paper and those of the study; of the study alone if there is nothing else."""
+    others, study = _apart(records), study_tables(records)
+    paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(others)] if others or not study else []
+    return [*paper, *study]
+
+
+def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
+    yield from all_figures(_apart(records))
+    yield from study_figures(records)
+
+
+def _apart(records: Iterable[Record]) -> list[Record]:
+    """Return the records that are not of the study."""
+    return [record for record in records if not record.trial.study]
 
 
 def write_report(records: Sequence[Record], path: Path | str) -> Path:
@@ -115,6 +136,7 @@ def _write(path: Path, content: bytes) -> Path:
 
 def report(records: Sequence[Record]) -> str:
     """Return the whole page."""
+    study, records = _study(records), _apart(records)
     under = conditions(records)
     results = [pools(records, each) for each in under]
     shown = [_panel(index, *pair) for index, pair in enumerate(zip(results, under, strict=True))]
@@ -127,6 +149,7 @@ def report(records: Sequence[Record]) -> str:
         "<section id='results'><h2>Results</h2><p><label>Scoring and kernels "
         f"<select id='conditions'>{options}</select></label></p>{''.join(shown)}</section>",
         _claims(records),
+        study,
         fits_section(records),
         f"<section id='failures'><h2>Failed and skipped</h2>{html_table(failures_table(records))}</section>",
         _remarks(),
@@ -178,6 +201,13 @@ def _claims(records: Sequence[Record]) -> str:
     shown = "".join(f"<h3>{escape(table.title)}</h3>{html_table(table)}" for table in claim_tables(records))
     missing = "<p class='note'>No record was made for a claim; run experiments/claims.toml.</p>"
     return f"<section id='claims'><h2>Claims of the paper</h2>{shown or missing}</section>"
+
+
+def _study(records: Sequence[Record]) -> str:
+    """Return the tables of what somebody without labels gets."""
+    shown = "".join(f"<h3>{escape(table.title)}</h3>{html_table(table)}" for table in study_tables(records))
+    missing = "<p class='note'>No record is of the study; run experiments/study.toml.</p>"
+    return f"<section id='study'><h2>Without labels</h2>{shown or missing}</section>"
 
 
 def _remarks() -> str:

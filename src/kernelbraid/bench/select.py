@@ -28,10 +28,11 @@ class Conditions:
     scoring: Scoring | Literal["as published"]
     bank: str | None = None  # None: all, the bank being one more thing that is tuned
     altered: bool = False  # only trials on changed data, and methods without a part
+    study: str = ""  # only trials of this part of the study; none of any by default
 
     def admit(self, trial: Trial) -> bool:
         """Whether a trial belongs to it; one without a bank belongs to every bank."""
-        if trial.altered != self.altered:
+        if trial.altered != self.altered or trial.study != self.study:
             return False
         return trial.scoring == self._scoring_of(trial) and (self.bank is None or trial.bank in ("", self.bank))
 
@@ -53,7 +54,7 @@ def conditions(records: Iterable[Record]) -> list[Conditions]:
     """
     banks: dict[Scoring, set[str]] = defaultdict(set)
     for record in records:
-        if record.trial.altered:
+        if record.trial.altered or record.trial.study:
             continue
         banks[record.trial.scoring].add(record.trial.bank)
     found: list[Conditions] = [Conditions(AS_PUBLISHED)] if len(banks) == len(SCORINGS) else []

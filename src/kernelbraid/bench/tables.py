@@ -33,6 +33,7 @@ TUNED = (
     "Label-tuned: each of our figures is the best over all settings and kernels that were run. In brackets: the mean "
     "over the kernels at that setting for methods on one kernel, the deviation over the runs for others."
 )
+BOLD = re.compile(r"\*\*(.+)\*\*")  # a cell that stands out
 WIDE = 8  # columns above which a LaTeX table is scaled to the width of the text
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -72,7 +73,8 @@ class Table:
     def to_csv(self) -> str:
         """Return header and rows as CSV; the notes are left out."""
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        rows = [[BOLD.sub(r"\1", cell) for cell in row] for row in self.rows]
+        csv.writer(text, lineterminator="\n").writerows([self.header, *rows])
         return text.getvalue()
 
 
@@ -84,8 +86,15 @@ def _markdown(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def bold(text: str) -> str:
+    """Return the text of a cell that stands out."""
+    return f"**{text}**"
+
+
 def escape_latex(text: str) -> str:
     """Return text with every sign escaped that LaTeX would read as a command, and a minus sign before numbers."""
+    if marked := BOLD.fullmatch(text):
+        return f"\\textbf{{{escape_latex(marked[1])}}}"
     escaped = "".join(LATEX.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub(r"^-(?=[\d.])", "$-$", escaped)
 

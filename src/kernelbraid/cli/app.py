@@ -49,7 +49,7 @@ def start(
 ) -> None:
     """Cluster data with several kernels or several views at once.
 
-    LKG learns one kernel out of many and a graph of the samples, and clusters that graph.
+    LKG learns a graph of the samples over several kernels, and clusters that graph; it can learn the kernel, too.
 
     Nine methods that its paper compares it with are here, too.
     """

@@ -28,11 +28,9 @@ from kernelbraid.metrics import evaluate
 
 SEED = 0
 PICTURES: dict[str, Callable[..., Any]] = {
-    "kernel_weights.png": plotting.plot_kernel_weights,
     "graph.png": plotting.plot_graph,
     "kernel.png": plotting.plot_kernel,
     "embedding.png": plotting.plot_embedding,
-    "convergence.png": plotting.plot_convergence,
 }
 
 

@@ -85,7 +85,7 @@ Gamma: TypeAlias = Annotated[
     float | None,
     _option(
         "X",
-        "Weight of the distance to the candidates, inf: their average stays; "
+        "LKG: weight of the distance to the candidates; inf, the default, keeps their average, 10 learns the kernel; "
         "MKKM and RMKKM: exponent of the kernel weights, below 1.",
         real_number(infinite=True),
     ),

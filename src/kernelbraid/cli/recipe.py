@@ -18,7 +18,7 @@ SEARCH = "LKGSearch"
 #: What can be fitted: the methods of the paper, LKG as we recommend it, and the search for its setting.
 FITTED: dict[str, Method] = {
     **METHODS,
-    "LKG": Method("low-rank kernel, graph of small squares", LKG, "all", {PENALTY: "frobenius"}),
+    "LKG": Method("several kernels, graph of small squares", LKG, "all", {PENALTY: "frobenius"}),
     SEARCH: Method("a setting of LKG, chosen without labels", LKGSearch, "all"),
 }
 # The name of LKG under each penalty; without --method it is chosen by --penalty.

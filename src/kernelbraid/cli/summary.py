@@ -11,7 +11,7 @@ import typer
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
 from kernelbraid.cli.wording import option_name
-from kernelbraid.estimators.words import USED, describe_weights
+from kernelbraid.estimators.words import USED, describe_weights, kernel_is_fixed
 
 STATUS_WORDS = {
     "converged": "converged",
@@ -43,10 +43,19 @@ def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, A
         "cluster_sizes": np.bincount(model.labels_, minlength=n_clusters).tolist(),
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
-        "kernels_in_words": describe_weights(names, weights) if weights else [],
+        "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),
         "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
         "why": list(getattr(model, "why_", [])),
     }
+
+
+def _in_words(names: list[str], weights: list[float], model: Any, *, searched: bool) -> list[str]:
+    """Return what the kernel weights say; the option that leaves them alone is none of a search."""
+    if not weights:
+        return []
+    option = "" if searched else " with --gamma inf; --gamma 10 learns them"
+    told = describe_weights(names, weights, learned=not kernel_is_fixed(model))
+    return [sentence.replace(" with gamma=inf", option) for sentence in told]
 
 
 def _plain(value: Any) -> Any:
@@ -82,10 +91,12 @@ def print_summary(summary: dict[str, Any]) -> None:
     print_table([label, text] for label, text in rows.items() if text is not None)
     if summary["why"]:
         print_sentences(summary["why"])
-    if len(summary["kernel_weights"]) > 1:
+    weights = summary["kernel_weights"]
+    if len(weights) > 1:
         print_sentences(summary["kernels_in_words"])
+    if len(set(weights.values())) > 1:  # bars of equal length say no more than the sentence
         typer.echo("")
-        print_weights(summary["kernel_weights"])
+        print_weights(weights)
 
 
 def n_clusters_in_words(n_clusters: int, evidence: Mapping[str, Any] | None) -> str:
@@ -145,5 +156,6 @@ def print_weights(weights: dict[str, float]) -> None:
     largest = max(weights.values())
     table = [[name, f"{weight:.3f}", bar(weight / largest)] for name, weight in shown]
     if len(shown) < len(listed):
-        table.append([f"{len(listed) - len(shown)} others", "0.000", ""])
+        n_others = len(listed) - len(shown)
+        table.append([f"{n_others} other{'s' if n_others > 1 else ''}", "0.000", ""])
     print_table(table, header=["kernel", "weight", ""], numbers=[1])

@@ -12,12 +12,15 @@ RENAMED = {
 # What the library's messages say, and what the command line says instead.
 PHRASES = {
     r"n_samples=(\d+) is below": r"DATA holds \1 samples, fewer than",
+    r"n_samples=1 is too small": "DATA holds 1 sample, too few",
+    r"n_samples=(\d+) is too small": r"DATA holds \1 samples, too few",
+    r"2 to n_samples / 3; give n_clusters,": "2 to a third of the samples; give --clusters,",
     r"made max_iter=(\d+) steps": r"made \1 steps",
     r"leave device=None": "leave out --device",
     r"storage='lazy'": "--storage lazy",
     r"graph_penalty='(\w+)' if it is '(\w+)'": r"--penalty \1 (without --method) if it is \2",
     r" or a larger memory_budget": "",
-    r", or mu_growth=\S+ if the residuals in history_ are flat": "",
+    r", or mu_growth=[\d.e+-]*\d( if the residuals in history_ are flat)?": "",
     r"an estimator with several kernels": "a method with several kernels (see kernelbraid methods)",
     r"\bX\b": "DATA",
 }

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.estimators.counting import SMALLEST_PROBLEM
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
@@ -30,9 +31,11 @@ __all__ = [
     "read_cross_kernels",
     "read_kernels",
     "read_views",
+    "row_digests",
 ]
 
 FLOATS = [np.float64, np.float32]
+AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
 # Legal values of the parameters that all estimators have.
@@ -127,8 +130,8 @@ def read_kernels(estimator: Any, X: Any) -> Array:
     return H
 
 
-def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> Array:
-    """Return the weighted sum of precomputed kernels between new samples (rows) and fitted ones (columns)."""
+def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Array, list[Array]]:
+    """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels."""
     matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(list_kernels(X))]
     if len(matrices) != weights.shape[0]:
         raise ValueError(f"X holds {len(matrices)} kernels; the fit had {weights.shape[0]}.")
@@ -144,7 +147,7 @@ def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> Array:
     total: Array = 0.0
     for weight, K in zip(weights, matrices, strict=True):
         total = total + float(weight) * K
-    return total
+    return total, matrices
 
 
 def _forget_names(estimator: Any) -> None:
@@ -153,9 +156,15 @@ def _forget_names(estimator: Any) -> None:
         del estimator.feature_names_in_
 
 
-def check_n_clusters(n_clusters: int, n_samples: int) -> None:
-    """Refuse more clusters than samples."""
-    if n_samples < n_clusters:
+def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
+    """Refuse more clusters than samples, and to choose a number where there is no choice."""
+    if isinstance(n_clusters, str):
+        if n_samples < SMALLEST_PROBLEM:
+            raise ValueError(
+                f"n_samples={n_samples} is too small to choose the number of clusters, which is tried from 2 to "
+                f"n_samples / 3; give n_clusters, or at least {SMALLEST_PROBLEM} samples."
+            )
+    elif n_samples < n_clusters:
         raise ValueError(
             f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) "
             "or give more samples."
@@ -164,12 +173,17 @@ def check_n_clusters(n_clusters: int, n_samples: int) -> None:
 
 def identities(arrays: Sequence[Array]) -> np.ndarray:
     """Number the distinct samples: equal numbers for rows that agree in every array, in order of appearance."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(digest, len(numbers)) for digest in row_digests(arrays)])
+
+
+def row_digests(arrays: Sequence[Array]) -> list[bytes]:
+    """Return a digest of each sample, the same for rows that agree in every array."""
     digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
     for array in arrays:
         for digest, key in zip(digests, _row_keys(array), strict=True):
             digest.update(key)
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(digest.digest(), len(numbers)) for digest in digests])
+    return [digest.digest() for digest in digests]
 
 
 def _row_keys(A: Array) -> Iterable[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import device as device_of
 from kernelbraid._arrays import free_bytes, is_foreign, itemsize, namespace, to_device, to_numpy
@@ -224,6 +225,11 @@ def graph_of(coefficients: Array, n_neighbors: int | str, edge_weights: EdgeWeig
         return symmetrise(coefficients)
     kept = None if isinstance(n_neighbors, str) else n_neighbors
     return refine_graph(coefficients, n_neighbors=kept, edge_weights=edge_weights)
+
+
+def count_components(graph: Array) -> int:
+    """Return the number of connected components of a graph."""
+    return int(connected_components(sparse.csr_array(to_numpy(graph)), directed=False)[0])
 
 
 def tell_apart(labels: np.ndarray, n_clusters: int, samples: list[Array]) -> np.ndarray:

@@ -87,7 +87,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         weights = to_numpy(self.kernel_weights_).astype(float)
         if self._fitted is None:
-            cross = read_cross_kernels(self, X, weights)
+            cross, _ = read_cross_kernels(self, X, weights)
         else:
             views = read_views(self, X, reset=False)
             cross = self._fitted.cross(views, weights)

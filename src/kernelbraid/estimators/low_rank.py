@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import GRAPH, Interval, Options, StrOptions, fit_context
-from kernelbraid.estimators.candidates import cluster_graph, graph_of, publish, read_candidates
+from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context
+from kernelbraid.estimators.candidates import cluster_graph, count_components, graph_of, publish, read_candidates
+from kernelbraid.estimators.counting import count_clusters, kernel_graphs
 from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
@@ -29,8 +31,8 @@ PULLS = {"projection": 2.0, "printed": 0.5}
 class LKG(ClusterMixin, BaseEstimator):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
-    Learns a nonnegative low-rank consensus kernel K near a weighted sum of candidate kernels, and a graph Z that
-    expresses every sample by the others in the feature space of K, both at once:
+    Learns a graph Z that expresses every sample by the others in the feature space of a kernel K and, with a finite
+    `gamma`, that kernel, too: nonnegative, of low rank, and near a weighted sum of candidate kernels.
 
     .. math::
 
@@ -46,10 +48,15 @@ class LKG(ClusterMixin, BaseEstimator):
 
     then clusters the graph by k-means on its spectral embedding.
 
+    By default K is the average of a few kernels, one linear system gives Z, as the penalty is half the sum of squares,
+    and the ten strongest edges of each sample make the graph. ``gamma=10.0`` has K and the weights learned on top of
+    that, and ``preset="authors"`` does what the paper's authors did.
+
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters. ``"auto"`` tries 2 to n_samples / 3, at most 150, and takes the number with which graphs
+        of different kernels and penalties agree most on the clusters.
     preset : {"recommended", "authors", "paper"}, default="recommended"
         Gives the value of every parameter that is None: ``"recommended"`` is what does well without labels,
         ``"authors"`` what the published code does, ``"paper"`` what the text says. An explicit parameter wins over
@@ -60,13 +67,15 @@ class LKG(ClusterMixin, BaseEstimator):
     alpha : float, default=None
         Weight of the graph penalty. Recommended: 1; published: 0.01.
     beta : float, default=None
-        Weight of the kernel's nuclear norm. Recommended: 0.01; published: 0.1.
+        Weight of the kernel's nuclear norm, without effect on a kernel that is not learned. Recommended: 0.01;
+        published: 0.1.
     gamma : float, default=None
-        Weight of the distance between K and the weighted sum of the candidates. Recommended: 10; ``"authors"``: 0.1;
-        ``"paper"``: 100. With ``math.inf`` K stays the average of the candidates, and the graph alone is learned; with
-        the squared penalty that is one linear system.
+        Weight of the distance between K and the weighted sum of the candidates. Recommended: ``math.inf``, with which
+        K stays the average of the candidates, and the graph alone is learned; ``"authors"``: 0.1; ``"paper"``: 100.
+        Give 10.0 to have kernel and weights learned: several times the time, and rarely other clusters.
     mu : float, default=None
-        Weight of the constraints Z = J and K = W in the first step. The result depends on it. All presets: 1.
+        Weight of the constraints Z = J and K = W in the first step. The result depends on it, unless one linear system
+        gives it. All presets: 1.
     mu_growth : float, default=None
         Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
@@ -103,10 +112,11 @@ class LKG(ClusterMixin, BaseEstimator):
     restart_score : {"inertia", "distance"}, default="inertia"
         The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=None
-        Largest number of steps of the solver. Recommended: 50; published: 200.
+        Largest number of steps of the solver. All presets: 200.
     tol : float, default=None
-        The solver stops, after six steps at the earliest, when the relative change of K is below `tol`. With 0 it
-        makes all `max_iter` steps. Recommended: 1e-3; published: 1e-5.
+        The solver stops, after six steps at the earliest, when the relative change of K is below `tol`; of Z against J
+        if K stays. With 0 it makes all `max_iter` steps. One linear system is one step. Recommended: 1e-3; published:
+        1e-5.
     thresholding : {"auto", "svd", "gram", "symmetric", "range", "subspace", "polar"}, default="auto"
         How singular values are thresholded. ``"auto"`` takes the cheapest route that is correct, call by call; a
         forced route falls back to an exact one where it does not apply. ``history_`` tells which one ran.
@@ -133,17 +143,27 @@ class LKG(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+        Cluster of each sample: exactly ``n_clusters_`` different values, fewer only if fewer samples are distinct.
+    n_clusters_ : int
+        Number of clusters, given or chosen.
+    n_clusters_evidence_ : dict of ndarray or None
+        What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the mean adjusted
+        mutual information between the clusters of two graphs; their mean ``modularity`` and ``eigengap``. None if the
+        number was given.
     graph_ : ndarray of shape (n_samples, n_samples)
         Symmetric affinity that was clustered.
+    n_components_ : int
+        Connected components of the graph. More than clusters, and some of them were joined; as many or fewer is
+        common, and no fault.
     coefficients_ : ndarray of shape (n_samples, n_samples)
         Z: column j expresses sample j by the others.
     auxiliary_graph_ : ndarray of shape (n_samples, n_samples)
         J, the copy of Z that carries the penalty.
     kernel_ : ndarray of shape (n_samples, n_samples)
-        K, the consensus kernel.
+        K, the consensus kernel; the average of the candidates if it is not learned.
     kernel_weights_ : ndarray of shape (n_kernels,)
-        Weight of each candidate; not negative, sum 1. Candidates that are nearly the same matrix share theirs.
+        Weight of each candidate; not negative, sum 1. All alike if the kernel is not learned; otherwise candidates that
+        are nearly the same matrix share theirs.
     kernel_names_ : list of str
         Readable name of each candidate.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -167,9 +187,10 @@ class LKG(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W. Memory is
-    about 11 matrices of n_samples x n_samples, plus n_kernels of them when stored or one a view when lazy; time is
-    O(n_samples^3) a step. X is used as it is: scale it first if its features have different units.
+    One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W; for Z and J alone
+    if K stays, and for Z alone, exactly, if the penalty is squared as well. Memory is about 11 matrices of
+    n_samples x n_samples, plus n_kernels of them when stored or one a view when lazy; time is O(n_samples^3) a step.
+    X is used as it is: scale it first if its features have different units.
 
     References
     ----------
@@ -187,7 +208,7 @@ class LKG(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
         "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES)), None],
         **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "mu")},
@@ -316,6 +337,7 @@ class LKG(ClusterMixin, BaseEstimator):
             watch=history,
         )
         outcome = Outcome.of(solution, problem, history, settings)
+        self._count(candidates.stack, random_state)
         del problem, candidates  # the embedding needs their memory
         self._publish(solution, history, settings, random_state, samples)
         outcome.warn()
@@ -345,6 +367,14 @@ class LKG(ClusterMixin, BaseEstimator):
         scale = 1.0 if settings["kernel_start"] == "average" else 1 / kernels.n_kernels
         return partial(low_rank.starting_point, kernels, settings["mu"], graph=graph, kernel_scale=scale)
 
+    def _count(self, kernels: KernelStack, random_state: np.random.RandomState) -> None:
+        """Set the number of clusters, chosen if it is not given."""
+        self.n_clusters_, self.n_clusters_evidence_ = self.n_clusters, None
+        if self.n_clusters == "auto":
+            with blas_threads(kernels.n_samples, self.n_jobs):
+                counts = count_clusters(kernel_graphs(kernels), random_state=random_state)
+            self.n_clusters_, self.n_clusters_evidence_ = counts.best, counts.columns()
+
     def _publish(
         self,
         solution: Solution[low_rank.LowRankState],
@@ -361,7 +391,7 @@ class LKG(ClusterMixin, BaseEstimator):
         graph = graph_of(coefficients, settings["n_neighbors"], settings["edge_weights"])
         embedding, found = cluster_graph(
             graph,
-            self.n_clusters,
+            self.n_clusters_,
             spectrum=settings["embedding"],
             n_init=settings["n_init"],
             restart_score=self.restart_score,
@@ -379,4 +409,5 @@ class LKG(ClusterMixin, BaseEstimator):
             labels_=found.labels,
             kernel_weights_=g,
         )
+        self.n_components_ = count_components(graph)
         self.n_iter_, self.status_, self.history_ = solution.n_iter, str(solution.status), history.columns()

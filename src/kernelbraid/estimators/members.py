@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import to_numpy
@@ -19,6 +18,7 @@ from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularit
 
 DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
 HIGH, LOW = 0.6, 0.3  # mean agreement of the settings above, and below which a sentence says so
+ALIKE = 1e-6  # largest difference, relative to the largest entry, of kernels that are the same
 SOUND = ("converged", "max_iter", "stopped")
 
 
@@ -32,15 +32,25 @@ class Member:
     seconds: float
     scores: dict[str, float] = field(default_factory=dict)
     fault: str = ""  # why it cannot be chosen
+    graph: Any = None  # sparse, if it is kept
 
 
 class Reference:
-    """The kernel under which all members are scored: the mean of their kernels, so that none judges for itself."""
+    """What all members are compared by: above all the mean of their kernels, so that none judges for itself.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    keep_graphs : bool, default=False
+        Whether the graphs of the members will be needed.
+    """
+
+    def __init__(self, keep_graphs: bool = False) -> None:
+        self.keep_graphs = keep_graphs
         self.total: Any = 0.0
         self.seen: set[str] = set()
         self.n_features = 0
+        self._first: Any = None
+        self._differs = False
 
     def add(self, name: str, K: NDArray[np.float64]) -> None:
         """Take a kernel in, once under each name."""
@@ -48,6 +58,15 @@ class Reference:
             return
         self.seen.add(name)
         self.total = self.total + K
+        if self._first is None:
+            self._first = K
+        elif not self._differs:
+            self._differs = not np.allclose(K, self._first, rtol=0, atol=ALIKE * float(np.abs(self._first).max()))
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether there were several kernels, all of them the same matrix."""
+        return len(self.seen) > 1 and not self._differs
 
     def kernel(self) -> NDArray[np.float64]:
         """Return the mean."""
@@ -67,9 +86,11 @@ def fit_member(model: LKG, params: dict[str, Any], X: Any, reference: Reference)
     member.scores = {
         "modularity": modularity(graph, labels),
         "balance": balance(labels),
-        "components": float(connected_components(sparse.csr_array(graph), directed=False)[0]),
+        "components": float(model.n_components_),
     }
     member.fault = _fault(member)
+    if reference.keep_graphs:
+        member.graph = sparse.csr_array(graph)
     return member
 
 
@@ -89,13 +110,19 @@ def score_members(members: Sequence[Member], kernel: NDArray[np.float64]) -> Non
     agreements = agreement([member.labels for member in members])
     for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
         member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}
+        # One setting has nobody to agree with; the factors are not below zero, so that two bad ones do not make a good.
+        factor = max(float(agrees), 0.0) if len(members) > 1 else 1.0
+        member.scores["score"] = factor * max(member.scores["modularity"], 0.0)
 
 
-def explain(members: Sequence[Member], best: Member, available: int, seconds: float) -> list[str]:
+def explain(
+    members: Sequence[Member], best: Member, available: int, seconds: float, all_alike: bool = False
+) -> list[str]:
     """Return the search in sentences."""
     sound = [member for member in members if not member.fault]
     left = f" ({available - len(members)} more were left when the search ended)" if len(members) < available else ""
-    told = [f"{len(members)} settings were fitted in {seconds:.1f} s{left}; {len(sound)} of them are sound."]
+    fitted = f"{len(members)} setting{'s were' if len(members) > 1 else ' was'} fitted"
+    told = [f"{fitted} in {seconds:.1f} s{left}; {len(sound)} of them {'is' if len(sound) == 1 else 'are'} sound."]
     faults = sorted({member.fault for member in members if member.fault})
     told += [f"Left out: {'; '.join(faults)}."] if faults else []
     chosen = ", ".join(f"{name}={_show(value)}" for name, value in best.params.items())
@@ -107,8 +134,9 @@ def explain(members: Sequence[Member], best: Member, available: int, seconds: fl
     told.append(f"Chosen: {chosen}.")
     if len(sound) > 1:
         told.append(
-            f"Its clusters agree best with those of the other settings (mean adjusted Rand index "
-            f"{best.scores['agreement']:.2f}); their silhouette under the average kernel is "
+            f"Its clusters agree with those of the other settings (mean adjusted Rand index "
+            f"{best.scores['agreement']:.2f}) and are dense in its graph (modularity {best.scores['modularity']:.2f}): "
+            f"the product of both is the largest. Their silhouette under the average kernel is "
             f"{best.scores['silhouette']:.3f}."
         )
         mean = float(np.mean([member.scores["agreement"] for member in sound]))
@@ -116,6 +144,10 @@ def explain(members: Sequence[Member], best: Member, available: int, seconds: fl
             told.append(f"The settings agree well ({mean:.2f} on average): the clusters do not hang on the choice.")
         elif mean < LOW:
             told.append(f"The settings agree little ({mean:.2f} on average): take the clusters with caution.")
+    if len(members) == 1 < available:
+        told.append("That was one fit only, so nothing was compared; a larger budget compares settings.")
+    if all_alike:
+        told.append("All kernels are the same matrix on these samples, so that only the penalty was chosen.")
     components = int(best.scores["components"])
     told.append(f"Its graph has {components} connected component{'s' if components > 1 else ''}.")
     return told

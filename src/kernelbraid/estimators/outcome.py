@@ -37,10 +37,23 @@ SENTENCES = {
     ),
 }
 # The same with gamma=math.inf, where the kernel stays and the graph decides.
-UNSETTLED = (
-    "made max_iter={max_iter} steps and the two copies of the graph still differ by {graph_residual:.1e} (tol={tol:g})",
-    "Raise max_iter, or mu_growth={mu_growth:g}.",
-)
+FIXED_KERNEL = {
+    Status.MAX_ITER: (
+        "made max_iter={max_iter} steps and the two copies of the graph still differ by {graph_residual:.1e} "
+        "(tol={tol:g})",
+        "Raise max_iter, or mu_growth={mu_growth:g}.",
+    ),
+    Status.NON_FINITE: ("left the finite numbers at step {n_iter}", "Scale the kernels to values around 1."),
+    Status.KERNEL_VANISHED: (
+        "was given kernels whose average is zero",
+        "Look for samples of zeros in X, or add kernels for which they are alike.",
+    ),
+    Status.GRAPH_EMPTY: ("ended with a graph {graph_from} that is zero", "Lower alpha={alpha:g}."),
+    Status.GRAPH_DIAGONAL: (
+        "ended with a graph {graph_from} that joins no two samples",
+        "Use wider kernels, or graph_penalty='frobenius' if it is 'l1'.",
+    ),
+}
 DIVERGED = (
     "diverged on its way: its consensus kernel grew to {size:.0e} times the largest candidate, and the result "
     "means little",
@@ -112,12 +125,10 @@ class Outcome:
         """Warn with what happened, what was returned and what to change, unless the fit ended as asked."""
         if self.facts["size"] > OVERSIZE:
             what, remedy = DIVERGED
-        elif self.status is Status.MAX_ITER and self.facts["tol"] > 0 and math.isinf(self.facts["gamma"]):
-            what, remedy = UNSETTLED
         elif self.status in ENDED_WELL or (self.status is Status.MAX_ITER and self.facts["tol"] == 0):
             return
         else:
-            what, remedy = SENTENCES[self.status]
+            what, remedy = (FIXED_KERNEL if math.isinf(self.facts["gamma"]) else SENTENCES)[self.status]
         text = f"LKG {what.format(**self.facts)}{self._returned()}. {remedy.format(**self.facts)}"
         warnings.warn(text, ConvergenceWarning, stacklevel=5)
 

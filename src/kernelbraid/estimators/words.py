@@ -1,10 +1,13 @@
 """What the kernel weights of a fit mean, in sentences."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from kernelbraid.estimators.presets import PRESETS
 
 USED = 0.0005  # weights below are rounding: such a kernel is not used
 TIE = 0.01  # relative distance to the largest weight within which none matters most
@@ -13,7 +16,24 @@ NAMED = 3  # kernels that share the largest weight are named up to this number
 VIEW = re.compile(r"view (\d+): (.+)")  # as in kernels/banks.py
 
 
-def describe_weights(names: Sequence[str], weights: Any) -> list[str]:
+def kernel_is_fixed(model: Any) -> bool:
+    """Tell whether a fit leaves the kernel at the average of the candidates, so that its weights say nothing.
+
+    Parameters
+    ----------
+    model : estimator
+        LKG, or any other estimator, which does not.
+
+    Returns
+    -------
+    bool
+        Whether it is LKG with an infinite gamma.
+    """
+    preset = getattr(model, "preset", None)
+    return preset is not None and math.isinf(PRESETS[preset].resolve({"gamma": model.gamma})["gamma"])
+
+
+def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True) -> list[str]:
     """Return what kernel weights say: which kernel matters most, how many are used, and the share of every view.
 
     Parameters
@@ -22,6 +42,8 @@ def describe_weights(names: Sequence[str], weights: Any) -> list[str]:
         Names of the kernels, as in ``kernel_names_``.
     weights : array of shape (n_kernels,)
         Their weights, not negative, as in ``kernel_weights_``.
+    learned : bool, default=True
+        Whether the fit could change them; not with ``gamma=math.inf``, see :func:`kernel_is_fixed`.
 
     Returns
     -------
@@ -33,6 +55,8 @@ def describe_weights(names: Sequence[str], weights: Any) -> list[str]:
     >>> from kernelbraid.estimators.words import describe_weights
     >>> describe_weights(["gaussian s=2", "gaussian s=1", "linear"], [0.61, 0.39, 0.0])
     ['gaussian s=2 matters most (weight 0.61); 2 of 3 kernels are used.']
+    >>> describe_weights(["gaussian s=2", "linear"], [0.5, 0.5], learned=False)
+    ['Both kernels count alike: their weights are not learned with gamma=inf.']
     """
     values = np.asarray(weights, dtype=float)
     if len(names) != len(values):
@@ -42,17 +66,19 @@ def describe_weights(names: Sequence[str], weights: Any) -> list[str]:
     views = [VIEW.fullmatch(name) for name in names]
     found = [view for view in views if view is not None]
     if len(found) < len(names):
-        return [_kernels(names, values)]
+        return [_kernels(names, values, learned)]
     readable = [f"{view[2]} of view {view[1]}" for view in found]
     numbers = [int(view[1]) for view in found]
-    return [_kernels(readable, values), *_shares(numbers, values)]
+    return [_kernels(readable, values, learned), *_shares(numbers, values)]
 
 
-def _kernels(names: Sequence[str], weights: np.ndarray) -> str:
+def _kernels(names: Sequence[str], weights: np.ndarray, learned: bool) -> str:
     """Say which kernels matter most, and how many are used."""
     n_kernels, largest = len(names), float(weights.max())
     if n_kernels == 1:
         return f"{names[0]} is the only kernel."
+    if not learned:
+        return f"{_all(n_kernels)} count alike: their weights are not learned with gamma=inf."
     n_used = int((weights >= USED).sum())
     if not n_used:
         return f"None of {n_kernels} kernels is used."

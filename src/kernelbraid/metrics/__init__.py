@@ -1,6 +1,6 @@
 """Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
-from kernelbraid.metrics.label_free import agreement, balance, kernel_silhouette, modularity
+from kernelbraid.metrics.label_free import agreement, ami, balance, kernel_silhouette, modularity
 from kernelbraid.metrics.scores import (
     SCORES,
     accuracy,
@@ -29,4 +29,5 @@ __all__ = [
     "modularity",
     "balance",
     "agreement",
+    "ami",
 ]

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import gammaln
 
 from kernelbraid.metrics.scores import ari
 
 Labels = NDArray[np.int64]
+
+TINY = float(np.finfo(float).eps)
 
 
 def kernel_silhouette(K: ArrayLike, labels: ArrayLike) -> float:
@@ -121,6 +124,63 @@ def agreement(labellings: Sequence[ArrayLike]) -> NDArray[np.float64]:
         for j in range(i):
             table[i, j] = table[j, i] = ari(labellings[i], labellings[j])
     return np.asarray(table.sum(axis=1) / max(count - 1, 1))
+
+
+def ami(first: ArrayLike, second: ArrayLike) -> float:
+    """Return the adjusted mutual information of two clusterings: what they share beyond chance.
+
+    Parameters
+    ----------
+    first, second : array of shape (n,)
+        Clusterings of the same samples.
+
+    Returns
+    -------
+    float
+        1 if they are the same, about 0 if independent; both entropies count alike in the norm.
+
+    Examples
+    --------
+    >>> from kernelbraid.metrics import ami
+    >>> ami([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    a, b = _numbered(first), _numbered(second)
+    if len(a) != len(b):
+        raise ValueError(f"the clusterings have {len(a)} and {len(b)} labels; both must be of the same samples.")
+    n = len(a)
+    together = np.asarray((_indicators(a).T @ _indicators(b)).todense(), dtype=float)
+    rows, columns = together.sum(axis=1), together.sum(axis=0)
+    if len(rows) == len(columns) and (len(rows) == 1 or np.count_nonzero(together) == len(rows)):
+        return 1.0  # the same clusters under other names
+    filled = together > 0
+    shares = together[filled] / n
+    mutual = float(np.sum(shares * np.log(n * together[filled] / np.outer(rows, columns)[filled])))
+    expected = _expected_mutual_information(rows.astype(int), columns.astype(int), n)
+    norm = (_entropy(rows / n) + _entropy(columns / n)) / 2 - expected
+    return (mutual - expected) / (norm if abs(norm) > TINY else TINY)
+
+
+def _entropy(shares: NDArray[np.float64]) -> float:
+    return float(-np.sum(shares * np.log(shares)))
+
+
+def _expected_mutual_information(rows: Labels, columns: Labels, n: int) -> float:
+    """Return the mean over all pairs of clusterings with clusters of these sizes; equal sizes are summed up once."""
+    sizes_a, times_a = np.unique(rows, return_counts=True)
+    sizes_b, times_b = np.unique(columns, return_counts=True)
+    a, b = np.repeat(sizes_a, len(sizes_b)), np.tile(sizes_b, len(sizes_a))
+    times = np.repeat(times_a, len(sizes_b)) * np.tile(times_b, len(sizes_a))
+    low, high = np.maximum(1, a + b - n), np.minimum(a, b)
+    lengths = np.maximum(high - low + 1, 0)
+    pair = np.repeat(np.arange(len(a)), lengths)  # of every number that two clusters may share
+    shared = np.arange(len(pair)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + low[pair]
+    a, b, times = a[pair], b[pair], times[pair]
+    log_factorial = gammaln(np.arange(n + 1) + 1.0)
+    log_chance = log_factorial[a] + log_factorial[b] + log_factorial[n - a] + log_factorial[n - b] - log_factorial[n]
+    log_chance -= log_factorial[shared] + log_factorial[a - shared] + log_factorial[b - shared]
+    log_chance -= log_factorial[n - a - b + shared]
+    return float(np.sum(times * shared / n * np.log(n * shared / (a * b)) * np.exp(log_chance)))
 
 
 def _numbered(labels: ArrayLike, shape: tuple[int, ...] | None = None) -> Labels:

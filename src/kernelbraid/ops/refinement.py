@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from kernelbraid._arrays import asarray_like, identity_like, namespace
+from kernelbraid._arrays import asarray_like, identity_like, kth_largest, namespace
 from kernelbraid._typing import Array
 from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph, symmetrise
@@ -29,20 +29,22 @@ def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: Edge
     array of shape (n, n)
         Symmetric and not negative.
     """
-    xp = namespace(A)
-    zero = asarray_like(0.0, A)
     A = nonnegative(A)
     if n_neighbors is not None:
         A = A * (1 - identity_like(A))
-        if n_neighbors < A.shape[0] - 1:
-            last = xp.sort(A, axis=0)[A.shape[0] - n_neighbors, :]
-            A = xp.where(last[None, :] <= A, A, zero)
+    return symmetrise(refine_columns(A, n_neighbors=n_neighbors, edge_weights=edge_weights))
+
+
+def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeights) -> Array:
+    """Return coefficients with the strongest of each column alone, weighted as asked; A is not negative."""
+    xp = namespace(A)
+    zero = asarray_like(0.0, A)
+    if n_neighbors is not None and n_neighbors < A.shape[0]:
+        A = xp.where(kth_largest(A, n_neighbors)[None, :] <= A, A, zero)
     if edge_weights == "scaled":
         largest = xp.max(A, axis=0)
-        A = A / xp.where(largest > 0, largest, 1 + zero)[None, :]
-    elif edge_weights == "binary":
-        A = xp.where(A > 0, 1 + zero, zero)
-    return symmetrise(A)
+        return A / xp.where(largest > 0, largest, 1 + zero)[None, :]
+    return xp.where(A > 0, 1 + zero, zero) if edge_weights == "binary" else A
 
 
 def average_graphs(graphs: list[Array]) -> Array:

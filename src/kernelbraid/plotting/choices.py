@@ -25,7 +25,7 @@ SPREAD = 0.22  # how far the points of a row are moved apart, so that all of the
 
 
 def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
-    """Draw the score of every number of clusters and the parts that it is made of, and mark the number chosen.
+    """Draw the score of every number of clusters, and modularity and eigengap beside it, and mark the number chosen.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    Parts that are far smaller than the others are multiplied by a power of ten, which the legend names.
+    The score is how well clusters of different graphs agree; the others do not decide unless it is a tie. Curves that
+    are far smaller than the others are multiplied by a power of ten, which the legend names.
     """
     evidence = model.n_clusters_evidence_
     if evidence is None:
@@ -68,7 +69,7 @@ def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
-    """Draw how far every setting of a search agrees with the others, a row a kernel bank, and mark the one chosen.
+    """Draw the score of every setting of a search, a row a kernel bank, and mark the one chosen.
 
     Parameters
     ----------
@@ -84,14 +85,14 @@ def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    Points of a row differ in alpha, which their colour tells. Settings that were left out have no agreement; they are
-    crosses at the left.
+    The score is the mean adjusted Rand index with the other settings, times the modularity. Points of a row differ in
+    alpha, which their colour tells. Settings that were left out have no score; they are crosses at the left.
     """
     members = search._members
     rows = [_row_name(member.params) for member in members]
     names = list(dict.fromkeys(rows))
     ax = make_axes(ax, figsize=(7.0, 1.4 + 0.5 * len(names)))
-    x, left_out = _agreements(members)
+    x, left_out = _scores(members)
     alphas = np.array([_alpha(member.params) for member in members])
     y = np.array([names.index(row) for row in rows]) + _spread(alphas)
     colours = _shades(ax, alphas)
@@ -108,7 +109,7 @@ def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
     ax.grid(axis="y", color="#EEEEEE", linewidth=0.8)
     ax.set_axisbelow(True)
     title = f"Settings tried (crosses: {left_out.sum()} left out)" if left_out.any() else "Settings tried"
-    return finish(ax, title, "agreement with the others (mean adjusted Rand index)", spines=("bottom",))
+    return finish(ax, title, "score: agreement with the others × modularity", spines=("bottom",))
 
 
 def _largest(values: np.ndarray) -> float:
@@ -154,9 +155,9 @@ def _alpha(params: Mapping[str, Any]) -> float:
     return math.nan if alpha is None else float(alpha)
 
 
-def _agreements(members: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each setting stands on the axis, and which ones have no agreement and stand left of all others."""
-    values = np.array([member.scores.get("agreement", math.nan) for member in members], dtype=float)
+def _scores(members: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each setting stands on the axis, and which ones have no score and stand left of all others."""
+    values = np.array([member.scores.get("score", math.nan) for member in members], dtype=float)
     left_out = np.array([bool(member.fault) for member in members]) | ~np.isfinite(values)
     sound = values[~left_out]
     low, high = (float(sound.min()), float(sound.max())) if sound.size else (0.0, 1.0)

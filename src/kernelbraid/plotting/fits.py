@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernelbraid.estimators.words import kernel_is_fixed
 from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
         The axes with the drawing.
+
+    Notes
+    -----
+    With ``gamma=math.inf``, as by default, the weights are not learned, and the title says so.
     """
     names, weights = list(model.kernel_names_), np.asarray(model.kernel_weights_)
     ax = make_axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
@@ -44,7 +49,7 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     for at in zip(weights, positions, strict=True):
         if at[0] >= 0.005:
             ax.annotate(f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=INK, size="small")
-    return finish(ax, "Kernel weights", "weight")
+    return finish(ax, f"Kernel weights{', not learned' if kernel_is_fixed(model) else ''}", "weight")
 
 
 def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
@@ -71,7 +76,7 @@ def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
-    """Draw the consensus kernel as a heat map, its samples sorted by cluster.
+    """Draw the kernel of the fit, learned or average, as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
@@ -89,7 +94,8 @@ def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
     -----
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
-    return _heat_map(model.kernel_, model.labels_, "Consensus kernel", ax, power=1.0)
+    title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
+    return _heat_map(model.kernel_, model.labels_, title, ax, power=1.0)
 
 
 def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
@@ -143,8 +149,16 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
         The axes with the drawing.
+
+    Notes
+    -----
+    A fit in one step, as with the default of LKG, has no course; the drawing says so.
     """
     ax = make_axes(ax, figsize=(6.0, 4.0))
+    if model.n_iter_ == 1:
+        ax.text(0.5, 0.5, "one step, nothing to draw", ha="center", va="center", color=INK, transform=ax.transAxes)
+        ax.set(xticks=[], yticks=[])
+        return finish(ax, f"Convergence ({model.status_} after 1 step)", "", spines=())
     curves = {
         "kernel_change": ("relative change of K", "-"),
         "graph_residual": ("‖Z − J‖, graph residual", "--"),
@@ -155,12 +169,15 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
     for (name, (label, style)), colour in zip(curves.items(), (COLOURS[0], COLOURS[5], COLOURS[2]), strict=True):
         values = np.array(model.history_[name], dtype=float)
         values[~(np.isfinite(values) & (values > 0))] = np.nan  # a logarithmic axis has no place for 0
+        if np.isnan(values).all():  # a fixed kernel does not change
+            continue
         ax.plot(np.arange(1, len(values) + 1), values, style, color=colour, linewidth=1.6, label=label)
         # The residuals of the first two steps may be rounding errors, far below all others.
         lowest = np.nanmin([lowest, *values[2:]])
     if np.isfinite(lowest):
         ax.set_ylim(bottom=lowest / 3)
-    ax.legend(frameon=False)
+    if ax.lines:
+        ax.legend(frameon=False)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
 

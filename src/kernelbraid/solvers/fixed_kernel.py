@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kernelbraid._arrays import distance, frobenius_norm, namespace
-from kernelbraid._linalg import blas_threads
+from kernelbraid._arrays import clip_negative, distance, frobenius_norm, namespace
+from kernelbraid._linalg import blas_threads, ridge_smoother
 from kernelbraid._typing import Array
 from kernelbraid.ops.proximal import FROBENIUS, NUCLEAR
-from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank import (
     MIN_ITER,
     GraphName,
@@ -23,12 +23,12 @@ from kernelbraid.solvers.low_rank import (
 from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
 
 FIXED = "fixed"  # in the place of a route: the kernel is not thresholded
+NOTHING = 1e-10  # norm of a graph that counts as zero when two of them are compared
 
 
 def ridge_coefficients(K: Array, alpha: float) -> Array:
     """Return argmin_Z 1/2 Tr(K - 2KZ + Z'KZ) + alpha/2 ||Z||_F^2, with negative entries set to zero."""
-    nothing = namespace(K).zeros_like(K)
-    return update_graph(K, nothing, 0.0, alpha)
+    return clip_negative(ridge_smoother(K, alpha))
 
 
 @dataclass
@@ -70,6 +70,14 @@ class GraphStepper:
         return Progress(mu, 0.0, residual, 0.0, rank, -1, used, FIXED)
 
 
+def _defect(s: LowRankState, graph: GraphName) -> Status | None:
+    """Say what is wrong with an iterate; one whose penalised copy is zero tends to zero, though Z may not be there."""
+    wrong = defect(s, graph)
+    if wrong is None and not bool(namespace(s.J).any(s.J != 0)):
+        return Status.GRAPH_EMPTY
+    return wrong
+
+
 def solve_fixed(
     problem: LowRankProblem,
     start: Callable[[], LowRankState],
@@ -105,12 +113,14 @@ def solve_fixed(
     def converged(n: int, s: LowRankState) -> bool:
         if stepper.exact:
             return True
-        return n >= MIN_ITER and s.progress is not None and s.progress.graph_residual < tol * frobenius_norm(s.J)
+        if n < MIN_ITER or s.progress is None:
+            return False
+        return s.progress.graph_residual < tol * (frobenius_norm(s.J) + NOTHING)
 
     return iterate(
         lambda: (GraphStepper(problem, route, threads), start()),
         converged=converged,
-        defect=partial(defect, graph=graph),
+        defect=partial(_defect, graph=graph),
         fallback=partial(average_state, problem.kernels),
         max_iter=max_iter,
         watch=watch,

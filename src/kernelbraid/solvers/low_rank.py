@@ -189,8 +189,10 @@ def objective(p: LowRankProblem, s: LowRankState) -> float:
     """Return the value of Eq. (3) at Z, K and g."""
     xp = namespace(s.K)
     fit = 0.5 * float(xp.linalg.trace(s.K) - 2 * xp.sum(s.K * s.Z.T) + xp.sum(s.Z * (s.K @ s.Z)))
-    misfit = distance(s.K, p.kernels.combine(s.g))
-    return fit + p.alpha * p.penalty.value(s.Z) + p.beta * NUCLEAR.value(s.K) + p.gamma * misfit**2
+    value = fit + p.alpha * p.penalty.value(s.Z) + p.beta * NUCLEAR.value(s.K)
+    if math.isinf(p.gamma):  # K is the combination; infinity times its rounding error would be no number
+        return value
+    return value + p.gamma * distance(s.K, p.kernels.combine(s.g)) ** 2
 
 
 def defect(s: LowRankState, graph: GraphName) -> Status | None:

@@ -1,0 +1,157 @@
+"""The number of clusters, from several graphs over the same samples.
+
+With the right number, graphs that were learned from different kernels and with different penalties fall into the same
+clusters. Too many clusters cut what belongs together, each graph elsewhere; too few join what lies apart, each graph
+something else.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.kernels.stacks import KernelStack
+from kernelbraid.metrics.label_free import ami, modularity
+from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
+from kernelbraid.solvers.fixed_kernel import ridge_coefficients
+from kernelbraid.solvers.kmeans import kmeans
+
+LARGEST = 150  # clusters that are tried at most, and a third of the samples
+SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
+COARSE = 24  # numbers over the whole range, on a geometric scale
+FINE = 16  # numbers around each of the best two of them
+N_KERNELS = 4  # that get graphs of their own, beside their average
+NEIGHBOURS = 5  # edges of each sample: a cluster of six samples can still be one
+PENALTIES, FEW_PENALTIES = (1.0, 0.3, 3.0), (1.0, 3.0)  # weights of the squared penalty, for each kernel
+RESTARTS, FEW_RESTARTS = 10, 3  # of k-means
+LARGE = 3000  # samples above which the fewer ones are used
+TIED = 1e-6  # stabilities that differ by less are the same
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The numbers of clusters that were tried, ascending, and what speaks for each."""
+
+    n_clusters: NDArray[np.int64]
+    stability: NDArray[np.float64]  # mean adjusted mutual information between the clusters of two graphs
+    modularity: NDArray[np.float64]  # mean over the graphs
+    eigengap: NDArray[np.float64]  # mean distance from the last eigenvalue that is used to the next
+
+    @property
+    def best(self) -> int:
+        """The number with the largest stability; of several, that with the largest modularity."""
+        tied = self.stability > self.stability.max() - TIED
+        return int(self.n_clusters[int(np.argmax(np.where(tied, self.modularity, -np.inf)))])
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the evidence as one array a quantity."""
+        scores = {"score": self.stability, "modularity": self.modularity, "eigengap": self.eigengap}
+        return {"n_clusters": self.n_clusters, **scores}
+
+
+def largest_count(n_samples: int) -> int:
+    """Return the largest number of clusters that is tried."""
+    return min(LARGEST, n_samples // 3)
+
+
+def kernel_graphs(kernels: KernelStack) -> list[Any]:
+    """Return sparse graphs of the average kernel and of up to four of the kernels, for two or three penalties each.
+
+    Parameters
+    ----------
+    kernels : KernelStack
+        Candidate kernels.
+    """
+    m, n = kernels.n_kernels, kernels.n_samples
+    weights = [np.full(m, 1 / m)]
+    if m > 1:
+        weights += [np.eye(m)[i] for i in np.unique(np.linspace(0, m - 1, min(m, N_KERNELS)).round().astype(int))]
+    found = []
+    for g in weights:
+        K = kernels.combine(g)
+        for alpha in PENALTIES if n <= LARGE else FEW_PENALTIES:
+            graph = refine_graph(ridge_coefficients(K, alpha), n_neighbors=NEIGHBOURS, edge_weights="scaled")
+            found.append(sparse.csr_array(to_numpy(graph)))
+    return found
+
+
+def count_clusters(
+    graphs: Sequence[Any],
+    *,
+    random_state: np.random.RandomState,
+    watch: Callable[[int, int], None] | None = None,
+) -> Counts:
+    """Try numbers of clusters from 2 on: first over the whole range, then around the best.
+
+    Parameters
+    ----------
+    graphs : sequence of sparse matrices of shape (n, n)
+        At least two, symmetric and not negative.
+    random_state : RandomState
+        Draws the starts of k-means.
+    watch : callable, default=None
+        ``watch(done, total)`` is called after every number.
+
+    Returns
+    -------
+    Counts
+        The evidence; ``best`` is the choice.
+    """
+    n = graphs[0].shape[0]
+    largest = largest_count(n)
+    bases = [_basis(graph, largest) for graph in graphs]
+    seed = int(random_state.randint(np.iinfo(np.int32).max))
+    n_init = RESTARTS if n <= LARGE else FEW_RESTARTS
+    tried: dict[int, tuple[float, float, float]] = {}
+
+    def attempt(numbers: Sequence[int]) -> None:
+        for k in numbers:
+            if k not in tried:
+                tried[k] = _evidence(graphs, bases, k, n_init, np.random.RandomState(seed))
+                if watch is not None:
+                    watch(len(tried), COARSE + 2 * FINE)
+
+    coarse = np.unique(np.geomspace(2, largest, COARSE).round().astype(int)).tolist()
+    attempt(coarse)
+    ranked = sorted(coarse, key=lambda k: -tried[k][0])
+    for k in ranked[:2]:
+        at = coarse.index(k)
+        low, high = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
+        attempt(np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round().astype(int)).tolist())
+    return _gather(tried)
+
+
+def _gather(tried: dict[int, tuple[float, float, float]]) -> Counts:
+    numbers = np.array(sorted(tried))
+    return Counts(numbers, *np.array([tried[int(k)] for k in numbers]).T)
+
+
+def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:
+    """Return the leading eigenvectors of a graph, one more than clusters at most, and their eigenvalues."""
+    S = graph.toarray()
+    vectors = spectral_vectors(S, min(largest + 1, S.shape[0]))
+    values = np.sum(vectors * (sparse.csr_array(normalised_graph(S)) @ vectors), axis=0)
+    return vectors, values
+
+
+def _evidence(
+    graphs: Sequence[Any],
+    bases: Sequence[tuple[Array, NDArray[np.float64]]],
+    k: int,
+    n_init: int,
+    random_state: np.random.RandomState,
+) -> tuple[float, float, float]:
+    """Return stability, modularity and eigengap for one number of clusters."""
+    found = [kmeans(unit_rows(V[:, :k]), k, n_init=n_init, random_state=random_state).labels for V, _ in bases]
+    m = len(found)
+    pairs = {tuple(sorted((i, (i + step) % m))) for i in range(m) for step in {1, max(m // 2, 1)}}
+    shared = [ami(found[i], found[j]) for i, j in sorted(pairs)]
+    dense = [modularity(graph, labels) for graph, labels in zip(graphs, found, strict=True)]
+    gaps = [values[k - 1] - values[k] for _, values in bases]
+    return float(np.mean(shared)), float(np.mean(dense)), float(np.mean(gaps))

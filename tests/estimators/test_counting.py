@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelbraid import LKG
+from kernelbraid.estimators.counting import Counts, count_clusters, kernel_graphs, largest_count
+from kernelbraid.kernels import Gaussian, StoredStack, build_bank
+from problems import blobs
+
+
+def block_graphs(sizes, n_graphs=4, seed=0):
+    """Graphs with dense blocks and a few edges between them, drawn anew for each."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    chance = np.where(y[:, None] == y, 0.6, 0.01)
+    found = []
+    for _ in range(n_graphs):
+        upper = np.triu(rng.random(chance.shape) < chance, 1).astype(float)
+        found.append(sparse.csr_array(upper + upper.T))
+    return found
+
+
+@pytest.mark.parametrize("sizes", [[20, 20, 20], [12, 15, 20, 25, 30, 18, 14], [40, 10]])
+def test_blocks_are_counted(sizes):
+    counts = count_clusters(block_graphs(sizes), random_state=np.random.RandomState(0))
+    assert counts.best == len(sizes)
+    assert (np.diff(counts.n_clusters) > 0).all()
+    assert counts.stability.max() <= 1 + 1e-12
+
+
+def test_the_largest_stability_wins_and_modularity_decides_among_equals():
+    numbers = np.array([2, 3, 4])
+    gap = np.zeros(3)
+    assert Counts(numbers, np.array([0.5, 0.9, 0.8]), np.array([0.9, 0.1, 0.5]), gap).best == 3
+    assert Counts(numbers, np.array([0.9, 0.9, 0.8]), np.array([0.2, 0.1, 0.5]), gap).best == 2
+
+
+def test_the_eigengap_is_that_of_the_normalised_graph():
+    graphs = block_graphs([15, 15, 15], n_graphs=1) * 2
+    counts = count_clusters(graphs, random_state=np.random.RandomState(0))
+    A = graphs[0].toarray()
+    scale = 1 / np.sqrt(A.sum(axis=1))
+    values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
+    expected = values[counts.n_clusters - 1] - values[counts.n_clusters]
+    np.testing.assert_allclose(counts.eigengap, expected, atol=1e-10)
+
+
+def test_all_numbers_near_the_best_are_tried():
+    counts = count_clusters(block_graphs([20] * 3 + [10] * 9), random_state=np.random.RandomState(0))
+    assert {counts.best - 1, counts.best, counts.best + 1} <= set(counts.n_clusters)
+    assert counts.n_clusters[-1] == largest_count(150) == 50
+
+
+def test_every_kernel_and_their_average_get_graphs():
+    X, _ = blobs(n=40)
+    bank = [Gaussian(scale) for scale in (0.1, 0.5, 1.0, 2.0, 5.0)]
+    assert len(kernel_graphs(StoredStack.of(np.array(build_bank(X, bank))))) == 3 * (1 + 4)
+    assert len(kernel_graphs(StoredStack.of(np.array(build_bank(X, bank[:1]))))) == 3
+
+
+def test_lkg_chooses_and_reports(xp):
+    X, y = blobs(n=60)
+    model = LKG("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == len(set(y)) == len(set(model.labels_))
+    evidence = model.n_clusters_evidence_
+    assert set(evidence) == {"n_clusters", "score", "modularity", "eigengap"}
+    assert len({len(column) for column in evidence.values()}) == 1
+    assert evidence["n_clusters"].min() == 2
+    assert evidence["n_clusters"].max() == 20
+    again = LKG("auto", random_state=0).fit(xp.asarray(X))
+    assert again.n_clusters_ == model.n_clusters_
+
+
+@pytest.mark.parametrize("preset", ["authors", "paper"])
+def test_other_presets_choose_too(preset):
+    X, y = blobs(n=45)
+    assert LKG("auto", preset=preset, random_state=0).fit(X).n_clusters_ == len(set(y))
+
+
+def test_a_given_number_needs_no_evidence():
+    X, _ = blobs(n=30)
+    model = LKG(4, random_state=0).fit(X)
+    assert (model.n_clusters_, model.n_clusters_evidence_) == (4, None)
+    assert model.n_components_ >= 1
+
+
+def test_too_few_samples_are_refused():
+    X, _ = blobs(n=5)
+    with pytest.raises(ValueError, match=r"n_samples=5 is too small to choose the number of clusters.*at least 6"):
+        LKG("auto").fit(X)

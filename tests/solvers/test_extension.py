@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.spectral import spectral_embedding, spectral_vectors
+from kernelbraid.solvers.extension import Expression, Placement
+from problems import blobs
+
+SPECTRA = ["largest", "magnitude", "unnormalised", "random_walk"]
+
+
+def gaussian(X, Y):
+    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2) / 4)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    X, _ = blobs(n=40)
+    return refine_graph(gaussian(X, X), n_neighbors=12)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_a_vertex_is_placed_where_it_is(xp, graph, spectrum):
+    S = xp.asarray(graph)
+    placement = Placement.of(S, spectral_vectors(S, 3, spectrum=spectrum), spectrum)
+    expected = to_numpy(spectral_embedding(S, 3, spectrum=spectrum))
+    found = to_numpy(placement.embed(S))
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_edges_solve_the_ridge_regression_on_the_fitted_samples(xp):
+    X, _ = blobs(n=30)
+    new = X[:5] + 0.05
+    K, cross = gaussian(X, X), gaussian(new, X)
+    found = Expression.of(xp.asarray(K), 0.5, None, "learned").edges(xp.asarray(cross))
+    expected = np.maximum(np.linalg.solve(K + 0.5 * np.eye(30), cross.T).T, 0)
+    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-10)
+
+
+def test_edges_are_refined_as_those_of_the_fit():
+    X, _ = blobs(n=30)
+    expression = Expression.of(gaussian(X, X), 0.5, 4, "scaled")
+    edges = expression.edges(gaussian(X[:6] + 0.05, X))
+    assert ((edges > 0).sum(axis=1) == 4).all()
+    np.testing.assert_allclose(edges.max(axis=1), 1.0)
+
+
+def test_a_sample_far_from_all_others_is_joined_with_the_most_similar_one():
+    X, _ = blobs(n=20)
+    cross = np.full((1, 20), -1.0)
+    cross[0, 7] = -0.5
+    edges = Expression.of(gaussian(X, X), 1.0, 5, "scaled").edges(cross)
+    assert np.flatnonzero(edges[0]).tolist() == [7]
