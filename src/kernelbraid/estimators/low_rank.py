@@ -15,6 +15,7 @@ from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context
 from kernelbraid.estimators.candidates import cluster_graph, count_components, graph_of, publish, read_candidates
 from kernelbraid.estimators.counting import count_clusters, kernel_graphs
+from kernelbraid.estimators.inductive import FittedGraph, InductiveMixin
 from kernelbraid.estimators.memory import STORAGES
 from kernelbraid.estimators.outcome import History, Outcome
 from kernelbraid.estimators.presets import PRESETS
@@ -28,7 +29,7 @@ from kernelbraid.solvers.thresholding import ROUTES
 PULLS = {"projection": 2.0, "printed": 0.5}
 
 
-class LKG(ClusterMixin, BaseEstimator):
+class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Learns a graph Z that expresses every sample by the others in the feature space of a kernel K and, with a finite
@@ -338,6 +339,7 @@ class LKG(ClusterMixin, BaseEstimator):
         )
         outcome = Outcome.of(solution, problem, history, settings)
         self._count(candidates.stack, random_state)
+        self._fitted = FittedGraph(candidates.fitted, samples, settings)
         del problem, candidates  # the embedding needs their memory
         self._publish(solution, history, settings, random_state, samples)
         outcome.warn()

@@ -1,0 +1,134 @@
+"""Labels and coordinates for samples that a fit has not seen."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernelbraid._arrays import asarray_like, is_foreign, namespace, row_blocks, to_numpy
+from kernelbraid._arrays import device as device_of
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import read_cross_kernels, read_views, row_digests
+from kernelbraid.kernels import FittedBank
+from kernelbraid.ops.spectral import spectral_vectors
+from kernelbraid.solvers.extension import Expression, Placement
+
+
+class FittedGraph:
+    """A fitted graph with the samples it was fitted on.
+
+    Parameters
+    ----------
+    bank : FittedBank or None
+        Kernels for new samples; None if kernels are precomputed.
+    samples : list of arrays
+        Views, or precomputed kernels.
+    settings : dict
+        Resolved parameters of the fit.
+    """
+
+    def __init__(self, bank: FittedBank | None, samples: list[Array], settings: dict[str, Any]) -> None:
+        self.bank, self.samples, self.settings = bank, samples, settings
+        self._parts: tuple[Expression, Placement] | None = None
+        self._places: dict[bytes, int] | None = None
+
+    def known(self, samples: list[Array]) -> np.ndarray:
+        """Return the place of each sample among the fitted ones, -1 for those that are new."""
+        if self._places is None:
+            self._places = {digest: place for place, digest in reversed(list(enumerate(row_digests(self.samples))))}
+        return np.array([self._places.get(digest, -1) for digest in row_digests(samples)])
+
+    def embed(self, cross: Array, model: Any) -> Array:
+        """Return the coordinates of new samples from their kernel values, block by block."""
+        expression, placement = self._prepare(model)
+        cross = asarray_like(cross, expression.inverse)
+        xp = namespace(cross)
+        blocks = [placement.embed(expression.edges(cross[rows, :])) for rows in row_blocks(cross.shape[0])]
+        return xp.concat(blocks)
+
+    def _prepare(self, model: Any) -> tuple[Expression, Placement]:
+        """Return what both steps need, computed once, when it is first asked for."""
+        if self._parts is None:
+            asked = self.settings
+            squared = asked["graph_penalty"] == "frobenius"
+            kept = None if asked["n_neighbors"] == "all" else asked["n_neighbors"]
+            graph, kernel = model.graph_, model.kernel_
+            vectors = spectral_vectors(graph, model.n_clusters_, spectrum=asked["embedding"])
+            expression = Expression.of(kernel, asked["alpha"] if squared else asked["mu"], kept, asked["edge_weights"])
+            self._parts = expression, Placement.of(graph, vectors, asked["embedding"])
+        return self._parts
+
+
+class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """`predict` and `transform` for a clusterer that has learned a kernel and a graph.
+
+    The fit sets ``_fitted`` to a :class:`FittedGraph`.
+    """
+
+    _fitted: FittedGraph
+    embedding_: Array
+    labels_: Array
+    kernel_weights_: Array
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def transform(self, X):
+        """Return the coordinates of samples in the embedding that was clustered.
+
+        A sample is expressed by the fitted ones in the feature space of the learned kernel, and its strongest edges
+        place it among them. Fitted samples have their row of ``embedding_``.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or kernels
+            Samples as in ``fit``. With precomputed kernels: their values between new samples (rows) and fitted ones
+            (columns), a matrix for each kernel.
+
+        Returns
+        -------
+        array of shape (n_samples, n_clusters)
+            Coordinates.
+        """
+        placed, _ = self._place(X)
+        return placed
+
+    def predict(self, X):
+        """Return the clusters of samples: the nearest centre in the embedding.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or kernels
+            Samples as for :meth:`transform`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels; those of ``labels_`` for fitted samples.
+        """
+        placed, places = self._place(X)
+        fitted, labels = to_numpy(self.embedding_), to_numpy(self.labels_)
+        centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
+        points = to_numpy(placed)
+        distances = (centres * centres).sum(axis=1) - 2 * points @ centres.T
+        found = np.where(places >= 0, labels[places], distances.argmin(axis=1))
+        if not is_foreign(self.labels_):
+            return found
+        return namespace(self.labels_).asarray(found, device=device_of(self.labels_))
+
+    def _place(self, X: Any) -> tuple[Array, np.ndarray]:
+        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
+        check_is_fitted(self)
+        weights = to_numpy(self.kernel_weights_).astype(float)
+        if self._fitted.bank is None:
+            cross, samples = read_cross_kernels(self, X, weights)
+        else:
+            samples = read_views(self, X, reset=False)
+            cross = self._fitted.bank.cross(samples, weights)
+        places = self._fitted.known(samples)
+        placed = self._fitted.embed(cross, self)
+        xp = namespace(placed)
+        fitted = asarray_like(to_numpy(self.embedding_)[places], placed)
+        return xp.where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed), places
