@@ -5,6 +5,7 @@ from kernelbraid.estimators import (
     AffinityAggregation,
     KernelKMeans,
     KernelSpectralClustering,
+    LKGClassifier,
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LKG",
     "LKGSearch",
+    "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",
     "KernelSpectralClustering",

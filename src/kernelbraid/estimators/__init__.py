@@ -1,5 +1,6 @@
 """scikit-learn estimators."""
 
+from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.search import LKGSearch
@@ -9,6 +10,7 @@ from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralC
 __all__ = [
     "LKG",
     "LKGSearch",
+    "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",
     "KernelSpectralClustering",

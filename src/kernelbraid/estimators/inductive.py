@@ -30,7 +30,8 @@ class FittedGraph:
 
     def __init__(self, bank: FittedBank | None, samples: list[Array], settings: dict[str, Any]) -> None:
         self.bank, self.samples, self.settings = bank, samples, settings
-        self._parts: tuple[Expression, Placement] | None = None
+        self._expression: Expression | None = None  # both when they are first needed
+        self._placement: Placement | None = None
         self._places: dict[bytes, int] | None = None
 
     def known(self, samples: list[Array]) -> np.ndarray:
@@ -39,25 +40,22 @@ class FittedGraph:
             self._places = {digest: place for place, digest in reversed(list(enumerate(row_digests(self.samples))))}
         return np.array([self._places.get(digest, -1) for digest in row_digests(samples)])
 
-    def embed(self, cross: Array, model: Any) -> Array:
-        """Return the coordinates of new samples from their kernel values, block by block."""
-        expression, placement = self._prepare(model)
-        cross = asarray_like(cross, expression.inverse)
-        xp = namespace(cross)
-        blocks = [placement.embed(expression.edges(cross[rows, :])) for rows in row_blocks(cross.shape[0])]
-        return xp.concat(blocks)
-
-    def _prepare(self, model: Any) -> tuple[Expression, Placement]:
-        """Return what both steps need, computed once, when it is first asked for."""
-        if self._parts is None:
+    def edges(self, cross: Array, kernel: Array) -> Array:
+        """Return the edges of new samples to fitted ones, from kernel values."""
+        if self._expression is None:
             asked = self.settings
             squared = asked["graph_penalty"] == "frobenius"
             kept = None if asked["n_neighbors"] == "all" else asked["n_neighbors"]
-            graph, kernel = model.graph_, model.kernel_
-            vectors = spectral_vectors(graph, model.n_clusters_, spectrum=asked["embedding"])
-            expression = Expression.of(kernel, asked["alpha"] if squared else asked["mu"], kept, asked["edge_weights"])
-            self._parts = expression, Placement.of(graph, vectors, asked["embedding"])
-        return self._parts
+            weight = asked["alpha"] if squared else asked["mu"]
+            self._expression = Expression.of(kernel, weight, kept, asked["edge_weights"])
+        return self._expression.edges(asarray_like(cross, self._expression.inverse))
+
+    def embed(self, edges: Array, graph: Array, n_clusters: int) -> Array:
+        """Return the coordinates of new samples from their edges."""
+        if self._placement is None:
+            vectors = spectral_vectors(graph, n_clusters, spectrum=self.settings["embedding"])
+            self._placement = Placement.of(graph, vectors, self.settings["embedding"])
+        return self._placement.embed(edges)
 
 
 class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -69,7 +67,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _fitted: FittedGraph
     embedding_: Array
     labels_: Array
+    kernel_: Array
     kernel_weights_: Array
+    graph_: Array
+    n_clusters_: int
 
     @property
     def _n_features_out(self) -> int:
@@ -118,8 +119,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return found
         return namespace(self.labels_).asarray(found, device=device_of(self.labels_))
 
-    def _place(self, X: Any) -> tuple[Array, np.ndarray]:
-        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
+    def _edges_to_fitted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
         weights = to_numpy(self.kernel_weights_).astype(float)
         if self._fitted.bank is None:
@@ -127,8 +128,13 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         else:
             samples = read_views(self, X, reset=False)
             cross = self._fitted.bank.cross(samples, weights)
-        places = self._fitted.known(samples)
-        placed = self._fitted.embed(cross, self)
+        blocks = [to_numpy(self._fitted.edges(cross[rows, :], self.kernel_)) for rows in row_blocks(cross.shape[0])]
+        return np.concatenate(blocks), self._fitted.known(samples)
+
+    def _place(self, X: Any) -> tuple[Array, np.ndarray]:
+        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
+        edges, places = self._edges_to_fitted(X)
+        placed = self._fitted.embed(asarray_like(edges, self.graph_), self.graph_, self.n_clusters_)
         xp = namespace(placed)
         fitted = asarray_like(to_numpy(self.embedding_)[places], placed)
         return xp.where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed), places

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine, make_moons
+from sklearn.preprocessing import StandardScaler
+
+from kernelbraid import LKGClassifier
+from kernelbraid.kernels import Gaussian, build_bank
+from kernelbraid.ops.spectral import normalised_graph
+from problems import blobs
+
+X, y = blobs(n=60)
+KNOWN = np.where(np.arange(60) % 6 == 0, y, -1)
+
+
+def test_labels_spread_along_the_graph():
+    model = LKGClassifier(spread=0.8).fit(X, KNOWN)
+    S = normalised_graph(model.graph_model_.graph_)
+    given = np.eye(3)[y] * (KNOWN >= 0)[:, None]
+    F, total = given, given
+    for _ in range(200):  # the sum over walks of every length
+        F = 0.8 * S @ F
+        total = total + F
+    expected = np.where((KNOWN >= 0)[:, None], given, total / total.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-9)
+    assert np.mean(model.transduction_ == y) > 0.95
+
+
+def test_known_labels_stay_even_if_the_neighbours_disagree():
+    wrong = KNOWN.copy()
+    wrong[0] = (y[0] + 1) % 3
+    assert LKGClassifier().fit(X, wrong).transduction_[0] == wrong[0]
+
+
+def test_two_labels_are_enough_for_two_moons():
+    samples, classes = make_moons(300, noise=0.05, random_state=0)
+    known = np.full(300, -1)
+    for label in (0, 1):
+        known[np.flatnonzero(classes == label)[:2]] = label
+    model = LKGClassifier(spread=0.99).fit(samples[:200], known[:200])
+    assert np.mean(model.transduction_ == classes[:200]) > 0.95
+    assert model.score(samples[200:], classes[200:]) > 0.95
+
+
+def test_new_samples_are_classified_and_fitted_ones_keep_their_class():
+    samples, classes = load_wine(return_X_y=True)
+    samples = StandardScaler().fit_transform(samples)
+    known = np.where(np.arange(178) % 5 == 0, classes, -1)
+    even = np.arange(178) % 2 == 0
+    model = LKGClassifier().fit(samples[even], known[even])
+    assert np.array_equal(model.predict(samples[even]), model.transduction_)
+    assert model.score(samples[~even], classes[~even]) > 0.9
+    shares = model.predict_proba(samples)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert shares.min() >= 0
+
+
+def test_names_views_sparse_samples_and_kernels_are_taken():
+    names = np.array(["a", "b", "c"])
+    assert set(LKGClassifier().fit(X, names[y]).predict(X + 0.01)) <= set(names)
+    views = [X, X[:, ::-1].copy()]
+    assert np.mean(LKGClassifier().fit(views, KNOWN).predict([view + 0.01 for view in views]) == y) > 0.9
+    thin = sparse.csr_array(np.maximum(X, 0))
+    assert LKGClassifier().fit(thin, KNOWN).predict(thin).shape == (60,)
+    H = np.array(build_bank(X, [Gaussian(2.0), Gaussian(0.5)]))
+    given = LKGClassifier(kernels="precomputed").fit(H[:, :40, :40], KNOWN[:40])
+    assert np.mean(given.predict(H[:, 40:, :40]) == y[40:]) > 0.9
+
+
+def test_a_sample_that_no_label_reaches_gets_even_shares():
+    far = np.vstack([X[:30], X[:12] + 1e3])
+    known = np.concatenate([y[:30], np.full(12, -1)])
+    model = LKGClassifier(kernels=[Gaussian(0.001)]).fit(far, known)
+    np.testing.assert_allclose(model.label_distributions_[-12:], 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.full(60, -1), "y holds no known label, only -1"),
+        (y[:59], "X holds 60 samples and y 59 labels"),
+        (np.stack([y, y], axis=1), "y has shape"),
+        (None, "requires y to be passed"),
+        (y + 0.5, "Unknown label type"),
+    ],
+)
+def test_bad_labels_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        LKGClassifier().fit(X, labels)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_a_spread_out_of_range_is_refused(spread):
+    with pytest.raises(ValueError, match="'spread' parameter"):
+        LKGClassifier(spread=spread).fit(X, KNOWN)
