@@ -5,6 +5,7 @@ from kernelbraid.estimators import (
     AffinityAggregation,
     KernelKMeans,
     KernelSpectralClustering,
+    LandmarkLKG,
     LKGClassifier,
     LKGSearch,
     MultipleKernelKMeans,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LKG",
     "LKGSearch",
+    "LandmarkLKG",
     "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",

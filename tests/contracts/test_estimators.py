@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelbraid
-from kernelbraid import LKG, LKGClassifier, LKGSearch
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch
 from kernelbraid._arrays import to_numpy
 from kernelbraid.bench import METHODS
 from kernelbraid.kernels import build_bank
@@ -21,7 +21,7 @@ from problems import blobs
 # Beside the registry's settings, the defaults of every class.
 CLASSES = list(dict.fromkeys(method.estimator for method in METHODS.values()))
 ESTIMATORS = [method.make(3) for method in METHODS.values()] + [cls() for cls in CLASSES]
-ESTIMATORS += [LKG(preset="paper"), LKGSearch(budget=6), LKGClassifier()]
+ESTIMATORS += [LKG(preset="paper"), LKGSearch(budget=6), LKGClassifier(), LandmarkLKG()]
 
 X, y = blobs(n=45)
 

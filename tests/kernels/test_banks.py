@@ -11,12 +11,13 @@ from kernelbraid.kernels import (
     Linear,
     Polynomial,
     bank_names,
+    banks_for,
     build_bank,
     resolve_bank,
     resolve_banks,
     stack_bank,
 )
-from kernelbraid.kernels.banks import KERNELS, resolve_kernel
+from kernelbraid.kernels.banks import FEW, KERNELS, count_directions, resolve_kernel
 from kernelbraid.kernels.fitted import FittedBank
 
 X = np.random.default_rng(0).standard_normal((9, 5))
@@ -265,3 +266,42 @@ def test_single_precision_samples_have_cross_kernels_formed_in_double():
     found = fitted.cross([NEW.astype(np.float32)], np.ones(12))
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, fit_bank([FITTED], "rmkkm")[0].cross([NEW], np.ones(12)), atol=1e-2)
+
+
+def flat(n=300, d=40, k=2, noise=0.01):
+    """Samples that vary in k directions of d features, but for noise."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + noise * rng.standard_normal((n, d))
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        (flat(), 2),
+        (flat(k=9), 9),
+        (flat(k=15), FEW),
+        (flat(noise=1.0), FEW),
+        (flat() * 1e200, 2),
+        (flat() * 1e-200, 2),
+        (flat() + 1e4, 2),
+        (flat(n=30, d=500), 2),
+        (flat(n=5000), 2),
+        (flat(d=4), 4),  # so few features need no look
+        (flat(n=FEW), FEW),  # so few samples cannot tell
+        (sparse.csr_array(flat()), FEW),
+        (np.ones((20, 30)), 0),
+    ],
+)
+def test_directions_are_those_in_which_samples_vary(samples, expected):
+    assert count_directions(samples) == expected
+
+
+def test_every_backend_counts_the_same_directions(xp):
+    assert count_directions(xp.asarray(flat())) == 2
+    assert count_directions(xp.asarray(flat(n=30, d=500).astype(np.float32))) == 2
+
+
+def test_auto_adds_local_kernels_where_there_are_few_directions():
+    few, many = banks_for("auto", [flat(), flat(k=15)])
+    assert few == [*BANKS["middle"], *BANKS["near"]]
+    assert many == [*BANKS["middle"]]

@@ -2,6 +2,7 @@
 
 from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
+from kernelbraid.estimators.landmarks import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -10,6 +11,7 @@ from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralC
 __all__ = [
     "LKG",
     "LKGSearch",
+    "LandmarkLKG",
     "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",

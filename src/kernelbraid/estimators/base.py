@@ -84,10 +84,10 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
         Floating-point and finite.
     """
     if reset:
-        _forget_names(estimator)
+        forget_names(estimator)
     if is_foreign(X):
         X = _check_foreign(X, "X")
-        _set_features(estimator, X.shape[1], reset)
+        set_features(estimator, X.shape[1], reset)
         return [X]
     if not is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
@@ -106,11 +106,11 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
         raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
-    _set_features(estimator, sum(view.shape[1] for view in views), reset)
+    set_features(estimator, sum(view.shape[1] for view in views), reset)
     return views
 
 
-def _set_features(estimator: Any, count: int, reset: bool) -> None:
+def set_features(estimator: Any, count: int, reset: bool) -> None:
     """Note the number of features, or compare it with that of the fit."""
     if reset:
         estimator.n_features_in_ = count
@@ -124,7 +124,7 @@ def _set_features(estimator: Any, count: int, reset: bool) -> None:
 
 def read_kernels(estimator: Any, X: Any) -> Array:
     """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
-    _forget_names(estimator)
+    forget_names(estimator)
     H = stack_kernels(X)
     estimator.n_features_in_ = H.shape[-1]
     return H
@@ -150,7 +150,7 @@ def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Arr
     return total, matrices
 
 
-def _forget_names(estimator: Any) -> None:
+def forget_names(estimator: Any) -> None:
     """Drop the feature names of an earlier fit; scikit-learn's own check sets those of a data frame anew."""
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_

@@ -85,7 +85,10 @@ def read_candidates(
     n_given = sum(map(n_matrices, banks))
     size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
     size |= {"itemsize": 4 if single else 8, "n_given": n_given}
-    stored = _may_store(estimator, there, storage, working=working + copies * size["n_kernels"], **size)
+    needed: dict[str, Any] = {"working": working + copies * size["n_kernels"]}
+    if hasattr(estimator, "_instead") and len(views) == 1:
+        needed["instead"] = estimator._instead(size["n_samples"])
+    stored = _may_store(estimator, there, storage, **needed, **size)
     stack = stack_bank(views, banks, place=place)
     fitted = FittedBank.of(views, banks, stack)
     return Candidates(views, stack.store() if stored else stack, bank_names(banks), fitted)

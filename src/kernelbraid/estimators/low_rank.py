@@ -80,12 +80,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     mu_growth : float, default=None
         Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
-        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for a view of few features;
-        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"`` is one more;
-        ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
-        :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)``
-        as in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives
-        each view its own.
+        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for a view that varies in few
+        directions; ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"``
+        is one more; ``"precomputed"`` means that X holds the kernels. A list mixes
+        :class:`~kernelbraid.kernels.Linear`, :class:`~kernelbraid.kernels.Polynomial`,
+        :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as in :mod:`sklearn.metrics.pairwise`. With
+        several views every view gets this bank; a list of banks gives each view its own.
     graph_start : {"identity", "random"}, default=None
         First value of J: the identity (recommended, ``"authors"``), or uniform on [0, 1 / n_samples) (``"paper"``).
     kernel_start : {"average", "average/m"}, default=None
@@ -344,6 +344,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._publish(solution, history, settings, random_state, samples)
         outcome.warn()
         return self
+
+    def _instead(self, n_samples: int) -> str | None:
+        """Name what to call when samples are too many for matrices of n_samples x n_samples."""
+        return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)" if n_samples > 500 else None
 
     def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(

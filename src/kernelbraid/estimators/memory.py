@@ -68,6 +68,7 @@ def choose_storage(
     itemsize: int,
     n_given: int = 0,
     working: float = WORKING_MATRICES,
+    instead: str | None = None,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -83,6 +84,8 @@ def choose_storage(
         As for :func:`predict_bytes`.
     working : float, default=11.0
         As for :func:`predict_bytes`.
+    instead : str or None, default=None
+        Call of an estimator that needs less.
     """
     may_be_lazy = storage != "fixed" and n_views > 0  # precomputed kernels are there already
     storage = storage if may_be_lazy else "stored"
@@ -102,6 +105,7 @@ def choose_storage(
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways.append(f"float32 data ({format_bytes(halved)})")
+    ways += [instead] if instead is not None else []
     ways += ["fewer samples", "a larger memory_budget"]
     kernels = "1 kernel" if n_kernels == 1 else f"{n_kernels} kernels"
     raise MemoryError(

@@ -41,7 +41,7 @@ def _twelve(scale: Callable[[float], float], normalise: Normalisation) -> tuple[
 #: The ready banks. ``"paper"`` is the formula in the text, exp(-d^2 / (t d_max^2)), divided by the largest
 #: element; ``"rmkkm"`` is the recipe behind the published figures, exp(-d^2 / (2 t^2 d_max^2)), cosine-normalised.
 #: ``"local"`` compares samples by their neighbourhoods. ``"middle"`` leaves out what is nearly the identity or nearly
-#: constant, ``"near"`` is for samples of few features, which a polynomial cannot tell apart.
+#: constant, ``"near"`` is for samples that vary in few directions, which a polynomial cannot tell apart.
 BANKS: dict[str, tuple[Kernel, ...]] = {
     "paper": _twelve(lambda t: t, "max"),
     "rmkkm": _twelve(lambda t: 2 * t**2, "cosine"),
@@ -49,9 +49,11 @@ BANKS: dict[str, tuple[Kernel, ...]] = {
     "middle": (Gaussian(2.0), Polynomial(1, 2), Polynomial(1, 4), Linear()),
     "near": (Gaussian(0.1), SelfTuning(7), Neighbours(10)),
 }
-#: As a bank: ``"middle"``, and ``"near"`` beside it for a view with fewer features than `FEW`.
+#: As a bank: ``"middle"``, and ``"near"`` beside it for a view with fewer directions than `FEW`.
 AUTO = "auto"
 FEW = 10
+# A direction counts with this share of the largest variance; so many samples, evenly spaced, tell.
+LEAST_VARIANCE, N_TELLING = 1e-3, 2000
 
 
 #: Single kernels by name.
@@ -124,7 +126,7 @@ def resolve_banks(
     n_views : int
         How many there are.
     widths : sequence of int, default=()
-        Numbers of features of the views, by which ``"auto"`` chooses.
+        Numbers of directions of the views, :func:`count_directions`, by which ``"auto"`` chooses.
     """
     if isinstance(kernels, str) and kernels == AUTO:
         if len(widths) != n_views:
@@ -140,8 +142,28 @@ def resolve_banks(
 
 
 def banks_for(kernels: BankLike | Sequence[BankLike], views: Sequence[Array]) -> list[list[Kernel | Custom]]:
-    """Return one bank a view, chosen by its features if `kernels` is ``"auto"``."""
-    return resolve_banks(kernels, len(views), [view.shape[1] for view in views])
+    """Return one bank a view, chosen by its directions if `kernels` is ``"auto"``."""
+    is_auto = isinstance(kernels, str) and kernels == AUTO
+    return resolve_banks(kernels, len(views), [count_directions(view) for view in views] if is_auto else [])
+
+
+def count_directions(X: Array) -> int:
+    """Return in how many principal directions samples vary, up to `FEW`: noise in further features does not count.
+
+    A direction counts if its variance is at least a thousandth of the largest, on at most 2000 samples. For sparse
+    samples, and if there are not more than `FEW`, every feature is a direction.
+    """
+    n, d = int(X.shape[0]), int(X.shape[1])
+    if sparse.issparse(X) or d < FEW or n <= FEW:
+        return min(d, FEW)
+    X = X[:: -(-n // N_TELLING), ...]
+    xp = namespace(X)
+    X = xp.astype(X, xp.float64)
+    X = X / power_of_two(float(xp.max(xp.abs(X))))
+    X = X - xp.mean(X, axis=0)
+    variances = xp.linalg.eigvalsh(X @ X.T if X.shape[0] < d else X.T @ X)
+    largest = float(xp.max(variances))
+    return min(int(xp.count_nonzero(variances >= LEAST_VARIANCE * largest)), FEW) if largest > 0 else 0
 
 
 def bank_names(banks: Sequence[Sequence[Kernel | Custom]]) -> list[str]:

@@ -1,0 +1,244 @@
+"""Samples that are gone through again and again, in blocks of rows, wherever they are kept."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import FLOATS, forget_names, is_view_list, set_features
+
+PARQUET = (".parquet", ".pq")
+
+
+class BlockSource:
+    """Checked samples in blocks of the same number of rows, however they were cut.
+
+    Parameters
+    ----------
+    pieces : callable
+        Returns a fresh iterator over 2-d pieces of the samples, in order.
+    size : int
+        Rows of a block; the last one may have fewer.
+    """
+
+    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int) -> None:
+        self.size = size
+        self.n_samples: int | None = None  # known after the first time through
+        self._pieces = pieces
+        first = next((piece for piece in map(_as_matrix, pieces()) if piece is not None), None)
+        if first is None:
+            raise ValueError("X holds no blocks; give at least one block of samples.")
+        self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
+        if not self.width:
+            raise ValueError(f"0 feature(s) (shape={tuple(first.shape)}) while a minimum of 1 is required.")
+
+    def __iter__(self) -> Iterator[Array]:
+        """Yield the blocks, floating-point and finite; float32 stays what it is."""
+        kept: list[Array] = []
+        rows = total = 0
+        for piece in self._checked():
+            start = 0
+            while start < piece.shape[0]:
+                taken = piece[start : start + self.size - rows]
+                kept.append(taken)
+                start, rows, total = start + taken.shape[0], rows + taken.shape[0], total + taken.shape[0]
+                if rows == self.size:
+                    yield join(kept)
+                    kept, rows = [], 0
+        if kept:
+            yield join(kept)
+        if total != (self.n_samples or total):
+            raise ValueError(
+                f"X gave {self.n_samples} samples at first and {total} later; give a source that yields the same "
+                "blocks every time."
+            )
+        if not total:
+            raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
+        self.n_samples = total
+
+    def _checked(self) -> Iterator[Array]:
+        """Yield the pieces, each of the same width and kind, or name the one that is not."""
+        first_row = 0
+        for number, given in enumerate(self._pieces()):
+            piece = _as_matrix(given)
+            if piece is None:
+                raise ValueError(
+                    f"block {number} of X has shape {np.shape(given)}; every block must be a matrix (rows, features)."
+                )
+            if piece.shape[1] != self.width:
+                raise ValueError(
+                    f"block {number} of X has {piece.shape[1]} features, and block 0 has {self.width}; "
+                    "give every block the same features."
+                )
+            _check_finite(piece, number, first_row)
+            first_row += piece.shape[0]
+            if sparse.issparse(piece) != self.is_sparse:
+                piece = sparse.csr_array(piece) if self.is_sparse else piece.toarray()
+            yield piece
+
+
+def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> BlockSource:
+    """Return samples as a source of blocks.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and, for a data frame, ``feature_names_in_``.
+    X : matrix, path, or iterable of matrices
+        Array, memory map, scipy.sparse matrix or data frame; path of a .npy or Parquet file; or an object that yields
+        2-d blocks every time it is gone through, such as a list of them.
+    size : int
+        Rows of a block.
+    reset : bool, default=True
+        False for new samples of a fitted estimator, which must have its features.
+
+    Returns
+    -------
+    BlockSource
+        Goes through the samples as often as asked.
+    """
+    if reset:
+        forget_names(estimator)
+    if isinstance(X, str | Path):
+        pieces = _file_pieces(Path(X), size)
+    elif isinstance(X, np.memmap) and X.ndim == 2:
+        pieces = _slices(X, size)
+    elif is_foreign(X):
+        return open_blocks(estimator, to_numpy(X), size, reset=reset)
+    elif _is_iterable_of_blocks(X):
+        pieces = lambda: X  # noqa: E731
+    else:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
+        return BlockSource(_slices(X, size), size)
+    source = BlockSource(pieces, size)
+    set_features(estimator, source.width, reset)
+    return source
+
+
+def join(blocks: list[Array]) -> Array:
+    """Return blocks of rows, all dense or all sparse, as one matrix."""
+    if len(blocks) == 1:
+        return blocks[0]
+    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def _is_iterable_of_blocks(X: Any) -> bool:
+    """Tell a source of blocks from a matrix; refuse one that is used up after going through it once."""
+    if is_view_list(X):
+        return True
+    if isinstance(X, list | tuple) or hasattr(X, "shape") or hasattr(X, "__array__") or not hasattr(X, "__iter__"):
+        return False
+    if iter(X) is X:
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be gone through once, and the fit goes through the samples several "
+            "times; give a list of blocks, or an object whose __iter__ starts anew."
+        )
+    return True
+
+
+def _slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
+    """Cut a matrix into pieces; an empty one stays whole, and is refused as such."""
+    return lambda: (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
+
+
+def _as_matrix(piece: Any) -> Array | None:
+    """Return a piece as a floating-point matrix; None if it is none."""
+    if sparse.issparse(piece):
+        piece = sparse.csr_array(piece)
+    else:
+        piece = to_numpy(piece) if is_foreign(piece) else np.asarray(piece)
+    if piece.ndim != 2:
+        return None
+    if piece.dtype in FLOATS:
+        return piece
+    if piece.dtype.kind not in "fiub":
+        raise ValueError(f"the blocks of X hold {piece.dtype} values; samples must be real numbers.")
+    return piece.astype(np.float64)
+
+
+def _check_finite(piece: Array, number: int, first_row: int) -> None:
+    """Name the first element of a piece that is not finite."""
+    values = piece.data if sparse.issparse(piece) else piece
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
+    bad = int(np.flatnonzero(~np.isfinite(values.ravel()))[0])
+    if sparse.issparse(piece):
+        places = piece.tocoo()
+        row, column = int(places.row[bad]), int(places.col[bad])
+    else:
+        row, column = divmod(bad, piece.shape[1])
+    what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
+    raise ValueError(
+        f"block {number} of X contains {what} (row {row} of the block, row {first_row + row} of X, column {column}); "
+        "drop such samples or fill them in."
+    )
+
+
+def _file_pieces(path: Path, size: int) -> Callable[[], Iterable[Any]]:
+    """Return the pieces of a file."""
+    if path.suffix not in (".npy", *PARQUET):
+        raise ValueError(f"X={str(path)!r} is no .npy or Parquet file; convert it, or give an array.")
+    if not path.is_file():
+        raise FileNotFoundError(f"X={str(path)!r} is not there; give the path of a .npy or Parquet file.")
+    if path.suffix in PARQUET:
+        return lambda: _parquet_pieces(path, size)
+    try:
+        X = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError):
+        raise ValueError(f"X={str(path)!r} is not a readable .npy file of numbers; write it again.") from None
+    if X.ndim != 2:
+        raise ValueError(f"X={str(path)!r} has shape {X.shape}; samples are the rows of a matrix.")
+    return _slices(X, size)
+
+
+def _parquet_pieces(path: Path, size: int) -> Iterator[np.ndarray]:
+    """Yield the rows of a Parquet file; an index that pandas stored with it is left out."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError('Parquet needs pyarrow; install it with pip install "kernelbraid[io]".') from None
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowException:  # its messages run over several lines
+        raise ValueError(f"X={str(path)!r} is not a readable Parquet file; write it again.") from None
+    with file:
+        schema = file.schema_arrow
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        columns = [name for name in schema.names if name not in index]
+        for name in columns:
+            kind = schema.field(name).type
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(f"X={str(path)!r} has a column {name!r} of {kind} values; drop or encode it.")
+        for batch in file.iter_batches(batch_size=size, columns=columns):
+            yield np.column_stack([_numbers(column) for column in batch.columns])
+
+
+def _numbers(column: Any) -> np.ndarray:
+    """Return a column as floating-point numbers; what is missing becomes NaN."""
+    values = column.to_numpy(zero_copy_only=False)
+    return values if values.dtype == np.float32 else values.astype(np.float64)
+
+
+def sample_rows(blocks: Iterable[Array], count: int, random_state: np.random.RandomState) -> Array:
+    """Return a uniform sample of at most so many rows, in random order; it does not depend on how they were cut.
+
+    Every row gets a random key, and the rows of smallest keys are the sample.
+    """
+    kept: list[Array] = []
+    keys = np.empty(0)
+    for block in blocks:
+        fresh = random_state.random_sample(block.shape[0])
+        chosen = np.flatnonzero(fresh < keys.max()) if len(keys) >= count else np.arange(len(fresh))
+        if not len(chosen):
+            continue
+        rows, keys = join([*kept, block[chosen]]), np.concatenate([keys, fresh[chosen]])
+        order = np.argsort(keys, kind="stable")[:count]
+        kept, keys = [rows[order]], keys[order]
+    return kept[0]

@@ -1,0 +1,462 @@
+"""LKG for many samples, through landmarks."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from numbers import Integral
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import AUTO, COUNT, FLOATS, Interval, StrOptions, check_n_clusters, fit_context
+from kernelbraid.estimators.blocks import BlockSource, open_blocks, sample_rows
+from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.kernels import FittedBank, banks_for, stack_bank
+from kernelbraid.solvers.extension import Expression
+from kernelbraid.solvers.landmarks import (
+    BipartiteEmbedding,
+    Centres,
+    Edges,
+    Reduction,
+    draw,
+    find_centres,
+    leverage_scores,
+    row_slices,
+    settle,
+    spread,
+)
+
+DEFAULT_LANDMARKS = 500
+# Samples among which landmarks are chosen, for each of them; and those on which k-means is started again and again.
+POOL, SUBSAMPLE = 20, 20_000
+LLOYD_STEPS = 10  # of landmarks from rows that are spread out, and over all samples from centres that are good already
+KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    r"""Low-rank kernel learning for graph-based clustering (LKG) of many samples, through landmarks.
+
+    :class:`LKG` learns kernel weights, consensus kernel and graph on p landmarks. Every sample is expressed over the
+    landmarks in the feature space of that kernel,
+
+    .. math::
+
+        w = \big[(K + \alpha I)^{-1} k(x)\big]_+
+
+    where
+
+    - :math:`K` is the consensus kernel of the landmarks,
+    - :math:`k(x)` holds the values of the same weighted sum of kernels between the sample and the landmarks,
+
+    keeps its strongest edges, scaled to sum 1, and is placed by the singular vectors of the bipartite graph of samples
+    and landmarks. k-means clusters the samples there. Time and memory grow linearly with the number of samples, which
+    are read block by block.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters. ``"auto"`` takes the number that :class:`LKG` chooses on the landmarks.
+    n_landmarks : int or "auto", default="auto"
+        Number of landmarks. ``"auto"`` is 500, or all samples if there are fewer; a number above that of the samples
+        is refused.
+    landmarks : {"k-means", "k-means++", "leverage", "random"} or array, default="k-means"
+        How landmarks are found in a uniform sample of 20 rows for each of them: rows that are spread out, moved to the
+        means of what is nearest to them; these rows themselves; rows by their ridge leverage scores under the average
+        kernel; or as they come. An array of shape (n_landmarks, n_features) holds the landmarks themselves, and
+        `n_landmarks` has no effect. Clusters that are no blobs need landmarks without gaps: the first two.
+    landmark_neighbors : int or "all", default=5
+        Edges from a sample to landmarks: so many strongest ones, or all.
+    preset : {"recommended", "authors", "paper"}, default="recommended"
+        Gives the value of every parameter that is None, as for :class:`LKG`.
+    graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
+        Penalty of the landmarks' graph.
+    alpha : float, default=None
+        Weight of the graph penalty; if that is ``"frobenius"``, also in the expression of samples, which has `mu` in
+        its place otherwise.
+    beta : float, default=None
+        Weight of the kernel's nuclear norm.
+    gamma : float, default=None
+        Weight of the distance between K and the weighted sum of the candidates; ``math.inf`` keeps their average.
+    mu : float, default=None
+        Weight of the constraints in the first step.
+    mu_growth : float, default=None
+        Factor of mu after every step.
+    kernels : str or list, default=None
+        Name of a bank, or list of kernels, as for :class:`LKG`; not ``"precomputed"``.
+    graph_start : {"identity", "random"}, default=None
+        First value of J.
+    kernel_start : {"average", "average/m"}, default=None
+        First value of K and W.
+    weights_problem : {"projection", "printed"}, default=None
+        Problem of the kernel weights.
+    graph_from : {"J", "Z"}, default=None
+        The matrix that becomes the landmarks' graph.
+    n_neighbors : int or "all", default=None
+        Edges of each landmark in ``graph_``.
+    edge_weights : {"learned", "scaled", "binary"}, default=None
+        What an edge weighs, between landmarks and from samples to them.
+    embedding : {"magnitude", "largest", "random_walk"}, default=None
+        Rows of unit length (the first two, which are the same here), or as the random walk on the bipartite graph has
+        them.
+    n_init : int, default=None
+        Restarts of k-means, which run on at most 20 000 samples; all samples take part in the last steps.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances.
+    max_iter : int, default=None
+        Largest number of steps of the solver.
+    tol : float, default=None
+        Relative change at which the solver stops.
+    block_size : int, default=10000
+        Rows that are read and worked on at a time. Whatever the source yields is cut anew, so that the clusters do not
+        depend on how it was cut.
+    n_jobs : int, default=None
+        Blocks that are worked on at the same time, each by a thread; one if None. The result does not depend on it.
+    record_objective : bool, default=False
+        Record the objective in ``history_``.
+    callback : callable, default=None
+        Called after every step of the solver, as for :class:`LKG`.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sample, the landmarks and the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
+        has fewer distinct points.
+    n_clusters_ : int
+        Number of clusters, given or chosen.
+    n_clusters_evidence_ : dict of ndarray or None
+        What speaks for each number that was tried; None if the number was given.
+    landmarks_ : array or csr matrix of shape (n_landmarks, n_features)
+        Landmarks.
+    landmark_labels_ : ndarray of shape (n_landmarks,)
+        Cluster of each landmark.
+    graph_ : ndarray of shape (n_landmarks, n_landmarks)
+        Symmetric affinity of the landmarks.
+    kernel_ : ndarray of shape (n_landmarks, n_landmarks)
+        K, the consensus kernel of the landmarks.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        Weight of each candidate; not negative, sum 1.
+    kernel_names_ : list of str
+        Readable name of each candidate.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Coordinates of the samples, float32.
+    singular_values_ : ndarray of shape (n_clusters,)
+        Of the normalised bipartite graph, the largest first; as many ones as it has connected components.
+    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+        Centres of the clusters in the embedding.
+    n_iter_ : int
+        Steps that the solver made.
+    status_ : str
+        How the solver ended, as for :class:`LKG`.
+    history_ : dict of ndarray
+        Values per step of the solver, as for :class:`LKG`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    Notes
+    -----
+    With W the edges of all samples, rows of sum 1, and C the sums of its columns, the eigenvectors u of
+    :math:`C^{-1/2} W^\top W C^{-1/2}` with eigenvalues :math:`\sigma^2` give a sample the coordinates
+    :math:`w C^{-1/2} u / \sigma`. The p x p matrix is summed over blocks in float64. The samples are gone through
+    twice, or once if landmarks are given (once more if a sample keeps over 100 edges); beside the blocks in work, a fit
+    holds `landmark_neighbors` edges and ``n_clusters_`` coordinates of each sample.
+
+    References
+    ----------
+    Z. Kang, L. Wen, W. Chen, Z. Xu: Low-rank kernel learning for graph-based clustering. Knowledge-Based Systems
+    163 (2019) 510-517.
+
+    X. Chen, D. Cai: Large scale spectral clustering with landmark-based representation. AAAI (2011) 313-318.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import LandmarkLKG
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat([[0.0, 5.0], [5.0, 0.0]], 500, axis=0) + rng.normal(size=(1000, 2))
+    >>> model = LandmarkLKG(n_clusters=2, n_landmarks=50, random_state=0).fit(X)
+    >>> np.bincount(model.labels_).tolist()
+    [500, 500]
+    >>> model.predict([[0.0, 4.0], [4.0, 0.0]]).tolist()
+    [0, 1]
+    """
+
+    _parameter_constraints: ClassVar = {
+        **{
+            name: legal
+            for name, legal in LKG._parameter_constraints.items()
+            if name not in ("thresholding", "storage", "memory_budget", "device")
+        },
+        "n_landmarks": [COUNT, AUTO],
+        "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
+        "landmark_neighbors": [COUNT, StrOptions({"all"})],
+        "embedding": [StrOptions({"magnitude", "largest", "random_walk"}), None],
+        "block_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        n_landmarks="auto",
+        landmarks="k-means",
+        landmark_neighbors=5,
+        preset="recommended",
+        graph_penalty=None,
+        alpha=None,
+        beta=None,
+        gamma=None,
+        mu=None,
+        mu_growth=None,
+        kernels=None,
+        graph_start=None,
+        kernel_start=None,
+        weights_problem=None,
+        graph_from=None,
+        n_neighbors=None,
+        edge_weights=None,
+        embedding=None,
+        n_init=None,
+        restart_score="inertia",
+        max_iter=None,
+        tol=None,
+        block_size=10000,
+        n_jobs=None,
+        record_objective=False,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.landmark_neighbors = landmark_neighbors
+        self.preset = preset
+        self.graph_penalty = graph_penalty
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.mu = mu
+        self.mu_growth = mu_growth
+        self.kernels = kernels
+        self.graph_start = graph_start
+        self.kernel_start = kernel_start
+        self.weights_problem = weights_problem
+        self.graph_from = graph_from
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+        self.record_objective = record_objective
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # coordinates are float32
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn kernel and graph on landmarks, and cluster all samples through them.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+            Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a .npy or Parquet
+            file; or an object that yields blocks of rows every time it is gone through, such as a list of matrices.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        LandmarkLKG
+            The fitted estimator.
+        """
+        settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
+        random_state = check_random_state(self.random_state)
+        source = open_blocks(self, X, self.block_size)
+        self.landmarks_ = self._choose(source, settings, random_state)
+        self._learn(settings, random_state)
+        self._embed(source, settings)
+        self._cluster(settings, random_state)
+        return self
+
+    def predict(self, X):
+        """Return the clusters of samples: the nearest centre in the embedding.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+            Samples as for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels; those of ``labels_`` for the fitted samples.
+        """
+        placed = self.transform(X)
+        return Centres(self.cluster_centers_).nearest(placed, self.block_size)
+
+    def transform(self, X):
+        """Return the coordinates of samples in the embedding that was clustered.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+            Samples as for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Coordinates, float32; those of ``embedding_`` for the fitted samples.
+        """
+        check_is_fitted(self)
+        return self._place(open_blocks(self, X, self.block_size, reset=False))
+
+    def _choose(self, source: BlockSource, settings: dict[str, Any], random_state: np.random.RandomState) -> Array:
+        """Return the landmarks."""
+        if isinstance(settings["kernels"], str) and settings["kernels"] == "precomputed":
+            raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
+        if not isinstance(self.landmarks, str):
+            return self._check_landmarks(source.width)
+        asked = DEFAULT_LANDMARKS if self.n_landmarks == "auto" else int(self.n_landmarks)
+        pool = sample_rows(source, POOL * asked, random_state)
+        n = source.n_samples or 0
+        check_n_clusters(self.n_clusters, n)
+        if self.n_landmarks != "auto" and asked > n:
+            raise ValueError(f"n_landmarks={asked} is above n_samples={n}; ask for at most {n} landmarks.")
+        asked = min(asked, n)
+        self._check_enough(asked)
+        if self.landmarks in ("k-means", "k-means++"):
+            chosen = pool[spread(pool, asked, random_state)]
+            return settle(pool, chosen, LLOYD_STEPS) if self.landmarks == "k-means" else chosen
+        if self.landmarks == "random" or asked == n:
+            return pool[:asked]
+        return pool[draw(self._leverages(pool, asked, settings), asked, random_state)]
+
+    def _check_landmarks(self, width: int) -> Array:
+        """Return given landmarks, or say why they do not fit the samples."""
+        given = check_array(self.landmarks, accept_sparse="csr", dtype=FLOATS, input_name="landmarks", copy=True)
+        if given.shape[1] != width:
+            raise ValueError(f"landmarks has {given.shape[1]} features, and X has {width}; give both the same.")
+        self._check_enough(given.shape[0])
+        return given
+
+    def _check_enough(self, n_landmarks: int) -> None:
+        if not isinstance(self.n_clusters, str) and n_landmarks < self.n_clusters:
+            raise ValueError(
+                f"n_landmarks={n_landmarks} is below n_clusters={self.n_clusters}; give at least as many landmarks as "
+                "clusters, better ten times as many."
+            )
+
+    def _leverages(self, pool: Array, n_pilots: int, settings: dict[str, Any]) -> np.ndarray:
+        """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
+        pilots = pool[:n_pilots]
+        banks = banks_for(settings["kernels"], [pilots])
+        stack = stack_bank([pilots], banks)
+        bank, average = FittedBank.of([pilots], banks, stack), np.full(len(banks[0]), 1 / len(banks[0]))
+        crosses = [bank.cross([pool[rows]], average) for rows in row_slices(pool.shape[0], n_pilots)]
+        cross = np.concatenate(crosses)
+        return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings["alpha"])
+
+    def _learn(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
+        """Fit the core on the landmarks, and set what it has found."""
+        shared = set(LKG._parameter_constraints) - {"n_jobs", "n_init", "random_state"}
+        asked = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
+        core = LKG(**asked, n_init=1, random_state=random_state).fit(self.landmarks_)
+        for name in ("graph_", "kernel_", "kernel_weights_", "kernel_names_", "n_clusters_", "n_clusters_evidence_"):
+            setattr(self, name, getattr(core, name))
+        self.n_iter_, self.status_, self.history_ = core.n_iter_, core.status_, core.history_
+        squared = settings["graph_penalty"] == "frobenius"
+        K = np.asarray(core.kernel_, dtype=np.float64)
+        self._bank = core._fitted.bank
+        self._expression = Expression.of(K, settings["alpha" if squared else "mu"], None, "learned")
+        self._edge_weights = settings["edge_weights"]
+
+    def _edges(self, block: Array) -> Edges:
+        """Express a block of samples over the landmarks."""
+        p, weights = self.kernel_.shape[0], np.asarray(self.kernel_weights_, dtype=np.float64)
+        kept = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
+        parts = []
+        for rows in row_slices(block.shape[0], p):
+            cross = self._bank.cross([block[rows]], weights)
+            parts.append(Edges.strongest(self._expression.edges(cross), kept, self._edge_weights))
+        return Edges.join(parts)
+
+    def _embed(self, source: BlockSource, settings: dict[str, Any]) -> None:
+        """Sum the bipartite graph over all samples, and place them by it."""
+        p = self.kernel_.shape[0]
+        keep = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
+        reduction, kept = Reduction(p), []
+        with blas_threads(p, 1):
+            for edges in _in_order(self._edges, source, self.n_jobs):
+                reduction.add(edges)
+                if keep:
+                    kept.append(edges)
+        check_n_clusters(self.n_clusters_, source.n_samples or 0)
+        self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings["embedding"])
+        self.singular_values_ = self._placement.values
+        if keep:
+            self.embedding_ = np.concatenate([self._placement.place(edges) for edges in kept])
+        else:
+            self.embedding_ = self._place(source)
+
+    def _place(self, source: Iterable[Array]) -> np.ndarray:
+        """Return the coordinates of samples, block by block."""
+        with blas_threads(self.kernel_.shape[0], 1):
+            return np.concatenate(
+                list(_in_order(lambda block: self._placement.place(self._edges(block)), source, self.n_jobs))
+            )
+
+    def _cluster(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
+        """Find centres on a part of the samples, and improve them on all."""
+        keys = random_state.random_sample(self.embedding_.shape[0])
+        part = np.sort(np.argsort(keys, kind="stable")[:SUBSAMPLE])
+        with blas_threads(self.n_clusters_, 1):
+            centres = find_centres(
+                self.embedding_[part],
+                self.n_clusters_,
+                n_init=settings["n_init"],
+                by_distance=self.restart_score == "distance",
+                random_state=random_state,
+            )
+            centres, self.labels_ = centres.improve(self.embedding_, self.block_size, LLOYD_STEPS)
+        self.cluster_centers_ = centres.points
+        self.landmark_labels_ = centres.nearest(self._place([self.landmarks_]), self.block_size)
+
+
+def _in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None) -> Iterator[_Result]:
+    """Yield the results for all items in their order, a few of them computed at a time."""
+    if n_jobs is None or n_jobs == 1:
+        yield from map(function, items)
+        return
+    left = iter(items)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        running: deque[Future[_Result]] = deque(pool.submit(function, item) for item in islice(left, n_jobs))
+        while running:
+            done = running.popleft().result()
+            running.extend(pool.submit(function, item) for item in islice(left, 1))
+            yield done

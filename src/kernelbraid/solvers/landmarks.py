@@ -1,0 +1,266 @@
+"""Clusters of many samples through a few landmarks.
+
+Every sample is expressed over p landmarks and keeps its strongest edges, W (n, p) with rows of sum one. The graph of
+samples and landmarks is bipartite; the singular vectors of its normalised matrix W C^-1/2, where C holds the sums of
+the columns, come from the p x p matrix C^-1/2 W'W C^-1/2, to which every block of samples adds its part. Blocks live in
+the memory of the host, as NumPy arrays.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+
+from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal
+from kernelbraid._linalg import eigh
+from kernelbraid._typing import Array
+from kernelbraid.ops.refinement import EdgeWeights
+from kernelbraid.ops.spectral import Spectrum, unit_rows
+from kernelbraid.solvers.kmeans import FeatureSpace, Labels, Matrix, Rule, best_of, plus_plus
+
+Single: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+# Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
+NOTHING = 1e-7
+# Edges of a sample beyond which dense products are faster than sparse ones, as a share of the landmarks.
+DENSE_SHARE = 0.125
+
+
+def row_slices(n: int, p: int) -> Iterator[slice]:
+    """Yield slices of n rows whose p columns stay in the cache."""
+    size = max(1, BLOCK_SIZE // p)
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The strongest edges from samples to landmarks; the weights of a sample sum to one."""
+
+    index: np.ndarray[Any, np.dtype[np.int32]]  # landmarks, (n, r)
+    weights: Single  # (n, r)
+    n_landmarks: int
+
+    @classmethod
+    def strongest(cls, coefficients: Array, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Edges":
+        """Keep the largest coefficients, (n, p), of each sample; they are not negative, and none is all zero."""
+        n, p = coefficients.shape
+        r = p if n_neighbors is None else min(n_neighbors, p)
+        if r < p:
+            index = np.sort(np.argpartition(coefficients, p - r, axis=1)[:, p - r :], axis=1)
+            weights = np.take_along_axis(coefficients, index, axis=1)
+        else:
+            index, weights = np.broadcast_to(np.arange(p), (n, p)), coefficients
+        if edge_weights == "binary":
+            weights = (weights > 0).astype(float)
+        weights = weights / weights.sum(axis=1, keepdims=True)  # "scaled" and "learned" are the same now
+        return cls(index.astype(np.int32), weights.astype(np.float32), p)
+
+    @classmethod
+    def join(cls, parts: "list[Edges]") -> "Edges":
+        """Return the edges of several blocks of samples."""
+        index, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "weights"))
+        return cls(index, weights, parts[0].n_landmarks)
+
+    def matrix(self) -> Array:
+        """Return W, (n, p), sparse unless most of it is there."""
+        n, r = self.index.shape
+        weights = self.weights.astype(np.float64)
+        if r == self.n_landmarks:
+            return weights
+        starts = np.arange(0, n * r + 1, r)
+        W = sparse.csr_array((weights.ravel(), self.index.ravel(), starts), shape=(n, self.n_landmarks))
+        return W.toarray() if r > DENSE_SHARE * self.n_landmarks else W
+
+
+@dataclass
+class Reduction:
+    """What the embedding needs to know about all samples."""
+
+    n_landmarks: int
+    products: Matrix = field(init=False)  # W'W, (p, p)
+    totals: Matrix = field(init=False)  # sums of the columns of W, (p,)
+
+    def __post_init__(self) -> None:
+        self.products = np.zeros((self.n_landmarks, self.n_landmarks))
+        self.totals = np.zeros(self.n_landmarks)
+
+    def add(self, edges: Edges) -> None:
+        """Add a block of samples."""
+        for rows in row_slices(edges.index.shape[0], edges.n_landmarks):
+            W = Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks).matrix()
+            products = W.T @ W
+            self.products += products.toarray() if sparse.issparse(products) else products
+            self.totals += W.sum(axis=0)
+
+
+@dataclass(frozen=True)
+class BipartiteEmbedding:
+    """How edges to landmarks place samples."""
+
+    basis: Matrix  # C^-1/2 u / sigma, (p, k): edges times basis give coordinates
+    values: Matrix  # sigma, (k,)
+    spectrum: Spectrum
+
+    @classmethod
+    def of(cls, reduction: Reduction, n_components: int, spectrum: Spectrum) -> "BipartiteEmbedding":
+        """Take the singular vectors of largest singular value; for ``"random_walk"`` rows keep their lengths."""
+        C = reduction.totals
+        scale = np.where(C > 0, 1 / np.sqrt(np.where(C > 0, C, 1.0)), 0.0)
+        A = scale[:, None] * reduction.products * scale[None, :]
+        values, vectors = eigh(A / 2 + A.T / 2, overwrite=True)
+        order = np.argsort(-values, kind="stable")[:n_components]
+        sigma = np.sqrt(np.maximum(values[order], 0.0))
+        known = sigma > NOTHING * sigma[0]
+        inverse = np.where(known, 1 / np.where(known, sigma, 1.0), 0.0)
+        return cls(scale[:, None] * vectors[:, order] * inverse[None, :], sigma, spectrum)
+
+    def place(self, edges: Edges) -> Single:
+        """Return the coordinates of samples, (n, k)."""
+        n = edges.index.shape[0]
+        placed = np.empty((n, self.basis.shape[1]), dtype=np.float32)
+        for rows in row_slices(n, edges.n_landmarks):
+            W = Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks).matrix()
+            coordinates = W @ self.basis
+            placed[rows] = coordinates if self.spectrum == "random_walk" else unit_rows(coordinates)
+        return placed
+
+
+@dataclass(frozen=True)
+class Centres:
+    """Centres of clusters in the embedding."""
+
+    points: Matrix  # (k, d)
+
+    def nearest(self, placed: Single, size: int) -> Labels:
+        """Return the nearest centre of each sample, in blocks of so many rows."""
+        lengths = (self.points * self.points).sum(axis=1)
+        blocks = (placed[start : start + size].astype(np.float64) for start in range(0, placed.shape[0], size))
+        found = [np.argmin(lengths - 2 * (block @ self.points.T), axis=1) for block in blocks]
+        return np.concatenate(found).astype(np.int64)
+
+    def improve(self, placed: Single, size: int, max_iter: int) -> "tuple[Centres, Labels]":
+        """Make Lloyd's steps over all samples; a cluster that runs empty keeps its centre.
+
+        The clusters are numbered in the order in which they appear.
+        """
+        centres, labels = self, self.nearest(placed, size)
+        for _ in range(max_iter):
+            centres = Centres(_means(placed, labels, centres.points, size))
+            before, labels = labels, centres.nearest(placed, size)
+            if np.array_equal(before, labels):
+                break
+        present, first = np.unique(labels, return_index=True)
+        order = present[np.argsort(first)]
+        order = np.concatenate([order, np.setdiff1d(np.arange(self.points.shape[0]), order)])
+        return Centres(centres.points[order]), np.argsort(order)[labels]
+
+
+def _means(placed: Single, labels: Labels, centres: Matrix, size: int) -> Matrix:
+    """Return the means of clusters, summed block by block; the old centre of an empty one."""
+    k, n = centres.shape[0], placed.shape[0]
+    sums, counts = np.zeros_like(centres), np.bincount(labels, minlength=k)
+    for start in range(0, n, size):
+        mine = labels[start : start + size]
+        member = sparse.csr_array((np.ones(len(mine)), (mine, np.arange(len(mine)))), shape=(k, len(mine)))
+        sums += member @ placed[start : start + size].astype(np.float64)
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+
+
+def find_centres(
+    points: Array, n_clusters: int, *, n_init: int, by_distance: bool, random_state: np.random.RandomState
+) -> Centres:
+    """Return the centres of the best among `n_init` runs of k-means, each started by k-means++."""
+    points = np.asarray(points, dtype=np.float64)
+    space = FeatureSpace(points)
+    starts = plus_plus(space, n_init, n_clusters, random_state)
+    return Centres(np.asarray(best_of(space, starts, n_clusters, Rule(by_distance=by_distance)).centres @ points))
+
+
+def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> Labels:
+    """Draw different rows one after the other, far ones with higher probability (k-means++).
+
+    Parameters
+    ----------
+    X : array or csr matrix of shape (n, d)
+        Samples.
+    n_landmarks : int
+        p, at most n.
+    random_state : numpy.random.RandomState
+        Draws one number for each landmark.
+
+    Returns
+    -------
+    ndarray of shape (n_landmarks,)
+        Rows in the order in which they were drawn; copies of a row only when no others are left.
+    """
+    X = X.astype(np.float64)
+    X = X / (float(abs(X).max()) or 1.0)
+    squares, n = _squares(X), X.shape[0]
+    nearest, left = np.full(n, np.inf), np.ones(n, dtype=bool)
+    chosen = np.empty(n_landmarks, dtype=np.int64)
+    for position in range(n_landmarks):
+        odds = np.where(left, nearest, 0.0) if position else left.astype(float)
+        totals = np.cumsum(odds if odds.any() else left)
+        row = int(np.searchsorted(totals, random_state.random_sample() * totals[-1], side="right"))
+        row = row if row < n and left[row] else int(np.argmax(left))  # odds too small to be told apart
+        chosen[position], left[row] = row, False
+        own = X[[row], :]
+        products = np.asarray((X @ own.T).toarray() if sparse.issparse(X) else X @ own.T).ravel()
+        distances = squares + squares[row] - 2 * products
+        nearest = np.minimum(nearest, np.where(distances > 1e-14 * (squares + squares[row]), distances, 0.0))
+    return chosen
+
+
+def settle(X: Array, landmarks: Array, max_iter: int) -> Array:
+    """Move landmarks to the means of the samples that are nearest to them, so many times; a lonely one stays.
+
+    Both matrices are dense, or both sparse.
+    """
+    p, dtype = landmarks.shape[0], landmarks.dtype
+    X, landmarks = X.astype(np.float64), landmarks.astype(np.float64)
+    before = None
+    for _ in range(max_iter):
+        lengths = _squares(landmarks)
+        nearest = np.concatenate([_nearest(X[rows], landmarks, lengths) for rows in row_slices(X.shape[0], p)])
+        if before is not None and np.array_equal(before, nearest):
+            break
+        before, counts = nearest, np.bincount(nearest, minlength=p)
+        lonely = np.flatnonzero(counts == 0)
+        # Row i of the shares forms the mean of landmark i; a lonely one is the mean of itself.
+        places = (np.concatenate([nearest, lonely]), np.arange(X.shape[0] + len(lonely)))
+        shares = sparse.csr_array((1 / np.maximum(counts, 1)[places[0]], places), shape=(p, len(places[0])))
+        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
+        landmarks = shares @ stack([X, landmarks[lonely]])
+    return landmarks.astype(dtype)
+
+
+def _squares(X: Array) -> Matrix:
+    """Return the squared lengths of the rows."""
+    return np.asarray(X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1)).ravel()
+
+
+def _nearest(X: Array, landmarks: Array, lengths: Matrix) -> Labels:
+    products = X @ landmarks.T
+    products = products.toarray() if sparse.issparse(products) else products
+    return np.asarray(np.argmin(lengths - 2 * products, axis=1))
+
+
+def leverage_scores(cross: Matrix, K: Matrix, alpha: float) -> Matrix:
+    """Return ridge leverage scores of samples, from their kernel values (n, q) with q pilots and those of the pilots.
+
+    With the kernel of Nystroem, B B' for B = cross K^-1/2, they are the diagonal of B (B'B + alpha I)^-1 B'.
+    """
+    A = cross.T @ cross + alpha * K
+    ridge = 1e-10 * float(np.trace(A)) / A.shape[0]  # K may be indefinite by rounding, or singular
+    values = np.linalg.eigvalsh(A)
+    A = add_to_diagonal(A, max(ridge, ridge - float(values[0])))
+    return np.asarray((cross * cho_solve(cho_factor(A), cross.T).T).sum(axis=1))
+
+
+def draw(scores: Matrix, n_landmarks: int, random_state: np.random.RandomState) -> Labels:
+    """Draw different rows with probabilities proportional to their scores (exponential clocks)."""
+    clocks = -np.log(1 - random_state.random_sample(scores.shape[0])) / np.maximum(scores, 1e-300)
+    return np.argsort(clocks, kind="stable")[:n_landmarks]

@@ -1,0 +1,232 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import laplacian_kernel
+
+from kernelbraid import LKG, LandmarkLKG
+from kernelbraid.metrics import evaluate
+from problems import blobs
+
+
+def rings(n):
+    """Two groups of three concentric rings, with noise in 64 features."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(6, size=n)
+    angle, radius = rng.uniform(0, 2 * np.pi, n), 1 + 2 * (y % 3) + rng.normal(0, 0.12, n)
+    X = rng.normal(0, 0.02, (n, 64))
+    X[:, 0] += radius * np.cos(angle) + 12 * (y // 3)
+    X[:, 1] += radius * np.sin(angle)
+    return X.astype(np.float32), y
+
+
+X, y = blobs(n=300, d=6, k=3)
+
+
+def fit(samples=X, k=3, **parameters):
+    return LandmarkLKG(k, **{"n_landmarks": 40, "random_state": 0, **parameters}).fit(samples)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    samples, labels = load_digits(return_X_y=True)
+    return samples[:600], labels[:600]
+
+
+def test_rings_are_found_at_the_defaults_whatever_the_size_of_blocks():
+    samples, labels = rings(5000)
+    model = LandmarkLKG(6, n_landmarks=500, random_state=0).fit(samples)
+    assert adjusted_rand_score(labels, model.labels_) > 0.95
+    assert "neighbours k=10" in model.kernel_names_
+    assert model.landmarks_.dtype == np.float32
+    other = LandmarkLKG(6, n_landmarks=500, block_size=777, n_jobs=2, random_state=0).fit(samples)
+    assert adjusted_rand_score(other.labels_, model.labels_) >= 0.999
+    np.testing.assert_array_equal(model.predict(samples), model.labels_)
+    fresh, expected = rings(6000)
+    assert adjusted_rand_score(expected[5000:], model.predict(fresh[5000:])) > 0.9
+
+
+def test_digits_are_clustered_as_well_as_by_all_of_them(digits):
+    samples, labels = digits
+    full = evaluate(labels, LKG(10, random_state=0).fit(samples).labels_)
+    found = evaluate(labels, LandmarkLKG(10, n_landmarks=100, random_state=0).fit(samples).labels_)
+    assert found["acc"] > full["acc"] - 0.03
+
+
+@pytest.mark.parametrize("landmarks", ["k-means", "k-means++", "leverage", "random", X[::10]])
+def test_blobs_are_found_through_any_landmarks(landmarks):
+    model = fit(landmarks=landmarks)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    n = 30 if isinstance(landmarks, np.ndarray) else 40
+    assert model.graph_.shape == model.kernel_.shape == (n, n)
+    assert model.landmarks_.shape == (n, 6)
+    assert model.landmark_labels_.shape == (n,)
+    if isinstance(landmarks, str) and landmarks != "k-means":
+        rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
+        assert len(set(rows)) == n
+        np.testing.assert_array_equal(model.landmark_labels_, model.labels_[rows])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"preset": "authors"},
+        {"preset": "paper", "random_state": 1},
+        {"gamma": 10.0},
+        {"landmark_neighbors": "all"},
+        {"landmark_neighbors": 1000},
+        {"edge_weights": "binary"},
+        {"edge_weights": "learned", "n_neighbors": "all"},
+        {"embedding": "random_walk"},
+        {"restart_score": "distance"},
+        {"kernels": [laplacian_kernel]},
+        {"n_jobs": 3, "block_size": 11},
+        {"record_objective": True},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_setting_finds_blobs_and_predicts_them(parameters):
+    model = fit(**parameters)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_weights_status_and_history_are_those_of_the_core():
+    model = fit(gamma=10.0, landmarks=X[::10])
+    core = LKG(3, gamma=10.0, random_state=0).fit(X[::10])
+    np.testing.assert_array_equal(model.kernel_weights_, core.kernel_weights_)
+    np.testing.assert_array_equal(model.graph_, core.graph_)
+    assert model.status_ == core.status_
+    assert model.kernel_names_ == core.kernel_names_
+    assert model.history_.keys() == core.history_.keys()
+    assert model.n_iter_ == core.n_iter_ == len(model.history_["mu"])
+
+
+class Stream:
+    def __iter__(self):
+        return iter(np.array_split(X, 17))
+
+
+def test_every_source_gives_the_same_labels(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as pq
+
+    np.save(tmp_path / "X.npy", X)
+    pq.write_table(pa.table({f"f{i}": column for i, column in enumerate(X.T)}), tmp_path / "X.parquet")
+    expected = fit(block_size=64)
+    for source in (
+        np.load(tmp_path / "X.npy", mmap_mode="r"),
+        tmp_path / "X.npy",
+        str(tmp_path / "X.parquet"),
+        [X[:1], X[1:150], X[150:]],
+        Stream(),
+        sparse.csr_array(X),
+        sparse.csr_matrix(X),
+    ):
+        model = fit(source, block_size=64)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(source), expected.labels_)
+        np.testing.assert_array_equal(expected.predict(source), expected.labels_)
+        assert model.n_features_in_ == 6
+        assert sparse.issparse(model.landmarks_) == sparse.issparse(source)
+
+
+@pytest.mark.parametrize("landmarks", ["k-means", "leverage"])
+def test_the_size_of_blocks_and_the_number_of_threads_change_no_cluster(digits, landmarks):
+    samples, _ = digits
+
+    def labels(**parameters):
+        return fit(samples, 10, landmarks=landmarks, **parameters).labels_
+
+    expected = labels(block_size=100)
+    np.testing.assert_array_equal(expected, labels(block_size=100))
+    np.testing.assert_array_equal(expected, labels(block_size=100, n_jobs=2))
+    for size in (1, 37, 10_000):
+        assert adjusted_rand_score(expected, labels(block_size=size)) >= 0.999
+
+
+def test_the_number_of_clusters_may_be_chosen():
+    model = fit(k="auto")
+    assert model.n_clusters_ == 3
+    assert model.n_clusters_evidence_["n_clusters"][0] == 2
+    assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_single_samples_are_predicted_like_all_of_them():
+    model = fit()
+    assert [int(model.predict(row[None])[0]) for row in X[:20]] == model.labels_[:20].tolist()
+
+
+def test_samples_far_from_all_landmarks_get_a_label():
+    model = fit(kernels="near")
+    assert np.isfinite(model.transform(X * 1e3)).all()
+    assert set(model.predict(X * 1e3)) <= {0, 1, 2}
+
+
+def test_a_model_can_be_pickled_and_cloned():
+    model = fit()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
+    assert not hasattr(clone(model), "labels_")
+    assert fit().get_feature_names_out().tolist() == ["landmarklkg0", "landmarklkg1", "landmarklkg2"]
+
+
+def test_by_default_all_of_few_samples_are_landmarks():
+    assert fit(n_landmarks="auto").landmarks_.shape == (300, 6)
+
+
+def spoilt():
+    samples = X.copy()
+    samples[123, 4] = np.nan
+    return samples
+
+
+@pytest.mark.parametrize(
+    ("samples", "parameters", "message"),
+    [
+        (X, {"n_landmarks": 301}, "n_landmarks=301 is above n_samples=300; ask for at most 300 landmarks"),
+        (X, {"n_landmarks": 2}, "n_landmarks=2 is below n_clusters=3; give at least as many landmarks"),
+        (X, {"landmarks": X[:2]}, "n_landmarks=2 is below n_clusters=3"),
+        (X, {"landmarks": X[:, :5]}, "landmarks has 5 features, and X has 6"),
+        (X, {"landmarks": spoilt()}, "landmarks contains NaN"),
+        (X[:2], {"n_landmarks": "auto"}, "n_samples=2 is below n_clusters=3"),
+        (X[:2], {"landmarks": X[:10]}, "n_samples=2 is below n_clusters=3"),
+        ([X[:9], X[9:, :2]], {}, "block 1 of X has 2 features, and block 0 has 6"),
+        (spoilt(), {"block_size": 10}, r"block 12 of X contains NaN \(row 3 of the block, row 123 of X, column 4\)"),
+        ((block for block in [X]), {}, "X is a generator, which can be gone through once"),
+        (X @ X.T, {"kernels": "precomputed"}, "kernels='precomputed' has no samples to take landmarks from"),
+        (X, {"kernels": "unknown"}, "kernels='unknown' is no bank"),
+        (X, {"block_size": 0}, "'block_size' parameter"),
+        (X, {"landmarks": "some"}, "'landmarks' parameter"),
+    ],
+)
+def test_bad_input_gets_a_clear_sentence(samples, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fit(samples, **parameters)
+
+
+def test_new_samples_with_other_features_are_refused():
+    model = fit()
+    for samples in (X[:, :4], [X[:, :4]]):
+        with pytest.raises(ValueError, match="X has 4 features, but LandmarkLKG is expecting 6 features as input"):
+            model.predict(samples)
+
+
+def test_a_fit_beyond_the_memory_names_this_way_out():
+    samples = np.random.default_rng(0).random((600, 12))
+    with pytest.raises(MemoryError, match=r"or LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"):
+        LKG(3, memory_budget=1e6).fit(samples)
+    with pytest.raises(MemoryError, match=r"float32 data .* or fewer samples"):
+        LKG(3, memory_budget=1e6).fit([samples, samples])
+
+
+def test_landmarks_and_samples_may_be_of_different_kinds():
+    expected = fit(landmarks=X[::10]).labels_
+    np.testing.assert_array_equal(fit(sparse.csr_array(X), landmarks=X[::10]).labels_, expected)
+    np.testing.assert_array_equal(fit(X, landmarks=sparse.csr_matrix(X[::10])).labels_, expected)
