@@ -89,7 +89,7 @@ def test_blobs_are_found_through_any_landmarks(landmarks):
         {"n_jobs": 3, "block_size": 11},
         {"record_objective": True},
     ],
-    ids=str,
+    ids=lambda parameters: "-".join(parameters),
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_every_setting_finds_blobs_and_predicts_them(parameters):
