@@ -274,5 +274,5 @@ def test_the_study_compares_ours_and_the_rivals_on_the_nine_data_sets():
         assert {trial.seed for trial in mine} == ({0} if method == "HDBSCAN" else {0, 1, 2})
         assert not any(trial.parameters for trial in mine)
     candidates = [trial for trial in experiment.trials if trial.study == "candidates"]
-    assert len(candidates) == 9 * 10 * 3
+    assert len(candidates) == 8 * 10 * 3 + 10  # one seed on TDT2
     assert all(trial.study for trial in experiment.trials)
