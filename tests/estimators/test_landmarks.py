@@ -91,7 +91,7 @@ def test_blobs_are_found_through_any_landmarks(landmarks):
     ],
     ids=lambda parameters: "-".join(parameters),
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # some settings need more steps
 def test_every_setting_finds_blobs_and_predicts_them(parameters):
     model = fit(**parameters)
     assert adjusted_rand_score(y, model.labels_) == 1

@@ -5,8 +5,8 @@ import pytest
 from kernelbraid import plotting
 
 matplotlib = pytest.importorskip("matplotlib")
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib import pyplot  # noqa: E402 (only if there is a matplotlib)
+from matplotlib.figure import Figure  # noqa: E402 (the same)
 
 
 @pytest.fixture(params=plotting.__all__)

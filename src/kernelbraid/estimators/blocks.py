@@ -1,8 +1,12 @@
 """Samples that are gone through again and again, in blocks of rows, wherever they are kept."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +15,9 @@ from sklearn.utils.validation import validate_data
 from kernelbraid._arrays import is_foreign, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import FLOATS, forget_names, is_view_list, set_features
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 PARQUET = (".parquet", ".pq")
 
@@ -111,7 +118,7 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
     elif is_foreign(X):
         return open_blocks(estimator, to_numpy(X), size, reset=reset)
     elif _is_iterable_of_blocks(X):
-        pieces = lambda: X  # noqa: E731
+        pieces = partial(iter, X)
     else:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return BlockSource(_slices(X, size), size)
@@ -242,3 +249,17 @@ def sample_rows(blocks: Iterable[Array], count: int, random_state: np.random.Ran
         order = np.argsort(keys, kind="stable")[:count]
         kept, keys = [rows[order]], keys[order]
     return kept[0]
+
+
+def map_in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None) -> Iterator[_Result]:
+    """Yield the results for all items in their order, a few of them computed at a time."""
+    if n_jobs is None or n_jobs == 1:
+        yield from map(function, items)
+        return
+    left = iter(items)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        running: deque[Future[_Result]] = deque(pool.submit(function, item) for item in islice(left, n_jobs))
+        while running:
+            done = running.popleft().result()
+            running.extend(pool.submit(function, item) for item in islice(left, 1))
+            yield done

@@ -15,6 +15,11 @@ from kernelbraid.ops.spectral import spectral_vectors
 from kernelbraid.solvers.extension import Expression, Placement
 
 
+def expression_weight(settings: dict[str, Any]) -> float:
+    """Return the weight of the squared coefficients of new samples: that of the fit, or of its constraints."""
+    return float(settings["alpha"] if settings["graph_penalty"] == "frobenius" else settings["mu"])
+
+
 class FittedGraph:
     """A fitted graph with the samples it was fitted on.
 
@@ -44,10 +49,8 @@ class FittedGraph:
         """Return the edges of new samples to fitted ones, from kernel values."""
         if self._expression is None:
             asked = self.settings
-            squared = asked["graph_penalty"] == "frobenius"
             kept = None if asked["n_neighbors"] == "all" else asked["n_neighbors"]
-            weight = asked["alpha"] if squared else asked["mu"]
-            self._expression = Expression.of(kernel, weight, kept, asked["edge_weights"])
+            self._expression = Expression.of(kernel, expression_weight(asked), kept, asked["edge_weights"])
         return self._expression.edges(asarray_like(cross, self._expression.inverse))
 
     def embed(self, edges: Array, graph: Array, n_clusters: int) -> Array:

@@ -1,11 +1,8 @@
 """LKG for many samples, through landmarks."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -15,7 +12,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, FLOATS, Interval, StrOptions, check_n_clusters, fit_context
-from kernelbraid.estimators.blocks import BlockSource, open_blocks, sample_rows
+from kernelbraid.estimators.blocks import BlockSource, map_in_order, open_blocks, sample_rows
+from kernelbraid.estimators.inductive import expression_weight
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
@@ -38,9 +36,6 @@ DEFAULT_LANDMARKS = 500
 POOL, SUBSAMPLE = 20, 20_000
 LLOYD_STEPS = 10  # of landmarks from rows that are spread out, and over all samples from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
-
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -390,10 +385,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         for name in ("graph_", "kernel_", "kernel_weights_", "kernel_names_", "n_clusters_", "n_clusters_evidence_"):
             setattr(self, name, getattr(core, name))
         self.n_iter_, self.status_, self.history_ = core.n_iter_, core.status_, core.history_
-        squared = settings["graph_penalty"] == "frobenius"
         K = np.asarray(core.kernel_, dtype=np.float64)
         self._bank = core._fitted.bank
-        self._expression = Expression.of(K, settings["alpha" if squared else "mu"], None, "learned")
+        self._expression = Expression.of(K, expression_weight(settings), None, "learned")
         self._edge_weights = settings["edge_weights"]
 
     def _edges(self, block: Array) -> Edges:
@@ -412,7 +406,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         keep = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
         reduction, kept = Reduction(p), []
         with blas_threads(p, 1):
-            for edges in _in_order(self._edges, source, self.n_jobs):
+            for edges in map_in_order(self._edges, source, self.n_jobs):
                 reduction.add(edges)
                 if keep:
                     kept.append(edges)
@@ -428,7 +422,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Return the coordinates of samples, block by block."""
         with blas_threads(self.kernel_.shape[0], 1):
             return np.concatenate(
-                list(_in_order(lambda block: self._placement.place(self._edges(block)), source, self.n_jobs))
+                list(map_in_order(lambda block: self._placement.place(self._edges(block)), source, self.n_jobs))
             )
 
     def _cluster(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
@@ -446,17 +440,3 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             centres, self.labels_ = centres.improve(self.embedding_, self.block_size, LLOYD_STEPS)
         self.cluster_centers_ = centres.points
         self.landmark_labels_ = centres.nearest(self._place([self.landmarks_]), self.block_size)
-
-
-def _in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None) -> Iterator[_Result]:
-    """Yield the results for all items in their order, a few of them computed at a time."""
-    if n_jobs is None or n_jobs == 1:
-        yield from map(function, items)
-        return
-    left = iter(items)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        running: deque[Future[_Result]] = deque(pool.submit(function, item) for item in islice(left, n_jobs))
-        while running:
-            done = running.popleft().result()
-            running.extend(pool.submit(function, item) for item in islice(left, 1))
-            yield done
