@@ -12,6 +12,8 @@ from kernelbraid.estimators import (
     MultipleKernelTwinGraph,
     SimplexGraph,
     TwinGraph,
+    load_model,
+    save_model,
 )
 
 __version__ = "0.1.0"
@@ -28,5 +30,7 @@ __all__ = [
     "SimplexGraph",
     "TwinGraph",
     "MultipleKernelTwinGraph",
+    "save_model",
+    "load_model",
     "__version__",
 ]

@@ -110,6 +110,13 @@ def kth_largest(A: Array, k: int) -> Array:
     return namespace(A).sort(A, axis=0)[A.shape[0] - k, :]
 
 
+def kth_smallest(A: Array, k: int) -> Array:
+    """Return the k-th smallest entry of every row, counted from 0."""
+    if is_numpy_array(A):
+        return np.partition(A, k, axis=1)[:, k]
+    return namespace(A).sort(A, axis=1)[:, k]
+
+
 def clip_negative(A: Array) -> Array:
     """Set negative elements to zero, in place where the backend can."""
     if is_numpy_array(A):

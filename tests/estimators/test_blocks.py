@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid import LKG
-from kernelbraid.estimators.blocks import open_blocks, sample_rows
+from kernelbraid.estimators.blocks import draw_rows, open_blocks, sample_rows
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((57, 4))
@@ -79,8 +79,6 @@ def test_a_data_frame_tells_its_names():
     estimator = LKG()
     open_blocks(estimator, pandas.DataFrame(X, columns=list("abcd")), 10)
     assert estimator.feature_names_in_.tolist() == list("abcd")
-    open_blocks(estimator, [X], 10)
-    assert not hasattr(estimator, "feature_names_in_")
 
 
 def test_an_index_of_pandas_is_no_feature(tmp_path):
@@ -175,7 +173,7 @@ def test_bad_files_get_a_clear_sentence(tmp_path):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_a_sample_does_not_depend_on_the_cut(form):
-    samples = [dense(sample_rows(blocks(form(X), size), 12, np.random.RandomState(0))) for size in (1, 7, 100)]
+    samples = [dense(sample_rows(blocks(form(X), size), 12, 0)) for size in (1, 7, 100)]
     assert samples[0].shape == (12, 4)
     np.testing.assert_array_equal(samples[0], samples[1])
     np.testing.assert_array_equal(samples[0], samples[2])
@@ -186,10 +184,16 @@ def test_a_sample_is_uniform():
     rows = np.arange(40.0).reshape(-1, 1)
     counts = np.zeros(40)
     for seed in range(400):
-        counts[sample_rows(blocks(rows, 7), 10, np.random.RandomState(seed)).ravel().astype(int)] += 1
+        counts[sample_rows(blocks(rows, 7), 10, seed).ravel().astype(int)] += 1
     assert abs(counts - 100).max() < 40  # five standard deviations
 
 
+def test_the_rows_of_a_sample_can_be_told_without_them(monkeypatch):
+    monkeypatch.setattr("kernelbraid.estimators.blocks.KEYS_AT_ONCE", 8)
+    for count in (12, 57, 100):
+        np.testing.assert_array_equal(X[draw_rows(len(X), count, 3)], open_blocks(LKG(), X, 10).sample(count, 3))
+
+
 def test_a_small_source_is_its_own_sample():
-    found = sample_rows(blocks(X, 10), 1000, np.random.RandomState(0))
+    found = sample_rows(blocks(X, 10), 1000, 0)
     np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid._parts import LocalParts
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,
@@ -20,10 +21,19 @@ COEFFICIENTS = rng.random((30, 8))
 
 
 def reduce(edges, cuts=()):
-    reduction = Reduction(edges.n_landmarks)
-    for rows in np.split(np.arange(edges.index.shape[0]), cuts):
-        reduction.add(Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks))
-    return reduction
+    blocks = np.split(np.arange(edges.index.shape[0]), cuts)
+    parts = LocalParts(blocks, None)
+    return (
+        parts.map(lambda rows: Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks))
+        .map(Reduction.of)
+        .total()
+    )
+
+
+def improve(centres, points, size, max_iter):
+    parts = LocalParts([points[start : start + size] for start in range(0, len(points), size)], None)
+    centres = centres.improve(parts, max_iter)
+    return centres, centres.nearest(points)
 
 
 def as_dense(W):
@@ -102,9 +112,9 @@ def test_centres_are_found_and_numbered_by_appearance():
     random_state = np.random.RandomState(0)
     start = find_centres(points[::2], 3, n_init=3, by_distance=False, random_state=random_state)
     for size in (7, 100):
-        centres, labels = start.improve(points, size, 5)
+        centres, labels = improve(start, points, size, 5)
         np.testing.assert_array_equal(labels, np.repeat([0, 1, 2], 20))
-        np.testing.assert_array_equal(centres.nearest(points, size), labels)
+        np.testing.assert_array_equal(centres.nearest(points), labels)
         np.testing.assert_allclose(centres.points[0], points[:20].mean(axis=0), atol=1e-6)
 
 
@@ -115,13 +125,13 @@ def test_lloyd_steps_lower_the_sum_of_squares():
         return ((points - centres.points[labels]) ** 2).sum()
 
     start = Centres(points[:4].astype(float))
-    costs = [cost(*start.improve(points, 64, steps)) for steps in (0, 1, 2, 10)]
+    costs = [cost(*improve(start, points, 64, steps)) for steps in (0, 1, 2, 10)]
     assert costs == sorted(costs, reverse=True)
 
 
 def test_an_empty_cluster_keeps_its_centre():
     points = np.array([[0.0], [1.0]], dtype=np.float32)
-    centres, labels = Centres(np.array([[9.0], [0.5]])).improve(points, 10, 3)
+    centres, labels = improve(Centres(np.array([[9.0], [0.5]])), points, 10, 3)
     assert labels.tolist() == [0, 0]
     np.testing.assert_array_equal(centres.points, [[0.5], [9.0]])
 

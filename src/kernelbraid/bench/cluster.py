@@ -13,6 +13,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from kernelbraid import __version__
+from kernelbraid._cluster import ClusterError
 from kernelbraid.bench.fitting import here, run_trials
 from kernelbraid.bench.records import Record, Trial
 from kernelbraid.bench.runner import dataset
@@ -24,10 +25,6 @@ PATIENCE = 10.0
 AHEAD = 3
 GIVE_ADDRESS = "give the address that dask scheduler prints when it starts, such as tcp://10.0.0.1:8786"
 SAME_VERSION = f"install kernelbraid {__version__} on the scheduler and on every worker, and start them again"
-
-
-class ClusterError(Exception):
-    """A Dask cluster cannot be used; the text says why and what to do."""
 
 
 @contextmanager
@@ -43,6 +40,24 @@ def connect(address: str) -> Iterator["Cluster"]:
     ------
     Cluster
         Its `execute` is what `kernelbraid.bench.run` takes.
+    """
+    with open_client(address) as client:
+        yield Cluster(client, address)
+
+
+@contextmanager
+def open_client(address: str) -> Iterator[Any]:
+    """Connect to a Dask cluster that has workers with this version of the package.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
+
+    Yields
+    ------
+    distributed.Client
+        The connection; at the end, for whatever reason, the cluster forgets what is not done.
 
     Raises
     ------
@@ -58,7 +73,7 @@ def connect(address: str) -> Iterator["Cluster"]:
         # At its end, a client gives up what it has asked for.
         with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
             _check_workers(client, address)
-            yield Cluster(client, address)
+            yield client
     finally:
         log.setLevel(level)
 

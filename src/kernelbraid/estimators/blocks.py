@@ -1,25 +1,21 @@
 """Samples that are gone through again and again, in blocks of rows, wherever they are kept."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._parts import LocalParts
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import FLOATS, forget_names, is_view_list, set_features
-
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
+from kernelbraid.estimators.base import FLOATS, is_view_list, set_features
 
 PARQUET = (".parquet", ".pq")
+KEYS_AT_ONCE = 1 << 20
 
 
 class BlockSource:
@@ -37,7 +33,7 @@ class BlockSource:
         self.size = size
         self.n_samples: int | None = None  # known after the first time through
         self._pieces = pieces
-        first = next((piece for piece in map(_as_matrix, pieces()) if piece is not None), None)
+        first = next((piece for piece in map(as_matrix, pieces()) if piece is not None), None)
         if first is None:
             raise ValueError("X holds no blocks; give at least one block of samples.")
         self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
@@ -68,11 +64,19 @@ class BlockSource:
             raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
         self.n_samples = total
 
+    def parts(self, n_jobs: int | None) -> LocalParts[Array]:
+        """Return the blocks as parts, so many of them in work at a time."""
+        return LocalParts(self, n_jobs)
+
+    def sample(self, count: int, seed: int) -> Array:
+        """Return a uniform sample of at most so many rows, in random order."""
+        return sample_rows(self, count, seed)
+
     def _checked(self) -> Iterator[Array]:
         """Yield the pieces, each of the same width and kind, or name the one that is not."""
         first_row = 0
         for number, given in enumerate(self._pieces()):
-            piece = _as_matrix(given)
+            piece = as_matrix(given)
             if piece is None:
                 raise ValueError(
                     f"block {number} of X has shape {np.shape(given)}; every block must be a matrix (rows, features)."
@@ -82,7 +86,7 @@ class BlockSource:
                     f"block {number} of X has {piece.shape[1]} features, and block 0 has {self.width}; "
                     "give every block the same features."
                 )
-            _check_finite(piece, number, first_row)
+            check_finite(piece, number, first_row)
             first_row += piece.shape[0]
             if sparse.issparse(piece) != self.is_sparse:
                 piece = sparse.csr_array(piece) if self.is_sparse else piece.toarray()
@@ -109,19 +113,17 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
     BlockSource
         Goes through the samples as often as asked.
     """
-    if reset:
-        forget_names(estimator)
     if isinstance(X, str | Path):
         pieces = _file_pieces(Path(X), size)
     elif isinstance(X, np.memmap) and X.ndim == 2:
-        pieces = _slices(X, size)
+        pieces = slices(X, size)
     elif is_foreign(X):
         return open_blocks(estimator, to_numpy(X), size, reset=reset)
     elif _is_iterable_of_blocks(X):
         pieces = partial(iter, X)
     else:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
-        return BlockSource(_slices(X, size), size)
+        return BlockSource(slices(X, size), size)
     source = BlockSource(pieces, size)
     set_features(estimator, source.width, reset)
     return source
@@ -148,12 +150,12 @@ def _is_iterable_of_blocks(X: Any) -> bool:
     return True
 
 
-def _slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
+def slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
     """Cut a matrix into pieces; an empty one stays whole, and is refused as such."""
     return lambda: (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
 
 
-def _as_matrix(piece: Any) -> Array | None:
+def as_matrix(piece: Any) -> Array | None:
     """Return a piece as a floating-point matrix; None if it is none."""
     if sparse.issparse(piece):
         piece = sparse.csr_array(piece)
@@ -168,8 +170,8 @@ def _as_matrix(piece: Any) -> Array | None:
     return piece.astype(np.float64)
 
 
-def _check_finite(piece: Array, number: int, first_row: int) -> None:
-    """Name the first element of a piece that is not finite."""
+def check_finite(piece: Array, number: int, first_row: int | None) -> None:
+    """Name the first element of a piece that is not finite, and its row among all samples if that is known."""
     values = piece.data if sparse.issparse(piece) else piece
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()) or np.isfinite(values).all():
@@ -181,9 +183,9 @@ def _check_finite(piece: Array, number: int, first_row: int) -> None:
     else:
         row, column = divmod(bad, piece.shape[1])
     what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
+    place = f"row {row} of the block" + ("" if first_row is None else f", row {first_row + row} of X")
     raise ValueError(
-        f"block {number} of X contains {what} (row {row} of the block, row {first_row + row} of X, column {column}); "
-        "drop such samples or fill them in."
+        f"block {number} of X contains {what} ({place}, column {column}); drop such samples or fill them in."
     )
 
 
@@ -201,7 +203,7 @@ def _file_pieces(path: Path, size: int) -> Callable[[], Iterable[Any]]:
         raise ValueError(f"X={str(path)!r} is not a readable .npy file of numbers; write it again.") from None
     if X.ndim != 2:
         raise ValueError(f"X={str(path)!r} has shape {X.shape}; samples are the rows of a matrix.")
-    return _slices(X, size)
+    return slices(X, size)
 
 
 def _parquet_pieces(path: Path, size: int) -> Iterator[np.ndarray]:
@@ -233,15 +235,26 @@ def _numbers(column: Any) -> np.ndarray:
     return values if values.dtype == np.float32 else values.astype(np.float64)
 
 
-def sample_rows(blocks: Iterable[Array], count: int, random_state: np.random.RandomState) -> Array:
+def draw_seed(random_state: np.random.RandomState) -> int:
+    """Return the seed of the keys of rows."""
+    return int(random_state.randint(np.iinfo(np.int32).max))
+
+
+def row_keys(seed: int, start: int, count: int) -> np.ndarray:
+    """Return random keys of rows from `start`: those of a row are the same, wherever and in whatever block it is."""
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)  # one draw for each key
+
+
+def sample_rows(blocks: Iterable[Array], count: int, seed: int) -> Array:
     """Return a uniform sample of at most so many rows, in random order; it does not depend on how they were cut.
 
-    Every row gets a random key, and the rows of smallest keys are the sample.
+    The rows of smallest keys are the sample.
     """
     kept: list[Array] = []
-    keys = np.empty(0)
+    keys, start = np.empty(0), 0
     for block in blocks:
-        fresh = random_state.random_sample(block.shape[0])
+        fresh = row_keys(seed, start, block.shape[0])
+        start += block.shape[0]
         chosen = np.flatnonzero(fresh < keys.max()) if len(keys) >= count else np.arange(len(fresh))
         if not len(chosen):
             continue
@@ -251,15 +264,7 @@ def sample_rows(blocks: Iterable[Array], count: int, random_state: np.random.Ran
     return kept[0]
 
 
-def map_in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None) -> Iterator[_Result]:
-    """Yield the results for all items in their order, a few of them computed at a time."""
-    if n_jobs is None or n_jobs == 1:
-        yield from map(function, items)
-        return
-    left = iter(items)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        running: deque[Future[_Result]] = deque(pool.submit(function, item) for item in islice(left, n_jobs))
-        while running:
-            done = running.popleft().result()
-            running.extend(pool.submit(function, item) for item in islice(left, 1))
-            yield done
+def draw_rows(n_samples: int, count: int, seed: int) -> np.ndarray:
+    """Return which rows :func:`sample_rows` takes from so many."""
+    numbers = (np.arange(start, min(start + KEYS_AT_ONCE, n_samples)) for start in range(0, n_samples, KEYS_AT_ONCE))
+    return np.asarray(sample_rows(numbers, count, seed))

@@ -1,6 +1,7 @@
 """LKG for many samples, through landmarks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,18 +11,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelbraid._linalg import blas_threads
+from kernelbraid._parts import Parts
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, FLOATS, Interval, StrOptions, check_n_clusters, fit_context
-from kernelbraid.estimators.blocks import BlockSource, map_in_order, open_blocks, sample_rows
+from kernelbraid.estimators.blocks import draw_rows, draw_seed
 from kernelbraid.estimators.inductive import expression_weight
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.estimators.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,
-    Edges,
+    LandmarkExpression,
     Reduction,
     draw,
     find_centres,
@@ -279,9 +282,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
             Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a .npy or Parquet
-            file; or an object that yields blocks of rows every time it is gone through, such as a list of matrices.
+            file; an object that yields blocks of rows every time it is gone through, such as a list of matrices; or a
+            Dask array or data frame, whose blocks are worked on where they are.
         y : None
             Ignored, here for scikit-learn.
 
@@ -292,11 +296,12 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
-        source = open_blocks(self, X, self.block_size)
+        source = open_source(self, X, self.block_size)
         self.landmarks_ = self._choose(source, settings, random_state)
         self._learn(settings, random_state)
-        self._embed(source, settings)
-        self._cluster(settings, random_state)
+        with blas_threads(self.kernel_.shape[0], 1):
+            self._embed(source, settings)
+            self._cluster(settings, random_state)
         return self
 
     def predict(self, X):
@@ -304,41 +309,50 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
             Samples as for :meth:`fit`.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Labels; those of ``labels_`` for the fitted samples.
+        ndarray or Dask array of shape (n_samples,)
+            Labels; those of ``labels_`` for the fitted samples. A Dask array is computed when it is needed.
         """
-        placed = self.transform(X)
-        return Centres(self.cluster_centers_).nearest(placed, self.block_size)
+        with self._new_samples(X) as placed:
+            return placed.map(Centres(self.cluster_centers_).nearest).array(None, np.int64)
 
     def transform(self, X):
         """Return the coordinates of samples in the embedding that was clustered.
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, or iterable of such matrices
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
             Samples as for :meth:`fit`.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_clusters)
-            Coordinates, float32; those of ``embedding_`` for the fitted samples.
+        ndarray or Dask array of shape (n_samples, n_clusters)
+            Coordinates, float32; those of ``embedding_`` for the fitted samples. A Dask array is computed when it is
+            needed.
         """
-        check_is_fitted(self)
-        return self._place(open_blocks(self, X, self.block_size, reset=False))
+        with self._new_samples(X) as placed:
+            return placed.array(self._n_features_out, np.float32)
 
-    def _choose(self, source: BlockSource, settings: dict[str, Any], random_state: np.random.RandomState) -> Array:
+    @contextmanager
+    def _new_samples(self, X: Any) -> Iterator[Parts[np.ndarray]]:
+        """Yield the coordinates of samples, which are formed when they are needed."""
+        check_is_fitted(self)
+        source = open_source(self, X, self.block_size, reset=False)
+        with blas_threads(self.kernel_.shape[0], 1):
+            yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
+
+    def _choose(self, source: Source, settings: dict[str, Any], random_state: np.random.RandomState) -> Array:
         """Return the landmarks."""
         if isinstance(settings["kernels"], str) and settings["kernels"] == "precomputed":
             raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
         if not isinstance(self.landmarks, str):
             return self._check_landmarks(source.width)
         asked = DEFAULT_LANDMARKS if self.n_landmarks == "auto" else int(self.n_landmarks)
-        pool = sample_rows(source, POOL * asked, random_state)
+        pool = source.sample(POOL * asked, draw_seed(random_state))
         n = source.n_samples or 0
         check_n_clusters(self.n_clusters, n)
         if self.n_landmarks != "auto" and asked > n:
@@ -386,57 +400,37 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             setattr(self, name, getattr(core, name))
         self.n_iter_, self.status_, self.history_ = core.n_iter_, core.status_, core.history_
         K = np.asarray(core.kernel_, dtype=np.float64)
-        self._bank = core._fitted.bank
-        self._expression = Expression.of(K, expression_weight(settings), None, "learned")
-        self._edge_weights = settings["edge_weights"]
+        self._expression = LandmarkExpression(
+            core._fitted.bank,
+            np.asarray(core.kernel_weights_, dtype=np.float64),
+            Expression.of(K, expression_weight(settings), None, "learned"),
+            None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
+            settings["edge_weights"],
+        )
 
-    def _edges(self, block: Array) -> Edges:
-        """Express a block of samples over the landmarks."""
-        p, weights = self.kernel_.shape[0], np.asarray(self.kernel_weights_, dtype=np.float64)
-        kept = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
-        parts = []
-        for rows in row_slices(block.shape[0], p):
-            cross = self._bank.cross([block[rows]], weights)
-            parts.append(Edges.strongest(self._expression.edges(cross), kept, self._edge_weights))
-        return Edges.join(parts)
-
-    def _embed(self, source: BlockSource, settings: dict[str, Any]) -> None:
+    def _embed(self, source: Source, settings: dict[str, Any]) -> None:
         """Sum the bipartite graph over all samples, and place them by it."""
-        p = self.kernel_.shape[0]
-        keep = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
-        reduction, kept = Reduction(p), []
-        with blas_threads(p, 1):
-            for edges in map_in_order(self._edges, source, self.n_jobs):
-                reduction.add(edges)
-                if keep:
-                    kept.append(edges)
+        edges = source.parts(self.n_jobs).map(self._expression.edges)
+        if self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES:
+            edges = edges.keep()
+        reduction = edges.map(Reduction.of).total()
         check_n_clusters(self.n_clusters_, source.n_samples or 0)
         self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings["embedding"])
         self.singular_values_ = self._placement.values
-        if keep:
-            self.embedding_ = np.concatenate([self._placement.place(edges) for edges in kept])
-        else:
-            self.embedding_ = self._place(source)
-
-    def _place(self, source: Iterable[Array]) -> np.ndarray:
-        """Return the coordinates of samples, block by block."""
-        with blas_threads(self.kernel_.shape[0], 1):
-            return np.concatenate(
-                list(map_in_order(lambda block: self._placement.place(self._edges(block)), source, self.n_jobs))
-            )
+        self.embedding_ = edges.map(self._placement.place).keep().array(self.n_clusters_, np.float32)
 
     def _cluster(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
         """Find centres on a part of the samples, and improve them on all."""
-        keys = random_state.random_sample(self.embedding_.shape[0])
-        part = np.sort(np.argsort(keys, kind="stable")[:SUBSAMPLE])
-        with blas_threads(self.n_clusters_, 1):
-            centres = find_centres(
-                self.embedding_[part],
-                self.n_clusters_,
-                n_init=settings["n_init"],
-                by_distance=self.restart_score == "distance",
-                random_state=random_state,
-            )
-            centres, self.labels_ = centres.improve(self.embedding_, self.block_size, LLOYD_STEPS)
+        part = np.sort(draw_rows(self.embedding_.shape[0], SUBSAMPLE, draw_seed(random_state)))
+        centres = find_centres(
+            rows_of(self.embedding_, part),
+            self.n_clusters_,
+            n_init=settings["n_init"],
+            by_distance=self.restart_score == "distance",
+            random_state=random_state,
+        )
+        placed = parts_of(self.embedding_, self.block_size, self.n_jobs)
+        centres = centres.improve(placed, LLOYD_STEPS)
+        self.labels_ = placed.map(centres.nearest).keep().array(None, np.int64)
         self.cluster_centers_ = centres.points
-        self.landmark_labels_ = centres.nearest(self._place([self.landmarks_]), self.block_size)
+        self.landmark_labels_ = centres.nearest(self._placement.place(self._expression.edges(self.landmarks_)))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, runtime_checkable
 
-from kernelbraid._arrays import asarray_like, identity_like, namespace, row_blocks, symmetric_part
+from kernelbraid._arrays import asarray_like, identity_like, kth_smallest, namespace, row_blocks, symmetric_part
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
 
@@ -91,7 +91,7 @@ class SelfTuning:
         """Return the distance of every row to its k-th neighbour; the nearest column may be the row itself."""
         xp = namespace(distances)
         place = min(self.n_neighbors if itself else self.n_neighbors - 1, distances.shape[1] - 1)
-        return xp.sqrt(xp.sort(distances, axis=1)[:, place])
+        return xp.sqrt(kth_smallest(distances, place))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Neighbours:
         xp = namespace(pairs.products)
         distances = pairs.squared_distances()
         place = min(self.n_neighbors if itself else self.n_neighbors - 1, distances.shape[1] - 1)
-        last = xp.sort(distances, axis=1)[:, place]
+        last = kth_smallest(distances, place)
         return xp.astype(distances <= last[:, None], distances.dtype)
 
 

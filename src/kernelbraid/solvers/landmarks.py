@@ -2,12 +2,12 @@
 
 Every sample is expressed over p landmarks and keeps its strongest edges, W (n, p) with rows of sum one. The graph of
 samples and landmarks is bipartite; the singular vectors of its normalised matrix W C^-1/2, where C holds the sums of
-the columns, come from the p x p matrix C^-1/2 W'W C^-1/2, to which every block of samples adds its part. Blocks live in
-the memory of the host, as NumPy arrays.
+the columns, come from the p x p matrix C^-1/2 W'W C^-1/2, to which every block of samples adds its part. Blocks are
+NumPy arrays, in the memory of this process or of the workers of a cluster.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +16,12 @@ from scipy.linalg import cho_factor, cho_solve
 
 from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal
 from kernelbraid._linalg import eigh
+from kernelbraid._parts import Parts
 from kernelbraid._typing import Array
+from kernelbraid.kernels import FittedBank
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum, unit_rows
+from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.kmeans import FeatureSpace, Labels, Matrix, Rule, best_of, plus_plus
 
 Single: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
@@ -64,6 +67,11 @@ class Edges:
         index, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "weights"))
         return cls(index, weights, parts[0].n_landmarks)
 
+    def matrices(self) -> "Iterator[Array]":
+        """Yield W for rows whose part of it stays in the cache."""
+        for rows in row_slices(self.index.shape[0], self.n_landmarks):
+            yield Edges(self.index[rows], self.weights[rows], self.n_landmarks).matrix()
+
     def matrix(self) -> Array:
         """Return W, (n, p), sparse unless most of it is there."""
         n, r = self.index.shape
@@ -75,25 +83,50 @@ class Edges:
         return W.toarray() if r > DENSE_SHARE * self.n_landmarks else W
 
 
-@dataclass
+@dataclass(frozen=True)
+class LandmarkExpression:
+    """How samples are expressed over landmarks."""
+
+    bank: FittedBank  # with the landmarks
+    kernel_weights: Matrix
+    expression: Expression
+    n_neighbors: int | None  # strongest edges that a sample keeps; None for all
+    edge_weights: EdgeWeights
+
+    @property
+    def n_landmarks(self) -> int:
+        """Number of landmarks, p."""
+        return int(self.expression.inverse.shape[0])
+
+    def edges(self, block: Array) -> Edges:
+        """Return the edges from a block of samples to the landmarks."""
+        return Edges.join([self._edges(block[rows]) for rows in row_slices(block.shape[0], self.n_landmarks)])
+
+    def _edges(self, samples: Array) -> Edges:
+        cross = self.bank.cross([samples], self.kernel_weights)
+        return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
+
+
+@dataclass(frozen=True)
 class Reduction:
-    """What the embedding needs to know about all samples."""
+    """What the embedding needs to know about samples."""
 
-    n_landmarks: int
-    products: Matrix = field(init=False)  # W'W, (p, p)
-    totals: Matrix = field(init=False)  # sums of the columns of W, (p,)
+    products: Matrix  # W'W, (p, p)
+    totals: Matrix  # sums of the columns of W, (p,)
 
-    def __post_init__(self) -> None:
-        self.products = np.zeros((self.n_landmarks, self.n_landmarks))
-        self.totals = np.zeros(self.n_landmarks)
+    @classmethod
+    def of(cls, edges: Edges) -> "Reduction":
+        """Reduce a block of samples."""
+        p = edges.n_landmarks
+        products, totals = np.zeros((p, p)), np.zeros(p)
+        for W in edges.matrices():
+            inner = W.T @ W
+            products += inner.toarray() if sparse.issparse(inner) else inner
+            totals += W.sum(axis=0)
+        return cls(products, totals)
 
-    def add(self, edges: Edges) -> None:
-        """Add a block of samples."""
-        for rows in row_slices(edges.index.shape[0], edges.n_landmarks):
-            W = Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks).matrix()
-            products = W.T @ W
-            self.products += products.toarray() if sparse.issparse(products) else products
-            self.totals += W.sum(axis=0)
+    def __add__(self, other: "Reduction") -> "Reduction":
+        return Reduction(self.products + other.products, self.totals + other.totals)
 
 
 @dataclass(frozen=True)
@@ -119,13 +152,32 @@ class BipartiteEmbedding:
 
     def place(self, edges: Edges) -> Single:
         """Return the coordinates of samples, (n, k)."""
-        n = edges.index.shape[0]
-        placed = np.empty((n, self.basis.shape[1]), dtype=np.float32)
-        for rows in row_slices(n, edges.n_landmarks):
-            W = Edges(edges.index[rows], edges.weights[rows], edges.n_landmarks).matrix()
-            coordinates = W @ self.basis
-            placed[rows] = coordinates if self.spectrum == "random_walk" else unit_rows(coordinates)
-        return placed
+        return np.concatenate([self._place(W).astype(np.float32) for W in edges.matrices()])
+
+    def _place(self, W: Array) -> Array:
+        coordinates = W @ self.basis
+        return coordinates if self.spectrum == "random_walk" else unit_rows(coordinates)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of the samples of each cluster, and their numbers."""
+
+    points: Matrix  # (k, d)
+    counts: Labels  # (k,)
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(self.points + other.points, self.counts + other.counts)
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """Clusters in the order in which they appear among samples."""
+
+    order: tuple[int, ...]
+
+    def __add__(self, other: "Appearance") -> "Appearance":
+        return Appearance(tuple(dict.fromkeys(self.order + other.order)))
 
 
 @dataclass(frozen=True)
@@ -134,39 +186,39 @@ class Centres:
 
     points: Matrix  # (k, d)
 
-    def nearest(self, placed: Single, size: int) -> Labels:
-        """Return the nearest centre of each sample, in blocks of so many rows."""
+    def nearest(self, placed: Single) -> Labels:
+        """Return the nearest centre of each sample."""
         lengths = (self.points * self.points).sum(axis=1)
-        blocks = (placed[start : start + size].astype(np.float64) for start in range(0, placed.shape[0], size))
-        found = [np.argmin(lengths - 2 * (block @ self.points.T), axis=1) for block in blocks]
-        return np.concatenate(found).astype(np.int64)
+        distances = lengths - 2 * (placed.astype(np.float64) @ self.points.T)
+        return np.asarray(np.argmin(distances, axis=1), dtype=np.int64)
 
-    def improve(self, placed: Single, size: int, max_iter: int) -> "tuple[Centres, Labels]":
+    def sums(self, placed: Single) -> Sums:
+        """Sum the samples that are nearest to each centre."""
+        k, n = self.points.shape[0], placed.shape[0]
+        mine = self.nearest(placed)
+        member = sparse.csr_array((np.ones(n), (mine, np.arange(n))), shape=(k, n))
+        return Sums(member @ placed.astype(np.float64), np.bincount(mine, minlength=k))
+
+    def appearance(self, placed: Single) -> Appearance:
+        """Return the clusters in the order in which samples of theirs appear."""
+        return Appearance(tuple(dict.fromkeys(self.nearest(placed).tolist())))
+
+    def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
         """Make Lloyd's steps over all samples; a cluster that runs empty keeps its centre.
 
         The clusters are numbered in the order in which they appear.
         """
-        centres, labels = self, self.nearest(placed, size)
+        centres = self
         for _ in range(max_iter):
-            centres = Centres(_means(placed, labels, centres.points, size))
-            before, labels = labels, centres.nearest(placed, size)
-            if np.array_equal(before, labels):
+            sums = placed.map(centres.sums).total()
+            means = sums.points / np.maximum(sums.counts, 1)[:, None]
+            moved = Centres(np.where(sums.counts[:, None] > 0, means, centres.points))
+            if np.array_equal(moved.points, centres.points):
                 break
-        present, first = np.unique(labels, return_index=True)
-        order = present[np.argsort(first)]
-        order = np.concatenate([order, np.setdiff1d(np.arange(self.points.shape[0]), order)])
-        return Centres(centres.points[order]), np.argsort(order)[labels]
-
-
-def _means(placed: Single, labels: Labels, centres: Matrix, size: int) -> Matrix:
-    """Return the means of clusters, summed block by block; the old centre of an empty one."""
-    k, n = centres.shape[0], placed.shape[0]
-    sums, counts = np.zeros_like(centres), np.bincount(labels, minlength=k)
-    for start in range(0, n, size):
-        mine = labels[start : start + size]
-        member = sparse.csr_array((np.ones(len(mine)), (mine, np.arange(len(mine)))), shape=(k, len(mine)))
-        sums += member @ placed[start : start + size].astype(np.float64)
-    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+            centres = moved
+        present = placed.map(centres.appearance).total().order
+        absent = [label for label in range(self.points.shape[0]) if label not in present]
+        return Centres(centres.points[[*present, *absent]])
 
 
 def find_centres(

@@ -1,0 +1,136 @@
+"""Parts of a Dask collection: formed by its workers, which keep them; only sums come here."""
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from functools import reduce
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from kernelbraid._parts import Parts
+from kernelbraid._typing import Array
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+# Parts that one task sums up: few enough for a worker's memory, many enough that the tree is low.
+FAN_IN = 8
+
+
+class ClusterError(Exception):
+    """A Dask cluster cannot be used; the text says why and what to do."""
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+class DaskParts(Parts[T]):
+    """Parts that a Dask cluster forms, or the threads of this process if there is no client of a cluster.
+
+    Sums are trees whose shape is that of the blocks, so that a result does not depend on which worker was first, or on
+    one that died: Dask forms anew what was lost with it.
+
+    Parameters
+    ----------
+    parts : sequence of dask.delayed.Delayed
+        One for each block.
+    sizes : sequence of int or nan
+        Rows of each block; nan where they are not known.
+    """
+
+    def __init__(self, parts: Sequence[Any], sizes: Sequence[float]) -> None:
+        self.parts, self.sizes = list(parts), list(sizes)
+
+    def map(self, function: Callable[[T], S]) -> "DaskParts[S]":
+        """Return the results of a function of each part, which are formed when they are needed."""
+        import dask
+
+        # One value that reaches each worker once. It is in the graph: what a client scatters is lost with its worker.
+        shared = dask.delayed(function, pure=False, traverse=False)
+        return DaskParts([task(apply, function, shared, part) for part in self.parts], self.sizes)
+
+    def keep(self) -> "DaskParts[T]":
+        """Let the workers form all parts, and hold them."""
+        import dask
+
+        with _large_graphs():
+            return DaskParts(dask.persist(*self.parts), self.sizes)
+
+    def total(self) -> T:
+        """Return the sum of the parts, in their order."""
+        level = self.parts
+        while len(level) > 1:
+            level = [task(add, add, level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
+        (result,) = compute(level)
+        return result
+
+    def array(self, width: int | None, dtype: Any) -> Array:
+        """Return the rows of all parts as one Dask array."""
+        import dask.array as da
+
+        tail = () if width is None else (width,)
+        blocks = [
+            da.from_delayed(part, shape=(rows, *tail), dtype=dtype)
+            for part, rows in zip(self.parts, self.sizes, strict=True)
+        ]
+        return da.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+def task(function: Callable[..., Any], named_after: Any, *arguments: Any) -> Any:
+    """Return a call that a worker makes later; a dashboard shows it by the name of a function."""
+    import dask
+
+    name = getattr(named_after, "__name__", type(named_after).__name__)
+    return dask.delayed(function, pure=False)(*arguments, dask_key_name=f"{name.lower()}-{uuid4()}")
+
+
+def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the results of calls, or say in a sentence that the cluster was lost."""
+    import dask
+
+    with in_words(), _large_graphs():
+        return tuple(dask.compute(*tasks))
+
+
+def _large_graphs() -> Any:
+    """Let graphs be large: landmarks and their kernels travel with them, once."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn what Dask raises when workers or the scheduler are lost into a sentence."""
+    try:
+        yield
+    except (ConnectionError, CancelledError) as error:
+        raise ClusterError(_lost(error)) from None
+    except Exception as error:
+        # Classes of distributed, which need not be installed for Dask's threads.
+        if type(error).__name__ == "KilledWorker":
+            raise ClusterError(
+                f"the Dask workers died again and again with the same block ({error.allowed_failures + 1} times); "  # type: ignore[attr-defined]
+                "see their logs, and give them more memory or smaller blocks."
+            ) from None
+        if type(error).__name__ == "CommClosedError":
+            raise ClusterError(_lost(error)) from None
+        raise
+
+
+def _lost(error: BaseException) -> str:
+    reason = " ".join(str(error).split())[:80] or type(error).__name__
+    return f"the Dask cluster was lost before the work was done ({reason}); start it again, then fit again."
+
+
+def apply(function: Callable[[S], T], part: S) -> T:
+    """Call a function with a part."""
+    return function(part)
+
+
+def add(parts: Sequence[T]) -> T:
+    """Return the sum of parts."""
+    return reduce(operator.add, parts)

@@ -1,0 +1,110 @@
+"""Samples in a Dask array or data frame: checked and sampled where their blocks are."""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_feature_names
+
+from kernelbraid._cluster import DaskParts, compute, task
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import set_features
+from kernelbraid.estimators.blocks import as_matrix, check_finite, draw_rows, join
+
+
+class DaskBlocks:
+    """Samples whose blocks are the chunks of a Dask array, or the partitions of a Dask data frame.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Samples as rows.
+    measure : bool
+        Whether the rows of each block must be known; Dask counts them if it does not know them yet.
+    """
+
+    def __init__(self, X: Any, *, measure: bool) -> None:
+        if X.ndim != 2:
+            raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimension(s); samples are rows of a matrix.")
+        self.width = int(X.shape[1])
+        if not self.width:
+            raise ValueError(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+        if hasattr(X, "columns"):
+            _check_columns(X)
+            blocks, sizes = list(X.to_delayed()), [math.nan] * X.npartitions
+        else:
+            X = X.rechunk({1: -1})
+            blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
+        if measure and any(math.isnan(size) for size in sizes):
+            sizes = list(compute([task(_n_rows, _n_rows, block) for block in blocks]))
+        starts = [None if math.isnan(start) else int(start) for start in np.cumsum([0, *sizes[:-1]])]
+        self.sizes = sizes
+        self._blocks = [
+            task(_check, _check, block, number, start, self.width)
+            for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
+        ]
+        if measure and not sum(sizes):
+            raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(sum(self.sizes))
+
+    def parts(self, n_jobs: int | None) -> DaskParts[Array]:
+        """Return the blocks as parts; how many are in work at a time is Dask's to say."""
+        return DaskParts(self._blocks, self.sizes)
+
+    def sample(self, count: int, seed: int) -> Array:
+        """Return a uniform sample of at most so many rows, in random order: that of the same rows in this process."""
+        rows = draw_rows(self.n_samples, count, seed)
+        order = np.argsort(rows)
+        starts = np.cumsum([0, *self.sizes])
+        cuts = np.searchsorted(rows[order], starts)
+        wanted = [rows[order][a:b] - start for a, b, start in zip(cuts[:-1], cuts[1:], starts[:-1], strict=True)]
+        # All blocks are read, so that one that is not finite is found before anything is learned.
+        taken = compute([task(_take, _take, block, places) for block, places in zip(self._blocks, wanted, strict=True)])
+        return join([part for part in taken if part.shape[0]])[np.argsort(order)]
+
+
+def open_dask(estimator: Any, X: Any, *, reset: bool) -> DaskBlocks:
+    """Return a Dask collection as a source of blocks.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and, for a data frame, ``feature_names_in_``.
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Samples as rows.
+    reset : bool
+        False for new samples of a fitted estimator, which must have its features; nothing is computed then.
+    """
+    source = DaskBlocks(X, measure=reset)
+    if hasattr(X, "columns"):
+        _check_feature_names(estimator, X._meta, reset=reset)
+    set_features(estimator, source.width, reset)
+    return source
+
+
+def _check_columns(X: Any) -> None:
+    for name, dtype in X.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "fiub":
+            raise ValueError(f"X has a column {name!r} of {dtype} values; drop or encode it.")
+
+
+def _check(block: Any, number: int, first_row: int | None, width: int) -> Array:
+    """Return a block as a finite floating-point matrix of the right width, or name what is wrong with it."""
+    matrix = as_matrix(block)
+    if matrix is None or matrix.shape[1] != width:
+        raise ValueError(f"block {number} of X has shape {np.shape(block)}; every block must have {width} features.")
+    check_finite(matrix, number, first_row)
+    return matrix
+
+
+def _n_rows(block: Any) -> int:
+    return int(block.shape[0])
+
+
+def _take(block: Array, places: np.ndarray) -> Array:
+    return block[places] if sparse.issparse(block) else np.ascontiguousarray(block[places])
