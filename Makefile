@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines clean
+.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -55,6 +55,10 @@ bench-gpu: .venv/extra-plot
 # The nine comparison methods on YALE and JAFFE; KERNELBRAID_DATA names the folder with yale_raw.npz and jaffe_raw.npz.
 bench-baselines: .venv/extra-plot
 	$(BIN)/python -m benchmarks.baselines $(BENCH_ARGS)
+
+# LandmarkLKG from 100 000 to 2 million samples; BENCH_ARGS=--dask: a million on two workers, one of which is killed.
+bench-scale: .venv/extra-dask
+	$(BIN)/python -m benchmarks.scale $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated

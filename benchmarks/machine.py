@@ -45,14 +45,15 @@ class MemoryMeter:
 
     def __enter__(self) -> "MemoryMeter":
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
-        self._before = _status_bytes("VmRSS")
+        self._before = status_bytes("VmRSS")
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self.growth = _status_bytes("VmHWM") - self._before
+        self.growth = status_bytes("VmHWM") - self._before
 
 
-def _status_bytes(field: str) -> int:
+def status_bytes(field: str) -> int:
+    """Return a figure of this process from the system (Linux): VmRSS, resident memory, or VmHWM, its peak."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
 

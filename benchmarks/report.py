@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 Row = dict[str, Any]
 Rows = list[Row]
 
@@ -125,11 +127,12 @@ def targets_table(results: dict[str, Any]) -> str:
     if lazy:
         checks.append(("peak memory, lazy, in n^2 floats (n = 2500)", max(lazy), 12, False))
     return markdown_table(
-        ["target (n = 1404, worst case)", "measured", "asked", "verdict"], [_verdict(*c) for c in checks]
+        ["target (n = 1404, worst case)", "measured", "asked", "verdict"], [verdict(*c) for c in checks]
     )
 
 
-def _verdict(text: str, measured: float, asked: float, at_least: bool) -> list[str]:
+def verdict(text: str, measured: float, asked: float, at_least: bool) -> list[str]:
+    """Return the row of a target: what was measured, what is asked, and whether it holds."""
     holds = measured >= asked if at_least else measured <= asked
     shown = _error if asked < 1e-3 else _ratio
     return [text, shown(measured), f"{'>=' if at_least else '<='} {asked:g}", "pass" if holds else "short"]
@@ -137,6 +140,14 @@ def _verdict(text: str, measured: float, asked: float, at_least: bool) -> list[s
 
 def _best(choose: Callable[[list[float]], float], rows: Rows, key: str) -> float:
     return choose([row[key] for row in rows if key in row])
+
+
+def spread(rows: Sequence[Row], key: str) -> str:
+    """Return mean and standard deviation of a figure; a dash if there is none."""
+    if not rows:
+        return "-"
+    values = [row[key] for row in rows]
+    return f"{np.mean(values):.2f} ± {np.std(values, ddof=min(1, len(values) - 1)):.2f}"
 
 
 def _span(values: Sequence[int]) -> str:

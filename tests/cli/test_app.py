@@ -27,7 +27,7 @@ def plain(text):
 def test_help_lists_the_commands_and_the_exit_codes(run, option):
     result = run(option)
     assert result.exit_code == 0
-    for word in ("cluster", "methods", "score", "demo", "--version", "Exit codes", "130"):
+    for word in ("cluster", "predict", "methods", "score", "demo", "--version", "Exit codes", "130"):
         assert word in plain(result.stdout)
 
 
@@ -40,7 +40,8 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
 OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --alpha --beta "
     "--gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage --device --jobs "
-    "--max-iter --tol --seed --key --id --drop --json --quiet",
+    "--max-iter --tol --seed --key --id --drop --json --quiet --save",
+    "predict": "--out -o --json --quiet -q --key --id --drop",
     "methods": "--json",
     "score": "--json --nmi-average --key",
     "demo": "--out --json",
@@ -116,6 +117,16 @@ def test_the_list_of_options_above_is_complete():
         (["cluster", "{missing}", "-k", "3"], ["DATA", "missing.csv", "check the path"]),
         (["cluster", "{data}", "{missing}", "-k", "3"], ["DATA", "missing.csv"]),
         (["cluster", "{folder}", "-k", "3"], ["DATA", "is a folder"]),
+        (["cluster", "{data}", "--save", "{folder}"], ["--save", "is a folder"]),
+        (["cluster", "{data}", "--save", "{missing}/a.model"], ["--save", "there is no folder"]),
+        (["cluster", "{data}", "--save", "{data}"], ["--save", "is a data file"]),
+        (["cluster", "{data}", "--out", "{missing}", "--save", "{missing}"], ["--save", "file for the labels"]),
+        (["cluster", "{data}", "-k", "3", "--method", "SC", "--save", "{missing}"], ["SC cannot", "choose KKM, RKKM"]),
+        (["predict"], "MODEL"),
+        (["predict", "{data}"], "DATA"),
+        (["predict", "{missing}", "{data}"], ["MODEL", "missing.csv", "check the path"]),
+        (["predict", "{data}", "{missing}"], ["DATA", "missing.csv", "check the path"]),
+        (["predict", "{data}", "{data}", "--out", "{data}"], ["--out", "is a data file"]),
         (["methods", "extra"], "extra"),
         (["score", "{data}"], "LABELS"),
         (["score", "{data}", "{missing}"], ["LABELS", "missing.csv"]),

@@ -35,6 +35,7 @@ KEYS = [
     "why",
     "seconds",
     "out",
+    "model",
     "warnings",
 ]
 

@@ -20,7 +20,7 @@ def model_of(**attributes):
 def printed(capsys, **attributes):
     """What is printed about a fit."""
     plain = summaries.summarise(model_of(**attributes), 3, 4)
-    summaries.print_summary({"method": "LKG", **plain, "seconds": 0.1, "out": None})
+    summaries.print_summary({"method": "LKG", **plain, "seconds": 0.1, "out": None, "model": None})
     return capsys.readouterr().out
 
 

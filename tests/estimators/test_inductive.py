@@ -74,3 +74,11 @@ def test_bad_input_is_refused():
     given = LKG(3, kernels="precomputed", random_state=0).fit(build_bank(X, [Gaussian(1.0)]))
     with pytest.raises(ValueError, match="new samples need"):
         given.predict(np.ones((1, 4, 59)))
+
+
+@pytest.mark.parametrize("kernels", ["local", "auto"])
+def test_kernels_that_were_bound_on_a_device_are_there_for_new_samples(kernels):
+    pytest.importorskip("torch", reason="torch is not installed")
+    model = LKG(3, kernels=kernels, device="cpu", random_state=0).fit(X[:45])
+    expected = LKG(3, kernels=kernels, random_state=0).fit(X[:45])
+    np.testing.assert_array_equal(np.asarray(model.predict(X)), expected.predict(X))

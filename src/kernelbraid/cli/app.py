@@ -12,13 +12,13 @@ from kernelbraid.cli import datasets as collection
 from kernelbraid.cli import demo as demonstration
 from kernelbraid.cli import methods as listing
 from kernelbraid.cli import options
+from kernelbraid.cli import predict as prediction
 from kernelbraid.cli import score as scoring
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 from kernelbraid.cli.output import check_target
-from kernelbraid.cli.recipe import choose, choose_search
+from kernelbraid.cli.recipe import choose, choose_search, refuse_to_save
 from kernelbraid.cli.values import choice, existing_file, whole_number
 
-INPUT, OUTPUT = "Input", "Output"
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
 
 app = typer.Typer(
@@ -80,38 +80,20 @@ def cluster(
             help="Number of clusters; without it LKG chooses it, other methods need it.",
         ),
     ] = None,
-    out: Annotated[
+    out: options.Out = None,
+    save: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object.", rich_help_panel=OUTPUT)
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print no summary and no progress bar.", rich_help_panel=OUTPUT)
-    ] = False,
-    key: Annotated[
-        str | None,
         typer.Option(
-            metavar="NAME",
-            help="Array to read from .npz and .mat files; without it the only matrix, X or fea.",
-            rich_help_panel=INPUT,
+            metavar="FILE",
+            help="Write the fitted model here, for kernelbraid predict; it holds the samples.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="Column with the names of the samples, by name or number from 1; "
-            "a first column called id, index, name or sample is found by itself.",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
-    ] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    key: options.Key = None,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
     search: options.Search = False,
     budget: options.Budget = None,
     method: options.MethodName = None,
@@ -145,12 +127,16 @@ def cluster(
 
       kernelbraid cluster pixels.npy words.mat -k 10 --json
 
+      kernelbraid cluster iris.csv --drop species --save iris.model
+
       kernelbraid cluster kernels.npy -k 5 --kernels precomputed
 
       kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
     """
     if out is not None:
         check_target(out, "'--out'", data)
+    if save is not None:
+        check_target(save, "'--save'", data, others=[out])
     asked = {
         "n_clusters": clusters,
         "budget": budget,
@@ -175,8 +161,54 @@ def cluster(
         "random_state": seed,
     }
     recipe = choose_search(method, asked) if search else choose(method, asked)
+    if save is not None:
+        refuse_to_save(recipe)
     reading = {"key": key, "id_column": id_column, "drop": drop or []}
-    clustering.run(data, recipe, reading=reading, out=out, as_json=as_json, quiet=quiet)
+    clustering.run(data, recipe, reading=reading, out=out, save=save, as_json=as_json, quiet=quiet)
+
+
+@app.command(epilog=EXIT_CODES)
+def predict(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            parser=existing_file,
+            show_default=False,
+            help="File that kernelbraid cluster --save or kernelbraid.save_model has written.",
+        ),
+    ],
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            parser=existing_file,
+            show_default=False,
+            help="Files with one row per new sample, in the form, the columns and the order of the fit. If that was on "
+            "kernels: files with their values between new samples (rows) and fitted ones (columns).",
+        ),
+    ],
+    out: options.Out = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    key: options.Key = None,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
+) -> None:
+    """Label new samples with a model that was saved.
+
+    Samples of the fit keep their labels; others get the label of their neighbours.
+
+    [bold]Examples[/bold]
+
+      kernelbraid cluster iris.csv --drop species --save iris.model
+
+      kernelbraid predict iris.model new.csv --drop species --out labels.csv
+    """
+    if out is not None:
+        check_target(out, "'--out'", [model, *data])
+    reading = {"key": key, "id_column": id_column, "drop": drop or []}
+    prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
 
 
 @app.command(epilog=EXIT_CODES)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelbraid.bench.fitting import settings_of
 from kernelbraid.cli.failure import BAD_USAGE, Failure
-from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels
+from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
 from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.summary import print_summary, summarise
@@ -33,6 +33,7 @@ def run(
     *,
     reading: dict[str, Any],
     out: Path | None,
+    save: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -43,12 +44,16 @@ def run(
     warnings = [in_words(recipe, line) for line in lines]
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
+    if save is not None:
+        write_model(save, model)
     summary = {
         "method": recipe.name,
         **summarise(model, views.n_samples, views.n_features),
         "seconds": round(seconds, 4),
     }
-    summary |= {"out": None if out is None else str(out), "warnings": warnings}
+    files = {"out": out, "model": save}
+    summary |= {name: None if path is None else str(path) for name, path in files.items()}
+    summary["warnings"] = warnings
     print_warnings(warnings)
     if as_json:
         print_json(summary)
@@ -57,15 +62,21 @@ def run(
 
 
 def read_views(
-    paths: Sequence[Path], *, key: str | None, id_column: str | None, drop: Sequence[str], precomputed: bool
+    paths: Sequence[Path],
+    *,
+    key: str | None,
+    id_column: str | None,
+    drop: Sequence[str],
+    precomputed: bool,
+    instead_of_kernels: str = "for kernels add --kernels precomputed",
 ) -> Views:
     """Read the files as views of the same samples, or as kernels over them."""
     choices = _columns_by_file(paths, id_column, drop)
     files = [read_samples(path, key=key, **choice) for path, choice in zip(paths, choices, strict=True)]
     for path, file in zip(paths, files, strict=True):
         if file.X.ndim == 3 and not precomputed:
-            raise DataError(f"{path}: this is a stack of shape {file.X.shape}; for kernels add --kernels precomputed.")
-    rows = [file.X.shape[-1 if precomputed else 0] for file in files]
+            raise DataError(f"{path}: this is a stack of shape {file.X.shape}; {instead_of_kernels}.")
+    rows = [file.X.shape[-2] for file in files]  # kernels between new and fitted samples need not be square
     for path, count in zip(paths, rows, strict=True):
         if count != rows[0]:
             raise DataError(

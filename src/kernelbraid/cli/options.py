@@ -1,5 +1,6 @@
-"""The options of ``kernelbraid cluster`` that choose a method and set its parameters; None means not given."""
+"""Options of ``kernelbraid cluster``, and of ``predict`` where it has the same; None means not given."""
 
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
@@ -144,4 +145,38 @@ Budget: TypeAlias = Annotated[
         help="End the search after N fits, or after T seconds: 20 or 60s; without it all settings are tried.",
         rich_help_panel=SEARCH,
     ),
+]
+
+INPUT, OUTPUT = "Input", "Output"
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
+]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the summary as one JSON object.", rich_help_panel=OUTPUT)
+]
+Quiet: TypeAlias = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print no summary and no progress bar.", rich_help_panel=OUTPUT)
+]
+Key: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Array to read from .npz and .mat files; without it the only matrix, X or fea.",
+        rich_help_panel=INPUT,
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column with the names of the samples, by name or number from 1; "
+        "a first column called id, index, name or sample is found by itself.",
+        rich_help_panel=INPUT,
+    ),
+]
+Drop: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
 ]

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from kernelbraid import _files
 from kernelbraid.cli.failure import Failure, one_line
+from kernelbraid.estimators import save_model
 
 BAR_WIDTH = 24  # characters of the longest bar
 UNLIMITED = 10_000  # columns of a file or a pipe, which has no width to fit into
@@ -71,8 +72,8 @@ def print_warnings(lines: Iterable[str]) -> None:
         typer.echo(f"Warning: {line}", err=True)
 
 
-def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
-    """Refuse, before any work is done, an output file that could not be written."""
+def check_target(path: Path, option: str, inputs: Iterable[Path] = (), others: Iterable[Path | None] = ()) -> None:
+    """Refuse, before any work is done, an output file that could not be written, or is that of another option."""
     folder = path.parent
     if not folder.is_dir():
         raise typer.BadParameter(f"there is no folder {str(folder)!r}; create it first.", param_hint=option)
@@ -84,6 +85,10 @@ def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
         raise typer.BadParameter(f"the folder {str(folder)!r} is not writable; choose another.", param_hint=option)
     if any(path.exists() and path.samefile(source) for source in inputs):
         raise typer.BadParameter(f"{str(path)!r} is a data file; choose another name.", param_hint=option)
+    if any(other is not None and path.resolve() == other.resolve() for other in others):
+        raise typer.BadParameter(
+            f"{str(path)!r} is also the file for the labels; choose another name.", param_hint=option
+        )
 
 
 def check_folder(path: Path, option: str) -> None:
@@ -98,14 +103,26 @@ def check_folder(path: Path, option: str) -> None:
 @contextmanager
 def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file that appears when it is complete; the program ends with a sentence if that fails."""
+    with _end_if_not_written(path), _files.write_whole(path, mode) as file:
+        yield file
+
+
+@contextmanager
+def _end_if_not_written(path: Path) -> Iterator[None]:
+    """End the program with a sentence if a file cannot be written."""
     try:
-        with _files.write_whole(path, mode) as file:
-            yield file
+        yield
     except OSError as error:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-def write_labels(path: Path, labels: Iterable[int], ids: Iterable[str] | None = None) -> None:
+def write_model(path: Path, model: Any) -> None:
+    """Write a fitted estimator; of a search, the one that it has chosen."""
+    with _end_if_not_written(path):
+        save_model(getattr(model, "best_estimator_", model), path)
+
+
+def write_labels(path: Path, labels: Iterable[int | str], ids: Iterable[str] | None = None) -> None:
     """Write labels as CSV: by id where there are ids, otherwise by number of the row from 0."""
     with write_whole(path) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -52,6 +52,11 @@ class Recipe:
         """Whether settings are tried."""
         return self.name == SEARCH
 
+    @property
+    def predicts(self) -> bool:
+        """Whether what is fitted can label new samples; a search leaves an LKG."""
+        return self.searches or hasattr(self.method.estimator, "predict")
+
     def make(self) -> Any:
         """Return an unfitted estimator."""
         return self.method.estimator(**self.parameters)
@@ -116,6 +121,17 @@ def choose_search(name: str | None, asked: Mapping[str, Any]) -> Recipe:
             BAD_USAGE,
         )
     return Recipe(SEARCH, {"n_clusters": AUTO, **given})
+
+
+def refuse_to_save(recipe: Recipe) -> None:
+    """Refuse a method that has no labels for new samples, before any work is done."""
+    if not recipe.predicts:
+        able = [name for name in METHODS if Recipe(name, {}).predicts]
+        raise Failure(
+            f"{recipe.name} cannot label new samples, so there is no model to save; leave out --save or --method, "
+            f"or choose {', '.join(able[:-1])} or {able[-1]}.",
+            BAD_USAGE,
+        )
 
 
 def _given(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,6 +87,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
         "fit": f"{summary['seconds']:.2f} seconds",
         "labels": summary["out"] or "not written; give --out labels.csv",
+        "model": summary["model"],
     }
     print_table([label, text] for label, text in rows.items() if text is not None)
     if summary["why"]:

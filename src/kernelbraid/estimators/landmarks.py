@@ -274,7 +274,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+        return int(self.cluster_centers_.shape[1])
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):

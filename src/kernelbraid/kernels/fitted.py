@@ -1,6 +1,6 @@
 """Kernels with the samples they were fitted on, for new samples."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy import sparse
@@ -8,6 +8,7 @@ from scipy import sparse
 from kernelbraid._arrays import device, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
+from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.kernels.precomputed import as_matrix
 from kernelbraid.kernels.stacks import LazyStack, Vector
 
@@ -25,8 +26,11 @@ class FittedBank:
         """Keep the samples, and what the kernels took from them."""
         nothing = np.empty((0, 0))
         bound = [
-            [asked if isinstance(asked, Custom) else kernel for asked, kernel in zip(bank, kernels, strict=True)]
-            for bank, (_, kernels) in zip(banks, stack.views, strict=True)
+            [
+                asked if isinstance(asked, Custom) else _beside(kernel, view)
+                for asked, kernel in zip(bank, kernels, strict=True)
+            ]
+            for view, bank, (_, kernels) in zip(views, banks, stack.views, strict=True)
         ]
         return cls(views, bound, [replace(pairs, products=nothing) for pairs, _ in stack.views])
 
@@ -47,6 +51,15 @@ class FittedBank:
         if not is_finite(total):
             raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
         return total
+
+
+def _beside(kernel: Kernel, fitted: Array) -> Kernel:
+    """Return a kernel with what it keeps of the fitted samples where these are; a fit may have moved it to a device."""
+    if not isinstance(kernel, LocalKernel):
+        return kernel
+    kept = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
+    moved = {name: _like(value, fitted) for name, value in kept.items() if hasattr(value, "shape")}
+    return replace(kernel, **moved)  # type: ignore[type-var]
 
 
 def _custom(kernel: Custom, new: Array, fitted: Array) -> Array:

@@ -158,10 +158,10 @@ class Polynomial:
         base = offset + pairs.products
         if self.normalise == "cosine":
             rows, columns = pairs.row_squares + offset, pairs.column_squares + offset
-            return _unit_diagonal(base, rows, columns) ** self.degree
+            return _power(_unit_diagonal(base, rows, columns), self.degree)
         if self.normalise == "max":
-            return (base / ((offset + pairs.max_square) or 1.0)) ** self.degree
-        return (base * pairs.scale * pairs.scale) ** self.degree
+            return _power(base / ((offset + pairs.max_square) or 1.0), self.degree)
+        return _power(base * pairs.scale * pairs.scale, self.degree)
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,14 @@ class Given:
 def _check_normalisation(normalise: Normalisation) -> None:
     if normalise not in ("cosine", "max", None):
         raise ValueError(f"normalise={normalise!r} is unknown; use 'cosine', 'max' or None.")
+
+
+def _power(A: Array, degree: int) -> Array:
+    """Return A^b by products, several times faster than the power of floating-point numbers."""
+    if degree == 1:
+        return A
+    half = _power(A * A, degree // 2)
+    return half * A if degree % 2 else half
 
 
 def _unit_diagonal(K: Array, row_diagonal: Array, column_diagonal: Array) -> Array:

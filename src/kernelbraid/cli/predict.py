@@ -1,0 +1,132 @@
+"""``kernelbraid predict``: read a model and new samples, write labels, summarise."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from kernelbraid.cli.cluster import Views, read_views
+from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
+from kernelbraid.cli.progress import show_progress
+from kernelbraid.cli.recipe import PRECOMPUTED
+from kernelbraid.cli.wording import in_options
+from kernelbraid.estimators import LandmarkLKG, load_model
+
+
+def run(
+    model_path: Path,
+    paths: Sequence[Path],
+    *,
+    reading: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Label the samples in the files and report."""
+    model = read_model(model_path)
+    with collect_warnings() as lines:
+        views = read_new(model, paths, reading)
+        with show_progress(f"{type(model).__name__}, labels", None, hidden=quiet or as_json):
+            labels, seconds = label(model, views)
+    warnings = [_in_words(model, line) for line in lines]
+    if out is not None:
+        write_labels(out, labels.tolist(), views.ids)
+    summary = {"model": str(model_path), **summarise(model, views, labels), "seconds": round(seconds, 4)}
+    summary |= {"out": None if out is None else str(out), "warnings": warnings}
+    print_warnings(warnings)
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        print_summary(summary)
+
+
+def read_model(path: Path) -> Any:
+    """Return a fitted estimator that can label samples."""
+    try:
+        model = load_model(path)
+    except OSError as error:
+        raise Failure(f"{path} could not be read ({error.strerror or error}).") from None
+    except ValueError as error:
+        raise Failure(str(error)) from None
+    if not hasattr(model, "predict"):
+        remedy = "save its best_estimator_" if hasattr(model, "best_estimator_") else "save a fitted LKG instead"
+        raise Failure(f"{path} holds a {type(model).__name__}, which cannot label new samples; {remedy}.")
+    return model
+
+
+def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> Views:
+    """Read new samples, or their kernels with the fitted ones, as the model takes them."""
+    remedy = "the model was fitted on samples, give such as rows"
+    views = read_views(paths, precomputed=takes_kernels(model), instead_of_kernels=remedy, **reading)
+    if views.n_features not in (None, model.n_features_in_):
+        raise Failure(
+            f"DATA has {views.n_features} features, and the model was fitted on {model.n_features_in_}; give the same "
+            "columns (--drop leaves some out) of all views."
+        )
+    if isinstance(model, LandmarkLKG) and len(paths) > 1:  # to which a list would be blocks of samples
+        raise Failure(f"DATA is {len(paths)} files, and the model was fitted on one; join their columns.")
+    return views
+
+
+def takes_kernels(model: Any) -> bool:
+    """Return whether a model was fitted on kernels."""
+    given = (getattr(model, name, None) for name in ("kernels", "kernel"))
+    return any(isinstance(kernels, str) and kernels == PRECOMPUTED for kernels in given)
+
+
+def label(model: Any, views: Views) -> tuple[np.ndarray, float]:
+    """Return the labels of the samples, and the seconds that they took."""
+    start = perf_counter()
+    try:
+        labels = model.predict(views.data)
+    except ValueError as error:
+        raise Failure(_in_words(model, str(error))) from None
+    except MemoryError:
+        raise Failure(f"{views.n_samples} samples do not fit into memory; give DATA in parts.") from None
+    return np.asarray(labels), perf_counter() - start
+
+
+def summarise(model: Any, views: Views, labels: np.ndarray) -> dict[str, Any]:
+    """Return what there is to say about the labels, as plain data; clusters have numbers, classes have names."""
+    classes = getattr(model, "classes_", None)
+    names = np.arange(n_clusters_of(model)) if classes is None else classes
+    return {
+        "estimator": type(model).__name__,
+        "n_samples": views.n_samples,
+        "n_features": views.n_features,
+        "n_clusters": len(names),
+        "classes": None if classes is None else [str(name) for name in classes],
+        "cluster_sizes": [int((labels == name).sum()) for name in names],
+    }
+
+
+def n_clusters_of(model: Any) -> int:
+    """Return the number of clusters, given or chosen."""
+    return int(getattr(model, "n_clusters_", None) or model.n_clusters)
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print labels for people."""
+    features, sizes, classes = summary["n_features"], summary["cluster_sizes"], summary["classes"]
+    kind = "cluster" if classes is None else "class"
+    told = sizes if classes is None else [f"{name} {size}" for name, size in zip(classes, sizes, strict=True)]
+    present = sum(size > 0 for size in sizes)
+    rows = {
+        "model": f"{summary['model']}, {summary['estimator']}",
+        "samples": str(summary["n_samples"]),
+        "features": "none, precomputed kernels" if features is None else str(features),
+        "clusters" if classes is None else "classes": f"{present} of {len(sizes)} occur",
+        f"{kind} sizes": ", ".join(map(str, told)),
+        "time": f"{summary['seconds']:.2f} seconds",
+        "labels": summary["out"] or "not written; give --out labels.csv",
+    }
+    print_table([name, text] for name, text in rows.items())
+
+
+def _in_words(model: Any, message: str) -> str:
+    """Return a message of the library in the words of the command line."""
+    name = type(model).__name__
+    return in_options(message, estimator=name, method=name)

@@ -1,0 +1,264 @@
+import csv
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from kernelbraid import LKG, KernelSpectralClustering, LandmarkLKG, LKGClassifier, LKGSearch, load_model, save_model
+from kernelbraid.bench import METHODS
+from kernelbraid.cli.recipe import Recipe
+
+FAST = ("-k", 3, "--n-init", 3)
+KEYS = [
+    *("model", "estimator", "n_samples", "n_features", "n_clusters", "classes", "cluster_sizes", "seconds", "out"),
+    "warnings",
+]
+
+
+@pytest.fixture(scope="module")
+def new():
+    """Nine more samples of the blobs, and their classes."""
+    X, y = make_blobs([13, 13, 13], n_features=4, cluster_std=0.3, random_state=1)
+    rows = np.concatenate([np.flatnonzero(y == label)[:3] for label in range(3)])
+    return X[rows], y[rows]
+
+
+@pytest.fixture
+def new_csv(tmp_path, new):
+    path = tmp_path / "new.csv"
+    rows = ["id,a,b,c,d", *(",".join([f"n{i}", *map(repr, map(float, row))]) for i, row in enumerate(new[0]))]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def saved(run, blobs_csv, tmp_path):
+    """The model of the blobs."""
+    assert run("cluster", blobs_csv, *FAST, "--save", tmp_path / "blobs.model", "--quiet").exit_code == 0
+    return tmp_path / "blobs.model"
+
+
+def read_rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+# Models of ``cluster --save``
+
+
+def test_the_summary_of_a_fit_says_where_the_model_is(run, blobs_csv, tmp_path):
+    path = tmp_path / "blobs.model"
+    assert f"model          {path}" in run("cluster", blobs_csv, *FAST, "--save", path).stdout
+    summary = json.loads(run("cluster", blobs_csv, *FAST, "--save", path, "--json").stdout)
+    assert summary["model"] == str(path)
+    assert isinstance(load_model(path), LKG)
+    result = run("cluster", blobs_csv, *FAST)
+    assert "\nmodel" not in result.stdout
+    assert json.loads(run("cluster", blobs_csv, *FAST, "--json").stdout)["model"] is None
+
+
+def test_a_search_saves_the_setting_that_it_has_chosen(run, blobs_csv, tmp_path):
+    path = tmp_path / "blobs.model"
+    summary = json.loads(run("cluster", blobs_csv, "-k", 3, "--search", "--budget", 3, "--save", path, "--json").stdout)
+    model = load_model(path)
+    assert isinstance(model, LKG)
+    assert [kernel.name for kernel in model.kernels] == summary["best_params"]["kernels"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_saved_and_predicts_or_is_refused_before_the_fit(run, refuse, blobs_csv, tmp_path, method):
+    path = tmp_path / "blobs.model"
+    options = ("-k", 3, "--n-init", 5, "--method", method)
+    if not Recipe(method, {}).predicts:
+        says = [f"{method} cannot label new samples", "leave out --save or --method", "MKKM, RMKKM, LKGs or LKGr"]
+        refuse("cluster", "--save", path, *options, blobs_csv, code=2, says=says)
+        return
+    fitted = json.loads(run("cluster", blobs_csv, *options, "--save", path, "--json").stdout)
+    again = json.loads(run("predict", path, blobs_csv, "--json").stdout)
+    assert again["cluster_sizes"] == fitted["cluster_sizes"]
+
+
+def test_a_model_that_cannot_be_written_ends_with_a_sentence(refuse, monkeypatch, blobs_csv, tmp_path):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kernelbraid.cli.output.save_model", fail)
+    says = ["a.model could not be written (No space left on device)"]
+    refuse("cluster", blobs_csv, *FAST, "--save", tmp_path / "a.model", code=1, says=says)
+
+
+# Labels
+
+
+def test_new_samples_are_labelled_and_summarised(run, saved, blobs_csv, blobs, new_csv, new, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("predict", saved, new_csv, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    for words in (
+        f"model          {saved}, LKG",
+        "samples        9",
+        "features       4",
+        "clusters       3 of 3 occur",
+        "cluster sizes  3, 3, 3",
+        f"labels         {out}",
+    ):
+        assert words in result.stdout
+    header, *rows = read_rows(out)
+    assert header == ["id", "label"]
+    assert [row[0] for row in rows] == [f"n{i}" for i in range(9)]
+    model = load_model(saved)
+    assert [int(row[1]) for row in rows] == model.predict(new[0]).tolist()
+    of_class = {int(label): int(model.labels_[blobs[1] == label][0]) for label in range(3)}
+    assert [int(row[1]) for row in rows] == [of_class[int(label)] for label in new[1]]
+
+
+def test_fitted_samples_get_the_labels_of_the_fit(run, blobs_csv, tmp_path):
+    first, second, path = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "blobs.model"
+    run("cluster", blobs_csv, *FAST, "--save", path, "--out", first)
+    assert run("predict", path, blobs_csv, "--out", second, "--quiet").stdout == ""
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_json_is_one_object_with_these_keys(run, saved, new_csv, tmp_path):
+    summary = json.loads(run("predict", saved, new_csv, "--json").stdout)
+    assert list(summary) == KEYS
+    assert summary["model"] == str(saved)
+    assert summary["estimator"] == "LKG"
+    assert summary["n_samples"] == 9
+    assert summary["n_features"] == 4
+    assert summary["n_clusters"] == 3
+    assert summary["classes"] is None
+    assert summary["cluster_sizes"] == [3, 3, 3]
+    assert summary["out"] is None
+    assert summary["warnings"] == []
+
+
+def test_a_cluster_without_samples_is_counted(run, saved, new, tmp_path):
+    np.save(tmp_path / "one.npy", new[0][:1])
+    result = run("predict", saved, tmp_path / "one.npy")
+    assert "clusters       1 of 3 occur" in result.stdout
+    assert "--out" in result.stdout
+
+
+def test_views_are_given_in_the_order_of_the_fit(run, refuse, blobs, new, tmp_path):
+    for name, X in (("fit", blobs[0]), ("new", new[0])):
+        np.save(tmp_path / f"{name}1.npy", X[:, :3])
+        np.save(tmp_path / f"{name}2.npy", X[:, 3:])
+    path = tmp_path / "views.model"
+    run("cluster", tmp_path / "fit1.npy", tmp_path / "fit2.npy", *FAST, "--save", path)
+    summary = json.loads(run("predict", path, tmp_path / "new1.npy", tmp_path / "new2.npy", "--json").stdout)
+    assert summary["cluster_sizes"] == [3, 3, 3]
+    np.save(tmp_path / "all.npy", new[0])
+    says = "the views of DATA have [4] features; those of the fit had [3, 1]"
+    refuse("predict", path, tmp_path / "all.npy", code=1, says=says)
+    says = "the views of DATA have [1, 3] features"
+    refuse("predict", path, tmp_path / "new2.npy", tmp_path / "new1.npy", code=1, says=says)
+    says = "DATA has 3 features, and the model was fitted on 4; give the same columns"
+    refuse("predict", path, tmp_path / "new1.npy", code=1, says=says)
+
+
+def test_kernels_between_new_and_fitted_samples_are_read(run, refuse, stack, blobs, new, tmp_path):
+    path = tmp_path / "kernels.model"
+    run("cluster", stack, *FAST, "--kernels", "precomputed", "--save", path)
+    mean = blobs[0].mean(axis=0)
+    A, B = new[0] - mean, blobs[0] - mean
+    cross = np.stack([A @ B.T, np.exp(-((A[:, None] - B) ** 2).sum(-1))])
+    np.save(tmp_path / "cross.npy", cross)
+    for i in range(2):
+        np.save(tmp_path / f"cross{i}.npy", cross[i])
+    for files in (["cross.npy"], ["cross0.npy", "cross1.npy"]):
+        summary = json.loads(run("predict", path, *(tmp_path / name for name in files), "--json").stdout)
+        assert summary["n_samples"] == 9
+        assert summary["n_features"] is None
+        assert summary["cluster_sizes"] == [3, 3, 3]
+    assert "none, precomputed kernels" in run("predict", path, tmp_path / "cross.npy").stdout
+    refuse("predict", path, tmp_path / "cross0.npy", code=1, says="DATA holds 1 kernels; the fit had 2")
+    np.save(tmp_path / "few.npy", cross[:, :, :5])
+    refuse("predict", path, tmp_path / "few.npy", code=1, says=["(9, 5)", "30"])
+
+
+def test_a_key_ids_and_columns_to_drop_are_read_as_in_a_fit(run, saved, new, tmp_path):
+    np.savez(tmp_path / "a.npz", first=new[0][:2], second=new[0])
+    assert json.loads(run("predict", saved, tmp_path / "a.npz", "--key", "first", "--json").stdout)["n_samples"] == 2
+    table = tmp_path / "a.csv"
+    rows = [",".join(["x", f"m{i}", *map(str, row)]) for i, row in enumerate(new[0])]
+    table.write_text("\n".join(["kind,code,a,b,c,d", *rows]))
+    out = tmp_path / "labels.csv"
+    assert run("predict", saved, table, "--drop", "kind", "--id", "code", "-o", out, "-q").exit_code == 0
+    assert [row[0] for row in read_rows(out)[1:]] == [f"m{i}" for i in range(9)]
+
+
+def test_a_classifier_names_its_classes(run, blobs, new_csv, tmp_path):
+    path, out = tmp_path / "classes.model", tmp_path / "labels.csv"
+    save_model(LKGClassifier().fit(blobs[0], np.array(["ash", "birch", "cedar"])[blobs[1]]), path)
+    result = run("predict", path, new_csv, "--out", out)
+    assert "classes      3 of 3 occur" in result.stdout
+    assert "class sizes  ash 3, birch 3, cedar 3" in result.stdout
+    assert {row[1] for row in read_rows(out)[1:]} == {"ash", "birch", "cedar"}
+    assert json.loads(run("predict", path, new_csv, "--json").stdout)["classes"] == ["ash", "birch", "cedar"]
+
+
+def test_landmarks_and_sparse_samples(run, refuse, blobs, new, tmp_path):
+    path = tmp_path / "landmarks.model"
+    save_model(LandmarkLKG(3, n_landmarks=15, random_state=0).fit(sparse.csr_array(blobs[0])), path)
+    sparse.save_npz(tmp_path / "new.npz", sparse.csr_array(new[0]))
+    assert json.loads(run("predict", path, tmp_path / "new.npz", "--json").stdout)["cluster_sizes"] == [3, 3, 3]
+    np.save(tmp_path / "half.npy", new[0][:, :2])
+    says = ["DATA is 2 files, and the model was fitted on one", "join their columns"]
+    refuse("predict", path, tmp_path / "half.npy", tmp_path / "half.npy", code=1, says=says)
+
+
+# What cannot be done
+
+
+def test_other_features_are_refused(refuse, saved, new, stack, tmp_path):
+    np.save(tmp_path / "wide.npy", np.hstack([new[0], new[0]]))
+    says = ["DATA has 8 features, and the model was fitted on 4", "--drop"]
+    refuse("predict", saved, tmp_path / "wide.npy", "--out", tmp_path / "labels.csv", code=1, says=says)
+    refuse("predict", saved, stack, code=1, says=["(2, 30, 30)", "the model was fitted on samples"])
+
+
+def test_bad_data_are_refused_as_in_a_fit(refuse, saved, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,c,d\n1,2,3,x\n")
+    refuse("predict", saved, tmp_path / "a.csv", code=1, says=["column 'd'", "row 2", "'x'"])
+
+
+def test_files_that_are_no_models_are_refused(refuse, saved, blobs_csv):
+    refuse("predict", blobs_csv, blobs_csv, code=1, says=["blobs.csv is no model of kernelbraid", "save_model"])
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[:-100])
+    refuse("predict", saved, blobs_csv, code=1, says="is cut short or damaged")
+    with zipfile.ZipFile(saved, "w") as archive:
+        header = {"format": "kernelbraid model", "version": 2, "kernelbraid": "9.9.0"}
+        archive.writestr("model.json", json.dumps(header))
+    refuse("predict", saved, blobs_csv, code=1, says=["version 2", "install kernelbraid 9.9.0"])
+
+
+def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_path):
+    path = tmp_path / "a.model"
+    save_model(KernelSpectralClustering(3, random_state=0).fit(blobs[0]), path)
+    refuse("predict", path, blobs_csv, code=1, says=["holds a KernelSpectralClustering", "cannot label new samples"])
+    save_model(LKGSearch(3, budget=2, random_state=0).fit(blobs[0]), path)
+    refuse("predict", path, blobs_csv, code=1, says=["holds a LKGSearch", "save its best_estimator_"])
+
+
+def test_too_many_samples_end_with_a_sentence(refuse, monkeypatch, saved, new_csv):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(LKG, "predict", fail)
+    refuse("predict", saved, new_csv, code=1, says="9 samples do not fit into memory; give DATA in parts")
+
+
+def test_feature_names_that_a_file_does_not_tell_are_a_warning(run, blobs, new_csv, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "names.model"
+    save_model(LKG(3, random_state=0).fit(pandas.DataFrame(blobs[0], columns=list("abcd"))), path)
+    result = run("predict", path, new_csv, "--json")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Warning: DATA does not have valid feature names")
+    assert len(json.loads(result.stdout)["warnings"]) == 1
