@@ -84,8 +84,21 @@ def random_settings(count, seed=0):
     ]
 
 
-def survives_unguarded(H, settings, max_iter=200, tol=1e-5):
-    """Tell whether Algorithm 1 without any guard ends with finite matrices, a kernel and an edge in the graph.
+def survives_unguarded(H, settings):
+    """Tell whether Algorithm 1 without any guard ends with finite matrices, a kernel and an edge in the graph."""
+    Z, K, J, W = run_unguarded(H, settings)
+    return bool(np.isfinite([Z, K, J, W]).all() and K.any() and J[~np.eye(len(J), dtype=bool)].any())
+
+
+def is_chaotic(H, settings):
+    """Tell whether rounding decides how Algorithm 1 without any guard ends: two such runs have no graph in common."""
+    noise = 1e-15 * np.random.default_rng(0).standard_normal(H.shape)
+    one, other = (run_unguarded(kernels, settings)[2] for kernels in (H, H * (1 + noise + noise.transpose(0, 2, 1))))
+    return not np.allclose(one, other, rtol=0, atol=1e-6 * np.abs(one).max())
+
+
+def run_unguarded(H, settings, max_iter=200, tol=1e-5):
+    """Return Z, K, J and W where Algorithm 1 without any guard ends, NaN if it cannot go on.
 
     Independent of the package: plain NumPy, nonnegative least squares for the weights.
     """
@@ -105,11 +118,11 @@ def survives_unguarded(H, settings, max_iter=200, tol=1e-5):
                 W = _shrink(K - Y2 / mu, beta / mu, "nuclear").clip(0)
                 S = (_weights(root, flat @ K.ravel()) @ flat).reshape(n, n)
             except (np.linalg.LinAlgError, ValueError):
-                return False
+                return [np.full((n, n), np.nan)] * 4
             Y1, Y2, mu = Y1 + mu * (J - Z), Y2 + mu * (W - K), mu * 1.1
             if n_iter > 5 and np.linalg.norm(K - before) < tol * np.linalg.norm(before):
                 break
-    return bool(np.isfinite([Z, K, J, W]).all() and K.any() and J[~np.eye(n, dtype=bool)].any())
+    return [Z, K, J, W]
 
 
 def _shrink(A, t, penalty):

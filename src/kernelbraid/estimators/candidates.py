@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,9 +27,9 @@ from kernelbraid.kernels import (
     resolve_kernel,
     stack_bank,
 )
-from kernelbraid.ops import spectral_embedding, symmetrise
+from kernelbraid.ops import symmetrise
 from kernelbraid.ops.refinement import EdgeWeights, refine_graph
-from kernelbraid.ops.spectral import Spectrum
+from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
 
 
@@ -151,6 +151,14 @@ def _may_store(estimator: Any, like: Array, storage: str, **size: Any) -> bool:
     return choose_storage(storage, estimator.memory_budget, free, **size)
 
 
+class ClusteredGraph(NamedTuple):
+    """Eigenvectors of a graph, what they make of its vertices, and the clusters found there."""
+
+    vectors: Array
+    embedding: Array
+    found: Clustering
+
+
 def cluster_graph(
     graph: Array,
     n_clusters: int,
@@ -161,7 +169,7 @@ def cluster_graph(
     random_state: np.random.RandomState,
     samples: list[Array],
     threads: int | None = None,
-) -> tuple[Array, Clustering]:
+) -> "ClusteredGraph":
     """Return the spectral embedding of a graph and the clusters that k-means finds in it.
 
     Every method that learns a graph ends here.
@@ -184,10 +192,12 @@ def cluster_graph(
         Threads of BLAS; chosen by the size of the graph if None.
     """
     with blas_threads(graph.shape[0], threads):
-        embedding = spectral_embedding(graph, n_clusters, spectrum=spectrum)
+        vectors = spectral_vectors(graph, n_clusters, spectrum=spectrum)
+        embedding = embed_rows(graph, vectors, spectrum)
         by_distance = restart_score == "distance"
         found = kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state, by_distance=by_distance)
-    return embedding, replace(found, labels=tell_apart(found.labels, n_clusters, samples))
+    found = replace(found, labels=tell_apart(found.labels, n_clusters, samples))
+    return ClusteredGraph(vectors, embedding, found)
 
 
 def cluster_and_publish(
@@ -208,7 +218,7 @@ def cluster_and_publish(
         Further fitted attributes.
     """
     graph = graph_of(coefficients, estimator.n_neighbors, estimator.edge_weights)
-    embedding, found = cluster_graph(
+    _, embedding, found = cluster_graph(
         graph,
         estimator.n_clusters,
         spectrum=estimator.embedding,

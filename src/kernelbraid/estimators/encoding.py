@@ -57,7 +57,9 @@ def member(number: int) -> str:
 
 def _names(part: type) -> list[str]:
     """Return the constructor's arguments, from which a part is made again."""
-    return ["bank", "samples", "settings"] if part is FittedGraph else [field.name for field in fields(part)]
+    return (
+        ["bank", "samples", "settings", "placement"] if part is FittedGraph else [field.name for field in fields(part)]
+    )
 
 
 class Writer:

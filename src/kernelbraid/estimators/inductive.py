@@ -11,7 +11,6 @@ from kernelbraid._arrays import device as device_of
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import read_cross_kernels, read_views, row_digests
 from kernelbraid.kernels import FittedBank
-from kernelbraid.ops.spectral import spectral_vectors
 from kernelbraid.solvers.extension import Expression, Placement
 
 
@@ -31,13 +30,24 @@ class FittedGraph:
         Views, or precomputed kernels.
     settings : dict
         Resolved parameters of the fit.
+    placement : Placement or None, default=None
+        How edges place samples; :meth:`settle` sets it.
     """
 
-    def __init__(self, bank: FittedBank | None, samples: list[Array], settings: dict[str, Any]) -> None:
-        self.bank, self.samples, self.settings = bank, samples, settings
+    def __init__(
+        self,
+        bank: FittedBank | None,
+        samples: list[Array],
+        settings: dict[str, Any],
+        placement: Placement | None = None,
+    ) -> None:
+        self.bank, self.samples, self.settings, self.placement = bank, samples, settings, placement
         self._expression: Expression | None = None  # both when they are first needed
-        self._placement: Placement | None = None
         self._places: dict[bytes, int] | None = None
+
+    def settle(self, graph: Array, vectors: Array) -> None:
+        """Keep the eigenvectors that the clusters were found with: among equal eigenvalues others are as good."""
+        self.placement = Placement.of(graph, asarray_like(to_numpy(vectors), graph), self.settings["embedding"])
 
     def known(self, samples: list[Array]) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
@@ -53,12 +63,10 @@ class FittedGraph:
             self._expression = Expression.of(kernel, expression_weight(asked), kept, asked["edge_weights"])
         return self._expression.edges(asarray_like(cross, self._expression.inverse))
 
-    def embed(self, edges: Array, graph: Array, n_clusters: int) -> Array:
+    def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples from their edges."""
-        if self._placement is None:
-            vectors = spectral_vectors(graph, n_clusters, spectrum=self.settings["embedding"])
-            self._placement = Placement.of(graph, vectors, self.settings["embedding"])
-        return self._placement.embed(edges)
+        assert self.placement is not None  # a fit sets it
+        return self.placement.embed(asarray_like(edges, self.placement.basis))
 
 
 class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -72,8 +80,6 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     labels_: Array
     kernel_: Array
     kernel_weights_: Array
-    graph_: Array
-    n_clusters_: int
 
     @property
     def _n_features_out(self) -> int:
@@ -137,7 +143,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _place(self, X: Any) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
         edges, places = self._edges_to_fitted(X)
-        placed = self._fitted.embed(asarray_like(edges, self.graph_), self.graph_, self.n_clusters_)
+        placed = self._fitted.embed(edges)
         xp = namespace(placed)
         fitted = asarray_like(to_numpy(self.embedding_)[places], placed)
         return xp.where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed), places

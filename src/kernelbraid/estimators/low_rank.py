@@ -395,7 +395,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         state.give_up()
         coefficients = J if settings["graph_from"] == "J" else Z
         graph = graph_of(coefficients, settings["n_neighbors"], settings["edge_weights"])
-        embedding, found = cluster_graph(
+        vectors, embedding, found = cluster_graph(
             graph,
             self.n_clusters_,
             spectrum=settings["embedding"],
@@ -415,5 +415,6 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             labels_=found.labels,
             kernel_weights_=g,
         )
+        self._fitted.settle(self.graph_, vectors)
         self.n_components_ = count_components(graph)
         self.n_iter_, self.status_, self.history_ = solution.n_iter, str(solution.status), history.columns()

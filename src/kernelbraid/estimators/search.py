@@ -243,7 +243,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         """Cluster the average of the graphs of the better half."""
         better = sorted(sound, key=lambda member: -member.scores["score"])[: (len(sound) + 1) // 2]
         graph = average_graphs([member.graph.toarray() for member in better])
-        _, found = cluster_graph(
+        _, _, found = cluster_graph(
             graph,
             self.n_clusters_,
             spectrum="largest",

@@ -102,7 +102,11 @@ def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "lar
     With ``"random_walk"`` they are divided by the roots of the degrees instead: the eigenvectors of the random walk
     D^-1 S, each of the same length in the norm of D.
     """
-    vectors = spectral_vectors(S, n_components, spectrum=spectrum)
+    return embed_rows(S, spectral_vectors(S, n_components, spectrum=spectrum), spectrum)
+
+
+def embed_rows(S: Array, vectors: Array, spectrum: Spectrum) -> Array:
+    """Return the coordinates of the vertices of a graph from its eigenvectors, as :func:`spectral_embedding` does."""
     if spectrum != "random_walk":
         return unit_rows(vectors)
     S, scale = _with_inverse_roots(S)
