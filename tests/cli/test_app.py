@@ -40,7 +40,7 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
 OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --alpha --beta "
     "--gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage --device --jobs "
-    "--max-iter --tol --seed --key --id --drop --json --quiet --save",
+    "--max-iter --tol --seed --key --id --drop --json --quiet --save --landmarks --dask",
     "predict": "--out -o --json --quiet -q --key --id --drop",
     "methods": "--json",
     "score": "--json --nmi-average --key",

@@ -22,6 +22,7 @@ KEYS = [
     "method",
     "n_samples",
     "n_features",
+    "n_landmarks",
     "n_clusters",
     "evidence",
     "status",

@@ -111,6 +111,8 @@ def test_new_samples_are_labelled_and_summarised(run, saved, blobs_csv, blobs, n
     assert header == ["id", "label"]
     assert [row[0] for row in rows] == [f"n{i}" for i in range(9)]
     model = load_model(saved)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    del model.feature_names_in_
     assert [int(row[1]) for row in rows] == model.predict(new[0]).tolist()
     of_class = {int(label): int(model.labels_[blobs[1] == label][0]) for label in range(3)}
     assert [int(row[1]) for row in rows] == [of_class[int(label)] for label in new[1]]
@@ -208,8 +210,8 @@ def test_landmarks_and_sparse_samples(run, refuse, blobs, new, tmp_path):
     sparse.save_npz(tmp_path / "new.npz", sparse.csr_array(new[0]))
     assert json.loads(run("predict", path, tmp_path / "new.npz", "--json").stdout)["cluster_sizes"] == [3, 3, 3]
     np.save(tmp_path / "half.npy", new[0][:, :2])
-    says = ["DATA is 2 files, and the model was fitted on one", "join their columns"]
-    refuse("predict", path, tmp_path / "half.npy", tmp_path / "half.npy", code=1, says=says)
+    says = ["DATA is 2 files, several views, and landmarks take one", "join their columns"]
+    refuse("predict", path, tmp_path / "half.npy", tmp_path / "half.npy", code=2, says=says)
 
 
 # What cannot be done
@@ -254,11 +256,19 @@ def test_too_many_samples_end_with_a_sentence(refuse, monkeypatch, saved, new_cs
     refuse("predict", saved, new_csv, code=1, says="9 samples do not fit into memory; give DATA in parts")
 
 
-def test_feature_names_that_a_file_does_not_tell_are_a_warning(run, blobs, new_csv, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    path = tmp_path / "names.model"
-    save_model(LKG(3, random_state=0).fit(pandas.DataFrame(blobs[0], columns=list("abcd"))), path)
-    result = run("predict", path, new_csv, "--json")
-    assert result.exit_code == 0
-    assert result.stderr.startswith("Warning: DATA does not have valid feature names")
-    assert len(json.loads(result.stdout)["warnings"]) == 1
+@pytest.mark.parametrize("fitted_with", ["cluster", "data frame"])
+def test_columns_are_found_by_name(run, refuse, blobs, saved, new, tmp_path, fitted_with):
+    if fitted_with == "data frame":
+        pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+        save_model(LKG(3, random_state=0).fit(pandas.DataFrame(blobs[0], columns=list("abcd"))), saved)
+    table = tmp_path / "mixed.csv"
+    rows = [",".join([*map(str, row[[2, 0]]), "word", *map(str, row[[3, 1]])]) for row in new[0]]
+    table.write_text("\n".join(["c,a,note,d,b", *rows]))
+    np.save(tmp_path / "new.npy", new[0])
+    first, second = (json.loads(run("predict", saved, name, "--json").stdout) for name in (table, tmp_path / "new.npy"))
+    assert first["cluster_sizes"] == second["cluster_sizes"] == [3, 3, 3]
+    assert first["warnings"] == []
+    table.write_text("a,b,c,e\n1,2,3,4\n")
+    refuse("predict", saved, table, code=1, says=["there is no column 'd'", "a, b, c, e"])
+    table.write_text("1,2,3,4\n5,6,7,8\n")
+    assert json.loads(run("predict", saved, table, "--json").stdout)["n_samples"] == 2

@@ -105,10 +105,19 @@ def spoilt(value, place=(31, 2)):
         ([X[:0], X[:0]], r"0 sample\(s\)"),
         ([np.empty((3, 0))], r"0 feature\(s\)"),
         (Stream([]), "holds no blocks|has shape"),
-        (spoilt(np.nan), r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2\)"),
-        (spoilt(-np.inf), r"block 3 of X contains infinity \(row 1 of the block, row 31 of X, column 2\)"),
-        (Stream(spoilt(np.nan)), r"block 3 of X contains NaN \(row 0 of the block, row 31 of X, column 2\)"),
-        (sparse.csr_array(spoilt(np.nan)), r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2\)"),
+        (spoilt(np.nan), r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2, counted from 0\)"),
+        (
+            spoilt(-np.inf),
+            r"block 3 of X contains infinity \(row 1 of the block, row 31 of X, column 2, counted from 0\)",
+        ),
+        (
+            Stream(spoilt(np.nan)),
+            r"block 3 of X contains NaN \(row 0 of the block, row 31 of X, column 2, counted from 0\)",
+        ),
+        (
+            sparse.csr_array(spoilt(np.nan)),
+            r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2, counted from 0\)",
+        ),
         ((block for block in [X]), "X is a generator, which can be gone through once"),
         (iter([X]), "X is a list_iterator, which can be gone through once"),
         ("samples.csv", "'samples.csv' is no .npy or Parquet file"),
@@ -167,7 +176,9 @@ def test_bad_files_get_a_clear_sentence(tmp_path):
     with pytest.raises(ValueError, match="a column 'b' of string values"):
         blocks(tmp_path / "text.parquet")
     pq.write_table(pa.table({"a": [1.0, None], "b": [1, 2]}), tmp_path / "gap.parquet")
-    with pytest.raises(ValueError, match=r"block 0 of X contains NaN \(row 1 of the block, row 1 of X, column 0\)"):
+    with pytest.raises(
+        ValueError, match=r"block 0 of X contains NaN \(row 1 of the block, row 1 of X, column 0, counted from 0\)"
+    ):
         blocks(tmp_path / "gap.parquet")
 
 

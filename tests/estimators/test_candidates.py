@@ -151,7 +151,7 @@ class TestMemory:
         [
             (
                 {"memory_budget": 1e4, "kernels": "rmkkm"},
-                r"45 samples with 12 kernels needs about 194 KB, and 10 KB may be used; use float32",
+                r"45 samples with 12 kernels needs about 194 KB, and 10 KB may be used; use fewer",
             ),
             (
                 {"memory_budget": 2.5e5, "storage": "stored", "kernels": "rmkkm"},

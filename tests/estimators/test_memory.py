@@ -42,6 +42,8 @@ def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
 
 def test_the_ways_out_are_those_that_help():
     with pytest.raises(MemoryError, match=r"needs about 96 MB, .* use float32 data \(52 MB\) or fewer samples or"):
+        choose_storage("auto", 5.5e7, **SIZE)
+    with pytest.raises(MemoryError, match="50 MB may be used; use fewer samples or a larger memory_budget"):
         choose_storage("auto", 5e7, **SIZE)
     with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
         choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})

@@ -16,7 +16,7 @@ from kernelbraid.cli import predict as prediction
 from kernelbraid.cli import score as scoring
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 from kernelbraid.cli.output import check_target
-from kernelbraid.cli.recipe import choose, choose_search, refuse_to_save
+from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, refuse_to_save
 from kernelbraid.cli.values import choice, existing_file, whole_number
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
@@ -94,6 +94,8 @@ def cluster(
     key: options.Key = None,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
+    landmarks: options.Landmarks = None,
+    dask: options.Dask = None,
     search: options.Search = False,
     budget: options.Budget = None,
     method: options.MethodName = None,
@@ -129,6 +131,8 @@ def cluster(
 
       kernelbraid cluster iris.csv --drop species --save iris.model
 
+      kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
+
       kernelbraid cluster kernels.npy -k 5 --kernels precomputed
 
       kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
@@ -139,6 +143,7 @@ def cluster(
         check_target(save, "'--save'", data, others=[out])
     asked = {
         "n_clusters": clusters,
+        "n_landmarks": landmarks,
         "budget": budget,
         "preset": preset,
         "graph_penalty": penalty,
@@ -160,11 +165,16 @@ def cluster(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    recipe = choose_search(method, asked) if search else choose(method, asked)
+    if landmarks is not None and not search:
+        recipe = choose_landmarks(method, asked)
+    else:
+        recipe = choose_search(method, asked) if search else choose(method, asked)
+    if dask is not None and not recipe.streams:
+        raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
         refuse_to_save(recipe)
     reading = {"key": key, "id_column": id_column, "drop": drop or []}
-    clustering.run(data, recipe, reading=reading, out=out, save=save, as_json=as_json, quiet=quiet)
+    clustering.run(data, recipe, reading=reading, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -184,8 +194,9 @@ def predict(
             metavar="DATA",
             parser=existing_file,
             show_default=False,
-            help="Files with one row per new sample, in the form, the columns and the order of the fit. If that was on "
-            "kernels: files with their values between new samples (rows) and fitted ones (columns).",
+            help="Files with one row per new sample, in the form of the fit; columns are found by their names, or must "
+            "be in the order of the fit. After a fit on kernels: files with their values between new samples (rows) "
+            "and fitted ones (columns).",
         ),
     ],
     out: options.Out = None,

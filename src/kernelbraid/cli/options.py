@@ -127,8 +127,30 @@ Storage: TypeAlias = Annotated[
     str | None, _word("Keep the kernels in memory, or form them when needed.", "auto", "stored", "lazy")
 ]
 Device: TypeAlias = Annotated[str | None, _option("NAME", "PyTorch device to compute on, such as cuda.")]
-Jobs: TypeAlias = Annotated[int | None, _count("Threads of the linear algebra library.")]
+Jobs: TypeAlias = Annotated[
+    int | None, _count("Threads of the linear algebra library; with --landmarks: blocks in work at a time.")
+]
 Seed: TypeAlias = Annotated[int, _option("N", "Seed of all random draws.", whole_number(0, LARGEST_SEED))]
+
+MANY = "Many samples (more than fit into a graph of all pairs)"
+Landmarks: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole_number(1),
+        metavar="N",
+        help="Learn kernel and graph on N landmarks, and express all samples over them, such as 500; "
+        ".npy and Parquet files are read block by block.",
+        rich_help_panel=MANY,
+    ),
+]
+Dask: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let the workers of this Dask scheduler read and express the samples; DATA must be a file that they see.",
+        rich_help_panel=MANY,
+    ),
+]
 
 SEARCH = "Search (settings of LKG, compared without labels)"
 Search: TypeAlias = Annotated[

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -116,10 +117,13 @@ def _end_if_not_written(path: Path) -> Iterator[None]:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-def write_model(path: Path, model: Any) -> None:
-    """Write a fitted estimator; of a search, the one that it has chosen."""
+def write_model(path: Path, model: Any, names: list[str] | None) -> None:
+    """Write a fitted estimator, with the names of the features; of a search, the one that it has chosen."""
+    model = getattr(model, "best_estimator_", model)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
     with _end_if_not_written(path):
-        save_model(getattr(model, "best_estimator_", model), path)
+        save_model(model, path)
 
 
 def write_labels(path: Path, labels: Iterable[int | str], ids: Iterable[str] | None = None) -> None:

@@ -1,17 +1,19 @@
 """``kernelbraid predict``: read a model and new samples, write labels, summarise."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from kernelbraid.cli.cluster import Views, read_views
+from kernelbraid.cli.cluster import Views, as_views, read_views
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
+from kernelbraid.cli.streaming import open_one, samples_of
 from kernelbraid.cli.wording import in_options
 from kernelbraid.estimators import LandmarkLKG, load_model
 
@@ -29,8 +31,8 @@ def run(
     model = read_model(model_path)
     with collect_warnings() as lines:
         views = read_new(model, paths, reading)
-        with show_progress(f"{type(model).__name__}, labels", None, hidden=quiet or as_json):
-            labels, seconds = label(model, views)
+        with watched(model, views, hidden=quiet or as_json) as data:
+            labels, seconds = label(model, data, views.n_samples)
     warnings = [_in_words(model, line) for line in lines]
     if out is not None:
         write_labels(out, labels.tolist(), views.ids)
@@ -60,14 +62,18 @@ def read_model(path: Path) -> Any:
 def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> Views:
     """Read new samples, or their kernels with the fitted ones, as the model takes them."""
     remedy = "the model was fitted on samples, give such as rows"
-    views = read_views(paths, precomputed=takes_kernels(model), instead_of_kernels=remedy, **reading)
+    # Columns are found by these names; matrices, which the model gets, have none.
+    names = vars(model).pop("feature_names_in_", None)
+    reading = {**reading, "keep": None if names is None else names.tolist()}
+    if isinstance(model, LandmarkLKG):
+        views = as_views(open_one(paths, **reading))
+    else:
+        views = read_views(paths, precomputed=takes_kernels(model), instead_of_kernels=remedy, **reading)
     if views.n_features not in (None, model.n_features_in_):
         raise Failure(
             f"DATA has {views.n_features} features, and the model was fitted on {model.n_features_in_}; give the same "
             "columns (--drop leaves some out) of all views."
         )
-    if isinstance(model, LandmarkLKG) and len(paths) > 1:  # to which a list would be blocks of samples
-        raise Failure(f"DATA is {len(paths)} files, and the model was fitted on one; join their columns.")
     return views
 
 
@@ -77,15 +83,27 @@ def takes_kernels(model: Any) -> bool:
     return any(isinstance(kernels, str) and kernels == PRECOMPUTED for kernels in given)
 
 
-def label(model: Any, views: Views) -> tuple[np.ndarray, float]:
+@contextmanager
+def watched(model: Any, views: Views, *, hidden: bool) -> Iterator[Any]:
+    """Yield what to label, while something shows that the work goes on."""
+    name = f"{type(model).__name__}, labels"
+    if isinstance(model, LandmarkLKG):
+        with samples_of(views.data, name, times=1, address=None, hidden=hidden) as data:
+            yield data
+        return
+    with show_progress(name, None, hidden=hidden):
+        yield views.data
+
+
+def label(model: Any, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     """Return the labels of the samples, and the seconds that they took."""
     start = perf_counter()
     try:
-        labels = model.predict(views.data)
+        labels = model.predict(data)
     except ValueError as error:
         raise Failure(_in_words(model, str(error))) from None
     except MemoryError:
-        raise Failure(f"{views.n_samples} samples do not fit into memory; give DATA in parts.") from None
+        raise Failure(f"{n_samples} samples do not fit into memory; give DATA in parts.") from None
     return np.asarray(labels), perf_counter() - start
 
 

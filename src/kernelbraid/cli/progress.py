@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -35,6 +36,28 @@ def show_progress(name: str, max_iter: int | None, *, hidden: bool) -> Iterator[
             progress.update(task, completed=n_iter, description=f"{name}, change {change:.1e}")
 
         yield advance
+
+
+@contextmanager
+def show_blocks(name: str, n_samples: int, *, hidden: bool) -> Iterator[Callable[[int], None] | None]:
+    """Yield a function that is told of samples that were read and draws on stderr, or None if nobody would see it.
+
+    Parameters
+    ----------
+    name : str
+        What reads them.
+    n_samples : int
+        Samples to be read in all.
+    hidden : bool
+        Draw nothing, even on a terminal.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"{name}, samples read", total=n_samples)
+        yield partial(progress.advance, task)
 
 
 @contextmanager

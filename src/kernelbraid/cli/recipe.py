@@ -8,18 +8,19 @@ from typing import Any
 from kernelbraid.bench import METHODS, Method
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.wording import option_name
-from kernelbraid.estimators import LKG, LKGSearch
+from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
 from kernelbraid.estimators.presets import PRESETS, Preset
 
 PRECOMPUTED = "precomputed"
 PENALTY = "graph_penalty"
 AUTO = "auto"  # the number of clusters is chosen
-SEARCH = "LKGSearch"
-#: What can be fitted: the methods of the paper, LKG as we recommend it, and the search for its setting.
+SEARCH, LANDMARKS = "LKGSearch", "LandmarkLKG"
+#: What can be fitted: the methods of the paper, LKG as we recommend it, the search for its setting, and LKG of many.
 FITTED: dict[str, Method] = {
     **METHODS,
     "LKG": Method("several kernels, graph of small squares", LKG, "all", {PENALTY: "frobenius"}),
     SEARCH: Method("a setting of LKG, chosen without labels", LKGSearch, "all"),
+    LANDMARKS: Method("LKG of many samples, through landmarks", LandmarkLKG, "all"),
 }
 # The name of LKG under each penalty; without --method it is chosen by --penalty.
 BY_PENALTY = {method.settings[PENALTY]: name for name, method in FITTED.items() if PENALTY in method.settings}
@@ -45,12 +46,17 @@ class Recipe:
     @property
     def tells_steps(self) -> bool:
         """Whether the estimator calls back after every step."""
-        return not self.searches and "callback" in _parameters(self.method)
+        return self.name not in (SEARCH, LANDMARKS) and "callback" in _parameters(self.method)
 
     @property
     def searches(self) -> bool:
         """Whether settings are tried."""
         return self.name == SEARCH
+
+    @property
+    def streams(self) -> bool:
+        """Whether samples are read block by block."""
+        return self.name == LANDMARKS
 
     @property
     def predicts(self) -> bool:
@@ -121,6 +127,33 @@ def choose_search(name: str | None, asked: Mapping[str, Any]) -> Recipe:
             BAD_USAGE,
         )
     return Recipe(SEARCH, {"n_clusters": AUTO, **given})
+
+
+def choose_landmarks(name: str | None, asked: Mapping[str, Any]) -> Recipe:
+    """Return LKG through landmarks.
+
+    Parameters
+    ----------
+    name : str or None
+        The method that was given beside, which is refused.
+    asked : dict
+        As for :func:`choose`.
+
+    Returns
+    -------
+    Recipe
+        The method and its parameters.
+    """
+    if name is not None:
+        raise Failure(f"--landmarks are for LKG, not for {name}; leave out --landmarks or --method.", BAD_USAGE)
+    given = _given(asked)
+    if given.get("kernels") == PRECOMPUTED:
+        raise Failure(
+            "--landmarks are chosen among samples, and --kernels precomputed has none; leave out one of them.",
+            BAD_USAGE,
+        )
+    _refuse_foreign("--landmarks", FITTED[LANDMARKS], given, asked)
+    return Recipe(LANDMARKS, {"n_clusters": AUTO, **given})
 
 
 def refuse_to_save(recipe: Recipe) -> None:

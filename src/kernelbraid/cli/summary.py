@@ -35,6 +35,7 @@ def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, A
     return {
         "n_samples": n_samples,
         "n_features": n_features,
+        "n_landmarks": _n_landmarks(model),
         "n_clusters": n_clusters,
         "evidence": None if evidence is None else {name: _plain(values) for name, values in evidence.items()},
         "status": getattr(chosen, "status_", None),
@@ -47,6 +48,15 @@ def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, A
         "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
         "why": list(getattr(model, "why_", [])),
     }
+
+
+def _n_landmarks(model: Any) -> int | None:
+    landmarks = getattr(model, "landmarks_", None)
+    return None if landmarks is None else int(landmarks.shape[0])
+
+
+def _number_or_none(value: int | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def _in_words(names: list[str], weights: list[float], model: Any, *, searched: bool) -> list[str]:
@@ -79,6 +89,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "setting": _setting(summary["best_params"]),
         "samples": str(summary["n_samples"]),
         "features": "none, precomputed kernels" if features is None else str(features),
+        "landmarks": _number_or_none(summary["n_landmarks"]),
         "kernels": _kernels(summary),
         "status": STATUS_WORDS.get(status, status),
         "iterations": str(summary["n_iter"]),

@@ -3,6 +3,7 @@
 import re
 
 RENAMED = {
+    "n_landmarks": "--landmarks",
     "n_clusters": "--clusters",
     "graph_penalty": "--penalty",
     "n_neighbors": "--neighbors",
@@ -15,6 +16,9 @@ PHRASES = {
     r"n_samples=1 is too small": "DATA holds 1 sample, too few",
     r"n_samples=(\d+) is too small": r"DATA holds \1 samples, too few",
     r"2 to n_samples / 3; give n_clusters,": "2 to a third of the samples; give --clusters,",
+    r"is above n_samples=(\d+)": r"is above the \1 samples of DATA",
+    r"LandmarkLKG\(n_clusters=[^)]*, n_landmarks=(\d+)\)\.fit\(X\)": r"--landmarks \1",
+    r"start it again, then fit again": "start it again, then run the command again",
     r"made max_iter=(\d+) steps": r"made \1 steps",
     r"leave device=None": "leave out --device",
     r"storage='lazy'": "--storage lazy",
@@ -25,7 +29,7 @@ PHRASES = {
     r"\bX\b": "DATA",
 }
 # Parameters that the messages mention, as a setting, name=value, or bare, as in "Raise max_iter".
-SETTINGS = ("n_clusters", "device", "max_iter", "tol", "alpha", "beta", "gamma", "mu")
+SETTINGS = ("n_clusters", "n_landmarks", "device", "max_iter", "tol", "alpha", "beta", "gamma", "mu")
 BARE = ("max_iter",)
 OUT_OF_RANGE = re.compile(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.")
 

@@ -5,6 +5,7 @@ from kernelbraid.datasets.errors import DataError
 from kernelbraid.datasets.images import Images, load_images
 from kernelbraid.datasets.loading import Dataset, available, load
 from kernelbraid.datasets.readers import LabelFile, Samples, column_names, read_labels, read_samples
+from kernelbraid.datasets.streams import Stream, open_stream
 
 __all__ = [
     "CATALOG",
@@ -13,10 +14,12 @@ __all__ = [
     "Images",
     "LabelFile",
     "Samples",
+    "Stream",
     "available",
     "column_names",
     "load",
     "load_images",
+    "open_stream",
     "read_labels",
     "read_samples",
 ]

@@ -96,6 +96,17 @@ def _load_npy(path: Path) -> np.ndarray:
         return array
 
 
+def map_npy(path: Path) -> np.ndarray:
+    """Return the array of a .npy file as a memory map."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise _numpy_error(path, error) from None
+    if not isinstance(array, np.ndarray):
+        raise DataError(f"{path}: this is an .npz archive; rename it to .npz.")
+    return array
+
+
 def _load_npz(path: Path, key: str | None) -> dict[str, Any]:
     """Return the arrays of a .npz file: all of them, or only the one called `key`."""
     with _open_numpy(path) as archive:

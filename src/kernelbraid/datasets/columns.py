@@ -51,11 +51,15 @@ class Columns:
     id_index: int | None = None
     kept: tuple[int, ...] = ()
 
-    def choose(self, id_column: str | int | None, drop: Iterable[str | int]) -> "Columns":
-        """Return the same columns with the id column and the kept ones settled."""
+    def choose(
+        self, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
+    ) -> "Columns":
+        """Return the same columns with the id column and the kept ones settled: all others, or those to keep."""
         id_index = self.default_id() if id_column is None else self.find(id_column)
         left_out = {self.find(name) for name in drop} | {id_index}
         kept = tuple(i for i in range(len(self.names)) if i not in left_out)
+        if keep is not None and self.has_header:
+            kept = tuple(self.find(name) for name in keep)
         if not kept:
             raise DataError(f"{self.path}: no column is left for the data; drop fewer columns.")
         return Columns(self.path, self.names, self.has_header, id_index, kept)

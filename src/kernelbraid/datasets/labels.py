@@ -68,7 +68,7 @@ def _parse(path: Path, cells: Sequence[str]) -> NDArray[Any]:
 def read_parquet_labels(path: Path) -> tuple[NDArray[Any], list[str] | None]:
     """Return the labels of a Parquet file and the ids beside them."""
     table = parquet.read_table(path)
-    columns = parquet.read_columns(table, path)
+    columns = parquet.read_columns(table.schema, path)
     names = [name.lower() for name in columns.names]
     at = next((names.index(name) for name in LABEL_NAMES if name in names), None)
     id_index = columns.default_id()
@@ -77,7 +77,7 @@ def read_parquet_labels(path: Path) -> tuple[NDArray[Any], list[str] | None]:
     values = table.column(at).to_pylist()
     if None in values:
         raise _missing_label(columns, at, values.index(None) + 1)
-    ids = None if id_index is None or id_index == at else parquet.read_ids(table, columns, id_index)
+    ids = None if id_index is None or id_index == at else parquet.read_ids(table.column(id_index), columns, id_index)
     return check_labels(path, np.array(values)), ids
 
 

@@ -58,6 +58,7 @@ def read_samples(
     key: str | None = None,
     id_column: str | int | None = None,
     drop: Iterable[str | int] = (),
+    keep: Iterable[str] | None = None,
 ) -> Samples:
     r"""Read a matrix of samples, one row per sample.
 
@@ -72,6 +73,8 @@ def read_samples(
         is called id, index, name or sample or has an empty header, or the index stored by pandas.
     drop : iterable of str or int, default=()
         Columns of a table to leave out, by name or by number from 1.
+    keep : iterable of str, default=None
+        Names of the columns to read, in this order, if the table has a header; all that are left if None.
 
     Returns
     -------
@@ -110,9 +113,9 @@ def read_samples(
             raise DataError(f"{path}: an array file has no named columns; --id and --drop are for tables.")
         return Samples(check_matrix(path, arrays.read_array(path, key, ("X", "fea"), arrays.is_sample_array)))
     if suffix == ".parquet":
-        X, columns, ids = parquet.read_matrix(path, id_column, drop)
+        X, columns, ids = parquet.read_matrix(path, id_column, drop, keep)
     else:
-        X, columns, ids = text.read_matrix(path, DELIMITERS[suffix], id_column, drop)
+        X, columns, ids = text.read_matrix(path, DELIMITERS[suffix], id_column, drop, keep)
     return Samples(X, ids, [columns.names[i] for i in columns.kept] if columns.has_header else None)
 
 
@@ -184,7 +187,8 @@ def column_names(path: str | Path) -> list[str]:
     if suffix in ARRAY_FILES:
         return []
     if suffix == ".parquet":
-        return parquet.read_columns(parquet.read_table(path), path).names
+        with parquet.open_file(path) as file:
+            return parquet.read_columns(file.schema_arrow, path).names
     return text.read_columns(path, DELIMITERS[suffix])[0].names
 
 

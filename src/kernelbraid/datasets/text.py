@@ -73,11 +73,15 @@ def read_columns(path: Path, delimiter: str) -> tuple[Columns, Iterator[Numbered
 
 
 def read_matrix(
-    path: Path, delimiter: str, id_column: str | int | None, drop: Iterable[str | int]
+    path: Path,
+    delimiter: str,
+    id_column: str | int | None,
+    drop: Iterable[str | int],
+    keep: Iterable[str] | None = None,
 ) -> tuple[NDArray[np.float64], Columns, list[str] | None]:
     """Return the data columns as a matrix, the columns, and the ids."""
     columns, rows = read_columns(path, delimiter)
-    columns = columns.choose(id_column, drop)
+    columns = columns.choose(id_column, drop, keep)
     numbers: list[int] = []
     ids: list[str] = []
     values = array("d")

@@ -184,9 +184,8 @@ def check_finite(piece: Array, number: int, first_row: int | None) -> None:
         row, column = divmod(bad, piece.shape[1])
     what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
     place = f"row {row} of the block" + ("" if first_row is None else f", row {first_row + row} of X")
-    raise ValueError(
-        f"block {number} of X contains {what} ({place}, column {column}); drop such samples or fill them in."
-    )
+    place += f", column {column}, counted from 0"
+    raise ValueError(f"block {number} of X contains {what} ({place}); drop such samples or fill them in.")
 
 
 def _file_pieces(path: Path, size: int) -> Callable[[], Iterable[Any]]:

@@ -104,7 +104,7 @@ def choose_storage(
         ways.append(f"storage='lazy' ({format_bytes(lazy)})")
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
-        ways.append(f"float32 data ({format_bytes(halved)})")
+        ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
     ways += [instead] if instead is not None else []
     ways += ["fewer samples", "a larger memory_budget"]
     kernels = "1 kernel" if n_kernels == 1 else f"{n_kernels} kernels"

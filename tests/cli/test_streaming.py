@@ -1,0 +1,166 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from kernelbraid import LandmarkLKG, load_model
+from kernelbraid.cli import streaming
+from kernelbraid.datasets import DataError, open_stream
+from kernelbraid.datasets import streams as module
+from problems import blobs as make_blobs
+
+X, y = make_blobs(n=200, d=5, k=3)
+MANY = ("-k", 3, "--landmarks", 30)
+
+
+@pytest.fixture
+def npy(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy"
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as pq
+
+    columns = {f"f{i}": column for i, column in enumerate(X.T)}
+    table = pa.table({"id": [f"s{i}" for i in range(200)], **columns, "species": ["x"] * 200})
+    pq.write_table(table, tmp_path / "X.parquet", row_group_size=70)
+    return tmp_path / "X.parquet"
+
+
+@pytest.fixture
+def expected():
+    return LandmarkLKG(3, n_landmarks=30, random_state=0).fit(X).labels_
+
+
+def labels_in(path):
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=int)
+
+
+def test_landmarks_cluster_a_file_in_blocks_and_the_model_labels_it(run, npy, parquet, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 64)
+    out, model = tmp_path / "labels.csv", tmp_path / "X.model"
+    result = run("cluster", npy, *MANY, "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    assert "LandmarkLKG, LKG of many samples, through landmarks" in result.stdout
+    assert re.search(r"landmarks +30\b", result.stdout)
+    np.testing.assert_array_equal(labels_in(out), expected)
+    result = run("cluster", parquet, *MANY, "--drop", "species", "--out", out, "--json", "--save", model)
+    assert json.loads(result.stdout)["n_landmarks"] == 30
+    np.testing.assert_array_equal(labels_in(out), expected)
+    assert out.read_text().splitlines()[1].startswith("s0,")
+    assert isinstance(load_model(model), LandmarkLKG)
+    again = tmp_path / "again.csv"
+    assert run("predict", model, parquet, "--out", again).exit_code == 0
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_the_number_of_clusters_may_be_left_out(run, npy):
+    summary = json.loads(run("cluster", npy, "--landmarks", 30, "--jobs", 2, "--json").stdout)
+    assert summary["n_clusters"] == 3
+    assert summary["evidence"]["n_clusters"][0] == 2
+
+
+def test_progress_counts_samples_that_were_read(npy, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 64)
+    told = []
+    source = streaming.Watched(open_stream(npy), told.append)
+    LandmarkLKG(3, n_landmarks=30, random_state=0).fit(source)
+    assert told == [64, 64, 64, 8] * 2
+
+
+def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with streaming.samples_of(open_stream(npy), "LandmarkLKG", times=1, address=None, hidden=False) as samples:
+        assert sum(len(block) for block in samples) == 200
+    assert "LandmarkLKG, samples read" in capsys.readouterr().err
+    with streaming.samples_of(open_stream(npy), "LandmarkLKG", times=1, address=None, hidden=True) as samples:
+        assert not isinstance(samples, streaming.Watched)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["-k", 3, "--landmarks", 500], 1, ["--landmarks 500 is above the 200 samples of DATA; ask for at most 200"]),
+        (["-k", 3, "--landmarks", 2], 1, ["--landmarks 2 is below --clusters 3; give at least as many"]),
+        (["-k", 3, "--landmarks", 0], 2, ["--landmarks", "0 is out of range"]),
+        ([*MANY, "--method", "KKM"], 2, ["--landmarks are for LKG, not for KKM"]),
+        ([*MANY, "--search"], 2, ["--landmarks is no option of --search"]),
+        ([*MANY, "--kernels", "precomputed"], 2, ["--landmarks are chosen among samples", "leave out one"]),
+        ([*MANY, "--device", "cuda"], 2, ["--device is no option of --landmarks"]),
+        (["-k", 3, "--dask", "tcp://localhost:1"], 2, ["--dask", "add --landmarks 500"]),
+        ([*MANY, "--dask", "localhost"], 1, ["'localhost' is no address of a Dask scheduler"]),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(refuse, npy, tmp_path, options, code, says):
+    files = ("--out", tmp_path / "labels.csv", "--save", tmp_path / "X.model")
+    refuse("cluster", npy, *options, *files, code=code, says=says)
+
+
+def test_a_value_that_is_not_finite_is_named(refuse, tmp_path):
+    spoilt = X.copy()
+    spoilt[123, 4] = np.nan
+    np.save(tmp_path / "X.npy", spoilt)
+    says = ["block 0 of DATA contains NaN (row 123 of the block, row 123 of DATA, column 4, counted from 0)"]
+    refuse("cluster", tmp_path / "X.npy", *MANY, "--out", tmp_path / "labels.csv", code=1, says=says)
+
+
+def test_several_views_are_refused(refuse, npy):
+    refuse("cluster", npy, npy, *MANY, code=2, says=["DATA is 2 files, several views, and landmarks take one"])
+
+
+def test_too_many_samples_for_all_pairs_name_the_option(refuse, npy, monkeypatch):
+    monkeypatch.setattr("kernelbraid.estimators.memory.available_bytes", lambda: 1000)
+    np.save(npy, np.tile(X, (3, 1)))
+    refuse("cluster", npy, "-k", 3, code=1, says=["needs about", "use --landmarks 500 or fewer samples"])
+
+
+# On a Dask cluster
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster
+
+
+def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expected, tmp_path):
+    address, out = cluster.scheduler_address, tmp_path / "labels.csv"
+    result = run("cluster", npy, *MANY, "--dask", address, "--out", out, "--save", tmp_path / "X.model")
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_array_equal(labels_in(out), expected)
+    assert (
+        json.loads(run("predict", tmp_path / "X.model", npy, "--json").stdout)["cluster_sizes"]
+        == np.bincount(expected).tolist()
+    )
+    result = run("cluster", parquet, *MANY, "--drop", "species", "--dask", address, "--out", out, "--json")
+    assert json.loads(result.stdout)["n_samples"] == 200
+    np.testing.assert_array_equal(labels_in(out), expected)
+
+
+def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, blobs_csv):
+    says = ["--dask lets workers read .npy and Parquet files"]
+    refuse("cluster", blobs_csv, "-k", 3, "--landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
+
+
+def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
+    path = npy.with_name("elsewhere.npy")
+
+    def gone(number):
+        raise DataError(f"{path}: there is no such file; check the path.")
+
+    def open_gone(*args, **kwargs):
+        stream = open_stream(npy)
+        object.__setattr__(stream, "read", gone)
+        return stream
+
+    monkeypatch.setattr(streaming, "open_stream", open_gone)
+    says = ["on the Dask worker tcp://", "elsewhere.npy: there is no such file", "where all workers see it"]
+    refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)
