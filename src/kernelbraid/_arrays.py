@@ -124,6 +124,16 @@ def clip_negative(A: Array) -> Array:
     return namespace(A).maximum(A, asarray_like(0.0, A))
 
 
+def in_place(function: str, A: Array, *others: Any) -> Array:
+    """Return a function of the array API, such as exp or multiply, in place of its first argument where one can.
+
+    Blocks of kernels are passed over many times; fresh memory for each pass would cost more than the arithmetic.
+    """
+    if is_numpy_array(A):
+        return getattr(np, function)(A, *others, out=A)
+    return getattr(namespace(A), function)(A, *others)
+
+
 def add_to_diagonal(A: Array, value: float | Array) -> Array:
     """Add a number, or one for each, to the diagonal elements, in place where the backend can."""
     if is_numpy_array(A):

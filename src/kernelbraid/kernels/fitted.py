@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import device, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
+from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel
@@ -39,7 +39,7 @@ class FittedBank:
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
         if widths != known:
             raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
-        total: Array = 0.0
+        total: Array = None
         left = iter(weights)
         for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
             new = _like(view, fitted)
@@ -47,7 +47,8 @@ class FittedBank:
                 between = _pairs_between(new, fitted, pairs)
                 for kernel in bank:
                     values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
-                    total = total + float(next(left)) * _like(values, between.products)
+                    weighted = _like(values, between.products) * float(next(left))
+                    total = weighted if total is None else in_place("add", total, weighted)
         if not is_finite(total):
             raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
         return total

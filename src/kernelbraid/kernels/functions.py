@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from kernelbraid._arrays import asarray_like, namespace
+from kernelbraid._arrays import asarray_like, in_place, namespace
 from kernelbraid._typing import Array
 
 #: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
@@ -50,12 +51,20 @@ class Pairs:
         return min(offset / self.scale / self.scale, LARGE_OFFSET)
 
     def squared_distances(self) -> Array:
-        """Return the squared Euclidean distances of the scaled samples."""
-        xp = namespace(self.products)
+        """Return the squared Euclidean distances of the scaled samples, not to be changed."""
+        return self._distances if self.new else self._measure()
+
+    @cached_property
+    def _distances(self) -> Array:
+        """Distances of new samples, which several kernels need; those of all fitted ones would fill the memory."""
+        return self._measure()
+
+    def _measure(self) -> Array:
         sums = self.row_squares[:, None] + self.column_squares[None, :]
-        distances = sums - 2 * self.products
+        distances = in_place("add", -2 * self.products, sums)
         # What is left of coinciding samples is the rounding of the sums; a narrow kernel would take it for a distance.
-        return xp.where(distances > COINCIDENT * sums, distances, asarray_like(0.0, distances))
+        far = distances > in_place("multiply", sums, COINCIDENT)
+        return in_place("multiply", distances, namespace(distances).astype(far, distances.dtype))
 
 
 @runtime_checkable
@@ -109,8 +118,7 @@ class Gaussian:
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return exp(-d^2 / (s d_max^2)); all ones when all samples coincide."""
-        xp = namespace(pairs.products)
-        return xp.exp(-pairs.squared_distances() / (self.scale * (pairs.max_distance or 1.0)))
+        return in_place("exp", pairs.squared_distances() / (-self.scale * (pairs.max_distance or 1.0)))
 
 
 @dataclass(frozen=True)
@@ -229,11 +237,12 @@ def _check_normalisation(normalise: Normalisation) -> None:
 
 
 def _power(A: Array, degree: int) -> Array:
-    """Return A^b by products, several times faster than the power of floating-point numbers."""
+    """Return A^b by products, several times faster than the power of floating-point numbers; A may be overwritten."""
     if degree == 1:
         return A
-    half = _power(A * A, degree // 2)
-    return half * A if degree % 2 else half
+    if degree % 2:
+        return in_place("multiply", _power(A * A, degree // 2), A)
+    return _power(in_place("multiply", A, A), degree // 2)
 
 
 def _unit_diagonal(K: Array, row_diagonal: Array, column_diagonal: Array) -> Array:
@@ -245,4 +254,4 @@ def _unit_diagonal(K: Array, row_diagonal: Array, column_diagonal: Array) -> Arr
         positive = diagonal > 0
         return xp.where(positive, 1 / xp.sqrt(xp.where(positive, diagonal, 1 + zero)), zero)
 
-    return K * (inverse_root(row_diagonal)[:, None] * inverse_root(column_diagonal)[None, :])
+    return in_place("multiply", inverse_root(row_diagonal)[:, None] * inverse_root(column_diagonal)[None, :], K)

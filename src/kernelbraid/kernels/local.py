@@ -3,7 +3,15 @@
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, runtime_checkable
 
-from kernelbraid._arrays import asarray_like, identity_like, kth_smallest, namespace, row_blocks, symmetric_part
+from kernelbraid._arrays import (
+    asarray_like,
+    identity_like,
+    in_place,
+    kth_smallest,
+    namespace,
+    row_blocks,
+    symmetric_part,
+)
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
 
@@ -85,7 +93,7 @@ class SelfTuning:
             rows = xp.where(rows > 0, rows, xp.min(self.widths))
         else:
             rows = self.widths[pairs.first_row : pairs.first_row + distances.shape[0]]
-        return xp.exp(-distances / rows[:, None] / self.widths[None, :])
+        return in_place("exp", in_place("divide", distances / -rows[:, None], self.widths[None, :]))
 
     def _widths(self, distances: Array, *, itself: bool) -> Array:
         """Return the distance of every row to its k-th neighbour; the nearest column may be the row itself."""
@@ -155,9 +163,10 @@ class Neighbours:
             return self.values[pairs.first_row : pairs.first_row + pairs.products.shape[0], :]
         xp = namespace(pairs.products)
         joined = self._nearest(pairs, itself=False)
-        joined = joined / xp.sqrt(xp.sum(joined, axis=1))[:, None] / xp.sqrt(self.degrees)[None, :]
+        joined = in_place("divide", joined, xp.sqrt(xp.sum(joined, axis=1))[:, None])
+        joined = in_place("divide", joined, xp.sqrt(self.degrees)[None, :])
         lengths = xp.linalg.vector_norm(joined, axis=1)
-        return (joined @ self.graph.T) / lengths[:, None] / self.roots[None, :]
+        return in_place("divide", in_place("divide", joined @ self.graph.T, lengths[:, None]), self.roots[None, :])
 
     def _nearest(self, pairs: Pairs, *, itself: bool) -> Array:
         """Return ones where a column is among the nearest of a row."""

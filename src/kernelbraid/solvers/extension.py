@@ -7,9 +7,8 @@ so that the new edges place the sample in the embedding (Bengio and others, the 
 
 from dataclasses import dataclass
 
-from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace
+from kernelbraid._arrays import add_to_diagonal, asarray_like, clip_negative, namespace
 from kernelbraid._typing import Array
-from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.refinement import EdgeWeights, refine_columns
 from kernelbraid.ops.spectral import Spectrum, unit_rows
 
@@ -30,7 +29,7 @@ class Expression:
 
     def edges(self, cross: Array) -> Array:
         """Return the edges from new samples (rows) to fitted ones, from kernel values between them."""
-        coefficients = nonnegative(cross @ self.inverse)
+        coefficients = clip_negative(cross @ self.inverse)
         # Kernel values that are all zero or negative leave nothing: the most similar sample is the best guess then.
         xp = namespace(cross)
         lost = xp.sum(coefficients, axis=1) == 0
