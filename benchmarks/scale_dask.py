@@ -28,6 +28,8 @@ from kernelbraid import LandmarkLKG
 CHUNK = 50_000  # rows of a chunk of the array, unless that makes fewer than eight chunks
 WORKERS = 2
 KILL_AT = 1 / 3  # of the seconds of the undisturbed fit
+# Dask makes its workers hand freed memory back at once, which costs page faults; this makes them keep it.
+KEEP_MEMORY, KEPT = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_", 1 << 28
 PATIENCE = 60  # seconds that a killed worker has to come back
 
 
@@ -44,20 +46,32 @@ def measure(n: int) -> dict[str, Any]:
 
 
 def measure_here(fit: Fit) -> list[dict[str, Any]]:
-    """Start workers, and fit twice: in peace, and with one worker killed a third of the way."""
-    from distributed import Client, LocalCluster
+    """Start workers, and fit: on workers that keep their memory, as they come, and with one killed on the way."""
+    import dask
+    import distributed  # noqa: F401 (its settings must be there before one of them is changed)
 
-    with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with dask.config.set({KEEP_MEMORY: KEPT}), workers() as client:
+        kept = {"run": "two workers that keep freed memory", **measure_fit_of(client, fit)[0]}
+    with workers() as client:
         quiet, labels = measure_fit_of(client, fit)
         with killing(client, KILL_AT * quiet["seconds"]) as deed:
             disturbed, again = measure_fit_of(client, fit)
         deed["in_time"] = deed.get("at", np.inf) <= disturbed["seconds"]
     quiet = {"run": "two workers", **quiet}
     disturbed = {"run": "two workers, one killed", **disturbed, "kill": deed}
-    return [quiet, disturbed | {"same_as_undisturbed": bool(np.array_equal(labels, again))}]
+    return [kept, quiet, disturbed | {"same_as_undisturbed": bool(np.array_equal(labels, again))}]
+
+
+@contextmanager
+def workers() -> Any:
+    """Yield the client of fresh workers."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 def measure_fit_of(client: Any, fit: Fit) -> tuple[dict[str, Any], np.ndarray]:
@@ -147,7 +161,8 @@ def assemble(results: dict[str, Any]) -> str:
         f"`LandmarkLKG(6, random_state=0)` on `LocalCluster(n_workers={WORKERS}, threads_per_worker=1)`. "
         "Labels: the seconds until they are here; other labels: samples whose label differs from that of the "
         "fit in one process. Peak: resident memory of the client with the scheduler, and of each worker, since "
-        "the start of the process; a worker that was killed counts from its restart."
+        "the start of the process; a worker that was killed counts from its restart. Workers that keep freed memory: "
+        f"`{KEEP_MEMORY}` is {KEPT}; as they come, they hand every block back to the system."
     )
     head = f"# Many samples on Dask workers\n\n{describe(results['machine'])} Command: `{results['command']}`"
     parts = [f"{head}, {results['minutes']:.1f} minutes.", text, markdown_table(header, cells), story(disturbed)]

@@ -1,9 +1,10 @@
 """Parts of a Dask collection: formed by its workers, which keep them; only sums come here."""
 
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import reduce
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -83,8 +84,8 @@ def task(function: Callable[..., Any], named_after: Any, *arguments: Any) -> Any
     """Return a call that a worker makes later; a dashboard shows it by the name of a function."""
     import dask
 
-    name = getattr(named_after, "__name__", type(named_after).__name__)
-    return dask.delayed(function, pure=False)(*arguments, dask_key_name=f"{name.lower()}-{uuid4()}")
+    name = getattr(named_after, "__qualname__", type(named_after).__name__).strip("_").lower()
+    return dask.delayed(function, pure=False)(*arguments, dask_key_name=f"{name}-{uuid4()}")
 
 
 def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
@@ -95,10 +96,12 @@ def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(dask.compute(*tasks))
 
 
-def _large_graphs() -> Any:
+def _large_graphs() -> AbstractContextManager[Any]:
     """Let graphs be large: landmarks and their kernels travel with them, once."""
     import dask
 
+    if "distributed" not in sys.modules:  # no client then, and no settings of its own to be changed
+        return nullcontext()
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
 
 

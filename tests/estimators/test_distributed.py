@@ -156,7 +156,7 @@ def kill_a_worker_that_holds(cluster, name, done):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("name", ["_take", "edges", "place"])
+@pytest.mark.parametrize("name", ["take", "landmarkexpression.edges", "bipartiteembedding.place"])
 def test_a_worker_that_is_killed_changes_nothing(cluster, name):
     expected = model().fit(da.from_array(X, chunks=(30, -1))).labels_.compute()
     killed = []
