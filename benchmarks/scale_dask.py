@@ -53,11 +53,14 @@ def measure_here(fit: Fit) -> list[dict[str, Any]]:
     with dask.config.set({KEEP_MEMORY: KEPT}), workers() as client:
         kept = {"run": "two workers that keep freed memory", **measure_fit_of(client, fit)[0]}
     with workers() as client:
+        idle = seconds_of_a_task(client)
         quiet, labels = measure_fit_of(client, fit)
+        quiet["seconds_of_a_task"] = idle
         with killing(client, KILL_AT * quiet["seconds"]) as deed:
             disturbed, again = measure_fit_of(client, fit)
         deed["in_time"] = deed.get("at", np.inf) <= disturbed["seconds"]
     quiet = {"run": "two workers", **quiet}
+    del disturbed["traffic_bytes"]  # the killed worker cannot be asked any more
     disturbed = {"run": "two workers, one killed", **disturbed, "kill": deed}
     return [kept, quiet, disturbed | {"same_as_undisturbed": bool(np.array_equal(labels, again))}]
 
@@ -75,10 +78,14 @@ def workers() -> Any:
 
 
 def measure_fit_of(client: Any, fit: Fit) -> tuple[dict[str, Any], np.ndarray]:
-    """Return seconds, peaks of memory and agreement of a fit on the workers, and its labels."""
+    """Return seconds, peaks of memory, messages and agreement of a fit on the workers, and its labels."""
+    from distributed import get_task_stream
+
     warnings.simplefilter("ignore")
     model = LandmarkLKG(N_CLUSTERS, random_state=0)
-    seconds, _ = timed(model.fit, as_dask(fit.samples))
+    before = traffic(client)
+    with get_task_stream(client) as executed:
+        seconds, _ = timed(model.fit, as_dask(fit.samples))
     is_lazy = hasattr(model.labels_, "compute")
     seconds_labels, labels = timed(lambda: np.asarray(model.labels_))
     client.wait_for_workers(WORKERS, timeout=PATIENCE)
@@ -92,8 +99,25 @@ def measure_fit_of(client: Any, fit: Fit) -> tuple[dict[str, Any], np.ndarray]:
         "other_labels": int(np.count_nonzero(alone != labels)),
         "peak_bytes": status_bytes("VmHWM"),
         "workers_peak_bytes": sorted(client.run(status_bytes, "VmHWM").values()),
+        "tasks": len(executed.data),
+        "traffic_bytes": traffic(client) - before,
     }
     return row, labels
+
+
+def traffic(client: Any) -> int:
+    """Return the bytes that the workers have sent to each other and to the client."""
+    return sum(client.run(_sent).values())
+
+
+def _sent(dask_worker: Any) -> int:
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
+def seconds_of_a_task(client: Any, count: int = 2000) -> float:
+    """Return what a task that does nothing costs."""
+    seconds, _ = timed(lambda: client.gather(client.map(abs, range(count), pure=False)))
+    return seconds / count
 
 
 def as_dask(path: str) -> Any:
@@ -146,6 +170,8 @@ def assemble(results: dict[str, Any]) -> str:
         "ARI",
         "ARI with one process",
         "other labels",
+        "tasks",
+        "sent by workers (MB)",
         "peak (MB)",
         "workers (MB)",
     ]
@@ -154,7 +180,8 @@ def assemble(results: dict[str, Any]) -> str:
         workers = " and ".join(f"{peak / 1e6:.0f}" for peak in row["workers_peak_bytes"]) or "-"
         compared = [shown(row, key, form) for key, form in (("ari_one_process", ".4f"), ("other_labels", "d"))]
         cells.append([row["run"], f"{row['seconds']:.1f}", shown(row, "seconds_labels", ".1f"), f"{row['ari']:.4f}"])
-        cells[-1] += [*compared, f"{row['peak_bytes'] / 1e6:.0f}", workers]
+        sent = f"{row['traffic_bytes'] / 1e6:.0f}" if "traffic_bytes" in row else "-"
+        cells[-1] += [*compared, shown(row, "tasks", "d"), sent, f"{row['peak_bytes'] / 1e6:.0f}", workers]
     disturbed = results["rows"][-1]
     text = (
         f"{results['n']} samples of six rings in 64 features, chunks of {chunk_rows(results['n'])} rows, "

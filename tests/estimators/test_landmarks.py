@@ -224,7 +224,9 @@ def test_new_samples_with_other_features_are_refused():
 
 def test_a_fit_beyond_the_memory_names_this_way_out():
     samples = np.random.default_rng(0).random((600, 12))
-    with pytest.raises(MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"):
+    with pytest.raises(
+        MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"
+    ):
         LKG(3, memory_budget=1e6).fit(samples)
     with pytest.raises(MemoryError, match="may be used; use fewer samples"):
         LKG(3, memory_budget=1e6).fit([samples, samples])

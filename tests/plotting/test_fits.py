@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, plotting
+from kernelbraid import LKG, LandmarkLKG, plotting
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -16,6 +16,25 @@ FUNCTIONS = [
     plotting.plot_kernel,
     plotting.plot_kernel_weights,
 ]
+
+
+@pytest.fixture(scope="module")
+def landmarked():
+    X = np.random.default_rng(0).random((60, 3)) + np.repeat([[0], [5], [9]], 20, axis=0)
+    return LandmarkLKG(3, n_landmarks=12, gamma=10.0, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_fit_through_landmarks_is_drawn_too(draw, function, landmarked):
+    ax = draw(function, landmarked)
+    if ax.images:
+        assert ax.images[0].get_array().shape == (12, 12)
+
+
+def test_many_samples_are_thinned(draw, landmarked, monkeypatch):
+    monkeypatch.setattr("kernelbraid.plotting.fits.MOST_POINTS", 25)
+    ax = draw(plotting.plot_embedding, landmarked)
+    assert sum(len(points.get_offsets()) for points in ax.collections) == 20
 
 
 def test_the_bars_are_the_weights_with_their_names(draw, model):

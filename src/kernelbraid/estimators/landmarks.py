@@ -24,6 +24,7 @@ from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,
+    Edges,
     LandmarkExpression,
     Reduction,
     draw,
@@ -116,9 +117,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Relative change at which the solver stops.
     block_size : int, default=10000
         Rows that are read and worked on at a time. Whatever the source yields is cut anew, so that the clusters do not
-        depend on how it was cut.
+        depend on how it was cut. A Dask collection keeps its own blocks.
     n_jobs : int, default=None
-        Blocks that are worked on at the same time, each by a thread; one if None. The result does not depend on it.
+        Blocks that are worked on at the same time, each by a thread; one if None. The result does not depend on it. On
+        a Dask collection it has no effect: its scheduler decides.
     record_objective : bool, default=False
         Record the objective in ``history_``.
     callback : callable, default=None
@@ -128,9 +130,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
+    labels_ : ndarray or Dask array of shape (n_samples,)
         Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
-        has fewer distinct points.
+        has fewer distinct points. A Dask array after a fit on a Dask collection, as is ``embedding_``.
     n_clusters_ : int
         Number of clusters, given or chosen.
     n_clusters_evidence_ : dict of ndarray or None
@@ -147,7 +149,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Weight of each candidate; not negative, sum 1.
     kernel_names_ : list of str
         Readable name of each candidate.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
+    embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
         Coordinates of the samples, float32.
     singular_values_ : ndarray of shape (n_clusters,)
         Of the normalised bipartite graph, the largest first; as many ones as it has connected components.
@@ -300,7 +302,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.landmarks_ = self._choose(source, settings, random_state)
         self._learn(settings, random_state)
         with blas_threads(self.kernel_.shape[0], 1):
-            self._embed(source, settings)
+            edges = self._express(source)
+            self._embed(edges, source, settings)
             self._cluster(settings, random_state)
         return self
 
@@ -408,13 +411,16 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             settings["edge_weights"],
         )
 
-    def _embed(self, source: Source, settings: dict[str, Any]) -> None:
-        """Sum the bipartite graph over all samples, and place them by it."""
+    def _express(self, source: Source) -> Parts[Edges]:
+        """Return the edges of all samples to landmarks, kept if they are few."""
         edges = source.parts(self.n_jobs).map(self._expression.edges)
-        if self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES:
-            edges = edges.keep()
+        few = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
+        return edges.keep() if few else edges
+
+    def _embed(self, edges: Parts[Edges], source: Source, settings: dict[str, Any]) -> None:
+        """Sum the bipartite graph over all samples, and place them by it."""
         reduction = edges.map(Reduction.of).total()
-        check_n_clusters(self.n_clusters_, source.n_samples or 0)
+        check_n_clusters(self.n_clusters_, source.n_samples or 0)  # now all of them were counted
         self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings["embedding"])
         self.singular_values_ = self._placement.values
         self.embedding_ = edges.map(self._placement.place).keep().array(self.n_clusters_, np.float32)

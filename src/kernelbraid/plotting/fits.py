@@ -1,4 +1,4 @@
-"""Pictures of a fitted LKG: its kernel weights, graph, kernel, embedding and convergence."""
+"""Pictures of a fitted LKG or LandmarkLKG: its kernel weights, graph, kernel, embedding and convergence."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from kernelbraid.estimators import LKG
+    from kernelbraid.estimators import LKG, LandmarkLKG
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")  # a second round of the colours gets the next one
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
+MOST_POINTS = 20_000  # that are drawn of an embedding
 BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
 
 
-def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
+def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     """Draw the weight of every candidate kernel as a bar, in the order of the bank.
 
     Parameters
     ----------
-    model : LKG
+    model : LKG or LandmarkLKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -52,12 +53,12 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     return finish(ax, f"Kernel weights{', not learned' if kernel_is_fixed(model) else ''}", "weight")
 
 
-def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
+def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     """Draw the learned graph as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
-    model : LKG
+    model : LKG or LandmarkLKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -72,15 +73,15 @@ def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
     Colours follow the square root of the values, between the 0.5th and the 99.5th percentile of those off the
     diagonal, so that weak and strong edges both show.
     """
-    return _heat_map(model.graph_, model.labels_, "Learned graph", ax, power=0.5)
+    return _heat_map(model.graph_, _vertex_labels(model), "Learned graph", ax, power=0.5)
 
 
-def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
+def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     """Draw the kernel of the fit, learned or average, as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
-    model : LKG
+    model : LKG or LandmarkLKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -95,15 +96,17 @@ def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
     title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
-    return _heat_map(model.kernel_, model.labels_, title, ax, power=1.0)
+    return _heat_map(model.kernel_, _vertex_labels(model), title, ax, power=1.0)
 
 
-def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
+def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     """Draw the samples on the first two principal axes of the spectral embedding, one colour per cluster.
+
+    Of more than 20 000 samples, so many at even distances are drawn.
 
     Parameters
     ----------
-    model : LKG
+    model : LKG or LandmarkLKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -114,7 +117,8 @@ def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
         The axes with the drawing.
     """
     ax = make_axes(ax, figsize=(5.0, 4.5))
-    points, labels = _principal_axes(np.asarray(model.embedding_)), np.asarray(model.labels_)
+    step = -(-model.embedding_.shape[0] // MOST_POINTS)
+    points, labels = _principal_axes(np.asarray(model.embedding_[::step])), np.asarray(model.labels_[::step])
     clusters = np.unique(labels)
     for number, cluster in enumerate(clusters):
         x, y = points[labels == cluster].T
@@ -135,12 +139,12 @@ def plot_embedding(model: LKG, *, ax: Axes | None = None) -> Axes:
     return finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
 
 
-def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
+def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     """Draw the change of the kernel and both residuals over the steps, on a logarithmic axis.
 
     Parameters
     ----------
-    model : LKG
+    model : LKG or LandmarkLKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -180,6 +184,11 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
         ax.legend(frameon=False)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
+
+
+def _vertex_labels(model: Any) -> Any:
+    """Return the clusters of what graph and kernel are about: the landmarks, or all samples."""
+    return getattr(model, "landmark_labels_", model.labels_)
 
 
 def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: float) -> Axes:
