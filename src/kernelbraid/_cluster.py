@@ -17,6 +17,7 @@ S = TypeVar("S")
 
 # Parts that one task sums up: few enough for a worker's memory, many enough that the tree is low.
 FAN_IN = 8
+LOST = "the Dask cluster was lost before the work was done; start it again, then fit again."
 
 
 class ClusterError(Exception):
@@ -110,8 +111,8 @@ def in_words() -> Iterator[None]:
     """Turn what Dask raises when workers or the scheduler are lost into a sentence."""
     try:
         yield
-    except (ConnectionError, CancelledError) as error:
-        raise ClusterError(_lost(error)) from None
+    except (ConnectionError, CancelledError):
+        raise ClusterError(LOST) from None
     except Exception as error:
         # Classes of distributed, which need not be installed for Dask's threads.
         if type(error).__name__ == "KilledWorker":
@@ -120,13 +121,8 @@ def in_words() -> Iterator[None]:
                 "see their logs, and give them more memory or smaller blocks."
             ) from None
         if type(error).__name__ == "CommClosedError":
-            raise ClusterError(_lost(error)) from None
+            raise ClusterError(LOST) from None
         raise
-
-
-def _lost(error: BaseException) -> str:
-    reason = " ".join(str(error).split())[:80] or type(error).__name__
-    return f"the Dask cluster was lost before the work was done ({reason}); start it again, then fit again."
 
 
 def apply(function: Callable[[S], T], part: S) -> T:

@@ -248,6 +248,22 @@ def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_pa
     refuse("predict", path, blobs_csv, code=1, says=["holds a LKGSearch", "save its best_estimator_"])
 
 
+def test_a_model_that_lacks_something_is_refused(refuse, saved, new_csv):
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    tree = json.loads(content["model.json"])
+    del tree["model"]["attributes"]["_fitted"]
+    content["model.json"] = json.dumps(tree).encode()
+    with zipfile.ZipFile(saved, "w") as archive:
+        for name, value in content.items():
+            archive.writestr(name, value)
+    refuse("predict", saved, new_csv, code=1, says=["the model does not hold what a fitted one needs", "save it again"])
+
+
+def test_the_model_is_not_overwritten_by_labels(refuse, saved, new_csv):
+    refuse("predict", saved, new_csv, "--out", saved, code=2, says="is the model; choose another name")
+
+
 def test_too_many_samples_end_with_a_sentence(refuse, monkeypatch, saved, new_csv):
     def fail(*_):
         raise MemoryError
@@ -269,6 +285,6 @@ def test_columns_are_found_by_name(run, refuse, blobs, saved, new, tmp_path, fit
     assert first["cluster_sizes"] == second["cluster_sizes"] == [3, 3, 3]
     assert first["warnings"] == []
     table.write_text("a,b,c,e\n1,2,3,4\n")
-    refuse("predict", saved, table, code=1, says=["there is no column 'd'", "a, b, c, e"])
+    refuse("predict", saved, table, code=1, says=["no column 'd', which is needed", "a, b, c, e"])
     table.write_text("1,2,3,4\n5,6,7,8\n")
     assert json.loads(run("predict", saved, table, "--json").stdout)["n_samples"] == 2

@@ -1,12 +1,13 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.cli import streaming
-from kernelbraid.datasets import DataError, open_stream
+from kernelbraid.datasets import open_stream
 from kernelbraid.datasets import streams as module
 from problems import blobs as make_blobs
 
@@ -91,7 +92,13 @@ def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
         ([*MANY, "--method", "KKM"], 2, ["--landmarks are for LKG, not for KKM"]),
         ([*MANY, "--search"], 2, ["--landmarks is no option of --search"]),
         ([*MANY, "--kernels", "precomputed"], 2, ["--landmarks are chosen among samples", "leave out one"]),
-        ([*MANY, "--device", "cuda"], 2, ["--device is no option of --landmarks"]),
+        ([*MANY, "--device", "cuda"], 2, ["--device is no option of --landmarks; it takes --preset,"]),
+        ([*MANY, "--embedding", "unnormalised"], 2, ["give one of largest, magnitude, random_walk."]),
+        (
+            ["--landmarks", 5],
+            1,
+            ["--landmarks 5 is too small to choose the number of clusters; give --clusters, or at"],
+        ),
         (["-k", 3, "--dask", "tcp://localhost:1"], 2, ["--dask", "add --landmarks 500"]),
         ([*MANY, "--dask", "localhost"], 1, ["'localhost' is no address of a Dask scheduler"]),
     ],
@@ -105,7 +112,7 @@ def test_a_value_that_is_not_finite_is_named(refuse, tmp_path):
     spoilt = X.copy()
     spoilt[123, 4] = np.nan
     np.save(tmp_path / "X.npy", spoilt)
-    says = ["block 0 of DATA contains NaN (row 123 of the block, row 123 of DATA, column 4, counted from 0)"]
+    says = ["X.npy: the value at position (124, 5), counted from 1, is nan; remove or fill it"]
     refuse("cluster", tmp_path / "X.npy", *MANY, "--out", tmp_path / "labels.csv", code=1, says=says)
 
 
@@ -151,16 +158,7 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
 
 
 def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
-    path = npy.with_name("elsewhere.npy")
-
-    def gone(number):
-        raise DataError(f"{path}: there is no such file; check the path.")
-
-    def open_gone(*args, **kwargs):
-        stream = open_stream(npy)
-        object.__setattr__(stream, "read", gone)
-        return stream
-
-    monkeypatch.setattr(streaming, "open_stream", open_gone)
-    says = ["on the Dask worker tcp://", "elsewhere.npy: there is no such file", "where all workers see it"]
+    stream = replace(open_stream(npy), path=npy.with_name("elsewhere.npy"))
+    monkeypatch.setattr(streaming, "open_stream", lambda *args, **kwargs: stream)
+    says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)

@@ -71,9 +71,42 @@ def test_a_parquet_file_is_read_in_groups(parquet, dtype):
     assert stream.ids == read_samples(path, drop=["species"]).ids
 
 
-def test_other_columns_become_double_and_gaps_nan(parquet):
-    path = parquet(a=np.arange(23), b=[None, *X[1:, 0]], c=X[:, 1].astype(np.float32))
-    assert_streams(open_stream(path), np.column_stack([np.arange(23.0), [np.nan, *X[1:, 0]], X[:, 1].astype("f4")]))
+def test_other_columns_become_double(parquet):
+    path = parquet(a=np.arange(23), b=X[:, 0] > 0, c=X[:, 1].astype(np.float32))
+    assert_streams(open_stream(path), np.column_stack([np.arange(23.0), X[:, 0] > 0, X[:, 1].astype("f4")]))
+
+
+def test_the_first_value_that_is_not_finite_is_named(tmp_path, parquet):
+    spoilt = X.copy()
+    spoilt[16, 1] = np.inf
+    np.save(tmp_path / "X.npy", spoilt)
+    tables = [parquet("inf.parquet", **columns_of(spoilt)), parquet(f0=X[:, 0], f1=[*X[:16, 1], None, *X[17:, 1]])]
+    says = [r"column 'f1' has an infinite value in row 17 \('inf'\)", r"column 'f1' has no value in row 17 \('nan'\)"]
+    for path, message in zip([tmp_path / "X.npy", *tables], [r"\(17, 2\), counted from 1, is inf", *says], strict=True):
+        stream = open_stream(path)
+        with pytest.raises(DataError, match=message):
+            list(stream)
+        with pytest.raises(DataError, match=message):
+            stream.piece(16 // stream.sizes[0])
+
+
+def test_columns_are_kept_by_their_exact_names(tmp_path, parquet):
+    path = parquet(**{"1": X[:, 0], "2": X[:, 1], "3": X[:, 2]})
+    np.testing.assert_array_equal(as_matrix(open_stream(path, keep=["3", "1"])), X[:, [2, 0]])
+    with pytest.raises(DataError, match="no column '4', which is needed, is in 1, 2, 3"):
+        open_stream(path, keep=["4"])
+    with pytest.raises(DataError, match="the column '2' is needed and cannot be dropped"):
+        open_stream(path, keep=["2"], drop=["2"])
+    assert open_stream(path, keep=["2"], drop=["elsewhere"]).n_features == 1
+
+
+def test_columns_of_the_same_name_are_not_guessed(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table([X[:, 0], X[:, 1]], names=["a", "a"]), tmp_path / "X.parquet")
+    with pytest.raises(DataError, match="several columns are called 'a', and blocks are read by name; rename one"):
+        open_stream(tmp_path / "X.parquet", drop=["2"])
 
 
 @pytest.mark.parametrize("kind", ["csv", "npz", "sparse"])
@@ -113,6 +146,7 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
     np.save(tmp_path / "flat.npy", X[0])
     np.save(tmp_path / "text.npy", X.astype(str))
     np.save(tmp_path / "stack.npy", X[None])
+    np.save(tmp_path / "objects.npy", np.array([[{}]]), allow_pickle=True)
     np.savez(tmp_path / "stack.npz", X=np.stack([X @ X.T] * 2))
     (tmp_path / "bad.npy").write_bytes(b"no such format, whatever the name says")
     (tmp_path / "bad.parquet").write_bytes(b"no such format, whatever the name says")
@@ -124,6 +158,7 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
         "stack.npy": r"has shape \(1, 23, 3\); give one row",
         "stack.npz": r"this is a stack of shape \(2, 23, 23\); give one row",
         "bad.npy": "pickled objects",
+        "objects.npy": "pickled objects",
         "bad.parquet": "not a readable Parquet file",
         "text.parquet": r"column 'b' has text in row 1 \('word'\); leave the column out \(--drop b\)",
         "empty.parquet": "the file is empty",

@@ -120,7 +120,7 @@ def spoilt(value, place=(31, 2)):
         ),
         ((block for block in [X]), "X is a generator, which can be gone through once"),
         (iter([X]), "X is a list_iterator, which can be gone through once"),
-        ("samples.csv", "'samples.csv' is no .npy or Parquet file"),
+        ("samples.doc", "samples.doc: there is no such file; check the path"),
     ],
 )
 def test_a_bad_source_gets_a_clear_sentence(source, message):
@@ -159,27 +159,41 @@ def test_new_samples_need_the_features_of_the_fit():
             list(open_blocks(estimator, source, 10, reset=False))
 
 
-def test_bad_files_get_a_clear_sentence(tmp_path):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    import pyarrow.parquet as pq
+def test_files_are_read_by_the_names_of_the_fit(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(more="text")[["c", "more", "a", "d", "b"]].to_csv(tmp_path / "b.csv", index=False)
+    estimator = LKG()
+    np.testing.assert_allclose(np.vstack(list(open_blocks(estimator, tmp_path / "a.csv", 10))), X)
+    assert estimator.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_allclose(np.vstack(list(open_blocks(estimator, tmp_path / "b.csv", 10, reset=False))), X)
+    frame[["a", "b", "c"]].to_csv(tmp_path / "c.csv", index=False)
+    with pytest.raises(ValueError, match="no column 'd', which is needed, is in a, b, c; add it once"):
+        open_blocks(estimator, tmp_path / "c.csv", 10, reset=False)
 
-    with pytest.raises(FileNotFoundError, match="is not there"):
-        blocks(tmp_path / "none.npy")
-    for name in ("bad.npy", "bad.parquet"):
-        (tmp_path / name).write_bytes(b"no such format, whatever the name says")
-        with pytest.raises(ValueError, match="is not a readable"):
-            blocks(tmp_path / name)
-    np.save(tmp_path / "flat.npy", X[0])
-    with pytest.raises(ValueError, match=r"has shape \(4,\); samples are the rows"):
-        blocks(tmp_path / "flat.npy")
-    pq.write_table(pa.table({"a": [1.0, 2.0], "b": ["x", "y"]}), tmp_path / "text.parquet")
-    with pytest.raises(ValueError, match="a column 'b' of string values"):
-        blocks(tmp_path / "text.parquet")
-    pq.write_table(pa.table({"a": [1.0, None], "b": [1, 2]}), tmp_path / "gap.parquet")
-    with pytest.raises(
-        ValueError, match=r"block 0 of X contains NaN \(row 1 of the block, row 1 of X, column 0, counted from 0\)"
-    ):
-        blocks(tmp_path / "gap.parquet")
+
+def test_blocks_that_are_data_frames_keep_their_columns():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    estimator = LKG()
+    np.testing.assert_array_equal(np.vstack(list(open_blocks(estimator, [frame[:9], frame[9:]], 10))), X)
+    assert estimator.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names should match"):
+        open_blocks(estimator, [frame[["b", "a", "c", "d"]]], 10, reset=False)
+    with pytest.raises(ValueError, match="block 1 of X has other columns than block 0"):
+        blocks([frame[:9], frame[["b", "a", "c", "d"]]])
+
+
+def test_data_frames_may_hold_flags_and_gaps():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"a": X[:, 0], "flag": X[:, 0] > 0, "count": pandas.array([1] * 57, dtype="Int64")})
+    np.testing.assert_array_equal(np.vstack(blocks([frame]))[:, 1], X[:, 0] > 0)
+    frame.loc[7, "count"] = pandas.NA
+    with pytest.raises(ValueError, match=r"block 0 of X contains NaN \(row 7 of the block, row 7 of X, column 2"):
+        blocks([frame])
+    with pytest.raises(ValueError, match="X has a column 'a' of str values; drop or encode it"):
+        blocks([frame.assign(a="text")])
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

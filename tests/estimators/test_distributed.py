@@ -189,7 +189,10 @@ def test_a_lost_cluster_ends_the_fit_with_a_sentence():
         timer.start()
         with (
             client.as_current(),
-            pytest.raises(ClusterError, match=r"the Dask cluster was lost before the work was done .* fit again"),
+            pytest.raises(
+                ClusterError,
+                match=r"the Dask cluster was lost before the work was done; start it again, then fit again",
+            ),
         ):
             model().fit(slow_blocks(1.0))
 
@@ -206,12 +209,28 @@ def spoilt():
         (da.from_array(spoilt(), chunks=(10, -1)), r"block 12 of X contains NaN \(row 3 of the block, row 123 of X, c"),
         (da.from_array(X[:2], chunks=1), "n_samples=2 is below n_clusters=3"),
         (da.from_array(X[:20], chunks=7), "n_landmarks=40 is above n_samples=20"),
-        (da.from_array(X[0], chunks=2), r"X is a Dask Array of 1 dimension\(s\)"),
+        (da.from_array(X[0], chunks=2), "X is a Dask Array; give a Dask array of two dimensions or a data frame"),
+        (dask.delayed(X), r"X is a Dask Delayed\w*; give a Dask array"),
+        (da.from_delayed(dask.delayed(X), (300, np.nan), float), "number of features is not known"),
+        ([da.from_array(X), da.from_array(X)], "the blocks of X are Dask collections; join them"),
+        (da.from_delayed(dask.delayed(X), (310, 6), float), r"has shape \(300, 6\), and Dask was told 310 rows and 6"),
         (da.from_array(X[:0], chunks=(1, -1)), r"0 sample\(s\)"),
         (da.from_array(X[:, :0], chunks=(10, 1)), r"0 feature\(s\)"),
         (da.from_array(X.astype(str), chunks=(10, -1)), "the blocks of X hold <U"),
     ],
-    ids=["nan", "few samples", "many landmarks", "vector", "no samples", "no features", "text"],
+    ids=[
+        "nan",
+        "few samples",
+        "many landmarks",
+        "vector",
+        "delayed",
+        "width",
+        "list",
+        "rows",
+        "no samples",
+        "no features",
+        "text",
+    ],
 )
 def test_bad_input_gets_a_clear_sentence(given, message):
     with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=message):
@@ -219,7 +238,10 @@ def test_bad_input_gets_a_clear_sentence(given, message):
 
 
 def test_a_block_that_is_not_what_dask_was_told_is_named():
-    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=r"block \d of X has shape \(100, 5\)"):
+    with (
+        dask.config.set(scheduler="threads"),
+        pytest.raises(ValueError, match=r"block \d of X has shape \(100, 5\), and Dask"),
+    ):
         model().fit(da.from_array(X, chunks=(100, -1)).map_blocks(lambda block: block[:, 1:], meta=X[:0]))
 
 
@@ -236,6 +258,30 @@ def test_new_samples_need_the_features_of_the_fit():
 def test_a_column_of_text_is_named():
     with pytest.raises(ValueError, match=r"X has a column 'f0' of .* values; drop or encode it"):
         model().fit(frame(X).assign(f0="text"))
+
+
+def test_empty_partitions_do_no_harm(scheduler):
+    given = frame(np.c_[X, np.arange(300)])
+    rest = given[given.f6 >= 150][[f"f{i}" for i in range(6)]]
+    found = model().fit(rest)
+    np.testing.assert_array_equal(found.labels_.compute(), model().fit(X[150:]).labels_)
+    np.testing.assert_array_equal(found.predict(rest).compute(), found.labels_.compute())
+    assert found.transform(rest).compute().shape == (150, 3)
+
+
+def test_flags_and_whole_numbers_are_features():
+    table = frame(X).assign(flag=lambda part: part.f0 > 0, count=1)
+    with dask.config.set(scheduler="threads"):
+        found = model().fit(table).labels_.compute()
+    np.testing.assert_array_equal(found, model().fit(np.c_[X, X[:, 0] > 0, np.ones(300)]).labels_)
+
+
+def test_blocks_may_be_of_different_kinds():
+    parts = [dask.delayed(X[:100]), dask.delayed(sparse.csr_array(X[100:]))]
+    sizes = ((100, 6), (200, 6))
+    given = da.concatenate([da.from_delayed(part, size, float) for part, size in zip(parts, sizes, strict=True)])
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_array_equal(model().fit(given).labels_.compute(), model().fit(X).labels_)
 
 
 @pytest.mark.parametrize("count", [5, 300, 1000])

@@ -193,6 +193,7 @@ def spoilt():
         (X, {"n_landmarks": 301}, "n_landmarks=301 is above n_samples=300; ask for at most 300 landmarks"),
         (X, {"n_landmarks": 2}, "n_landmarks=2 is below n_clusters=3; give at least as many landmarks"),
         (X, {"landmarks": X[:2]}, "n_landmarks=2 is below n_clusters=3"),
+        (X, {"k": "auto", "n_landmarks": 5}, "n_landmarks=5 is too small to choose the number of clusters"),
         (X, {"landmarks": X[:, :5]}, "landmarks has 5 features, and X has 6"),
         (X, {"landmarks": spoilt()}, "landmarks contains NaN"),
         (X[:2], {"n_landmarks": "auto"}, "n_samples=2 is below n_clusters=3"),

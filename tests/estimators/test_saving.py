@@ -400,3 +400,44 @@ def test_indices_out_of_range_are_not_followed(path):
     rewrite(path, **{f"_{number}": file.getvalue()})
     with pytest.raises(ValueError, match="is cut short or damaged"):
         load_model(path)
+
+
+def test_a_header_that_promises_too_much_takes_no_memory(saved):
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    rewrite(saved, _0=content.getvalue() + b"\0" * 80)
+    with pytest.raises(ValueError, match=r"damaged \(arrays/0\.npy has another size than its array\)"):
+        load_model(saved)
+
+
+def test_a_sparse_matrix_that_promises_too_much_takes_no_memory(path):
+    save_model(LKG(3, random_state=0).fit(sparse.csr_array(X)), path)
+
+    def change(tree):
+        tree["model"]["attributes"]["_fitted"]["fields"]["samples"][0]["shape"] = [10**12, 5]
+
+    rewrite(path, change)
+    with pytest.raises(ValueError, match=r"damaged \(a sparse matrix has another number of rows than it says\)"):
+        load_model(path)
+
+
+def test_compressed_members_are_not_unpacked(saved):
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in content.items():
+            archive.writestr(name, value)
+    with pytest.raises(ValueError, match="is no model of kernelbraid"):
+        load_model(saved)
+
+
+def test_an_attribute_cannot_take_the_place_of_a_method(saved):
+    rewrite(saved, lambda tree: tree["model"]["attributes"].update(predict=5))
+    with pytest.raises(ValueError, match=r"damaged \('predict' is no attribute of a fit\)"):
+        load_model(saved)
+
+
+def test_a_version_that_is_none_is_not_repeated(saved):
+    rewrite(saved, lambda tree: tree.update(version=2, kernelbraid="9\x1b[31m\nevil"))
+    with pytest.raises(ValueError, match="install another kernelbraid, which wrote it"):
+        load_model(saved)

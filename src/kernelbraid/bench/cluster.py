@@ -66,16 +66,18 @@ def open_client(address: str) -> Iterator[Any]:
     """
     distributed = _library()
     _find_scheduler(address)
-    log = logging.getLogger("distributed.client")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # a lost scheduler is reported once, in a sentence
+    logs = [logging.getLogger(name) for name in ("distributed.client", "asyncio")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)  # a lost scheduler or an interruption is reported once, in a sentence
     try:
         # At its end, a client gives up what it has asked for.
         with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
             _check_workers(client, address)
             yield client
     finally:
-        log.setLevel(level)
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 def _library() -> Any:

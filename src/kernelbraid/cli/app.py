@@ -214,10 +214,12 @@ def predict(
 
       kernelbraid cluster iris.csv --drop species --save iris.model
 
-      kernelbraid predict iris.model new.csv --drop species --out labels.csv
+      kernelbraid predict iris.model new.csv --out labels.csv
     """
     if out is not None:
-        check_target(out, "'--out'", [model, *data])
+        check_target(out, "'--out'", data)
+        if out.exists() and out.samefile(model):
+            raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
     reading = {"key": key, "id_column": id_column, "drop": drop or []}
     prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
 

@@ -148,6 +148,8 @@ def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) 
         with _watched(views, model, recipe, dask, hidden) as data:
             model.fit(data)
             model.labels_ = np.asarray(model.labels_)
+    except DataError:  # about a file: it has the words of the command line
+        raise
     except ValueError as error:
         wrong_option = out_of_range(str(error), recipe.name)
         if wrong_option is not None:

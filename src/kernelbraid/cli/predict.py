@@ -15,6 +15,7 @@ from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
 from kernelbraid.cli.streaming import open_one, samples_of
 from kernelbraid.cli.wording import in_options
+from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 
 
@@ -64,7 +65,7 @@ def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> View
     remedy = "the model was fitted on samples, give such as rows"
     # Columns are found by these names; matrices, which the model gets, have none.
     names = vars(model).pop("feature_names_in_", None)
-    reading = {**reading, "keep": None if names is None else names.tolist()}
+    reading = {**reading, "keep": None if names is None else [str(name) for name in names]}
     if isinstance(model, LandmarkLKG):
         views = as_views(open_one(paths, **reading))
     else:
@@ -100,8 +101,12 @@ def label(model: Any, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     start = perf_counter()
     try:
         labels = model.predict(data)
+    except DataError:
+        raise
     except ValueError as error:
         raise Failure(_in_words(model, str(error))) from None
+    except (AttributeError, TypeError) as error:
+        raise Failure(f"the model does not hold what a fitted one needs ({error}); save it again.") from None
     except MemoryError:
         raise Failure(f"{n_samples} samples do not fit into memory; give DATA in parts.") from None
     return np.asarray(labels), perf_counter() - start

@@ -195,7 +195,7 @@ def _refuse_foreign(whose: str, method: Method, given: Mapping[str, Any], known:
     foreign = next((parameter for parameter in given if parameter not in own), None)
     if foreign is None:
         return
-    options = [option_name(parameter) for parameter in own if parameter != "n_clusters"]
+    options = [option_name(parameter) for parameter in own if parameter not in ("n_clusters", "n_landmarks")]
     wrong = option_name(foreign)
     if method.policy == "each":
         options.insert(options.index("--kernel") + 1, "--kernels precomputed")

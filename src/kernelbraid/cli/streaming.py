@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,20 +69,19 @@ def on_workers(stream: Stream) -> Any:
     import dask
     import dask.array as da
 
-    pieces = (dask.delayed(read_on_worker, pure=True)(stream.read, number) for number in range(len(stream.sizes)))
+    shared = dask.delayed(replace(stream, path=stream.path.resolve(), ids=None), pure=False, traverse=False)
+    pieces = (dask.delayed(read_on_worker, pure=False)(shared, number) for number in range(len(stream.sizes)))
     shapes = ((rows, stream.n_features) for rows in stream.sizes)
     return da.concatenate(
         [da.from_delayed(piece, shape, stream.dtype) for piece, shape in zip(pieces, shapes, strict=True)]
     )
 
 
-def read_on_worker(read: Callable[[int], Any], number: int) -> Any:
-    """Read a piece, or say on which worker that was not possible."""
+def read_on_worker(stream: Stream, number: int) -> Any:
+    """Read a piece, or say on which worker there is no such file."""
     from distributed import get_worker
 
-    try:
-        return read(number)
-    except DataError as error:
-        raise DataError(
-            f"on the Dask worker {get_worker().address}: {error} Put it where all workers see it."
-        ) from None
+    if not stream.path.exists():
+        where = f"on the Dask worker {get_worker().address} there is no file {stream.path}"
+        raise DataError(f"{where}; put it where all workers see it.")
+    return stream.piece(number)

@@ -15,7 +15,8 @@ PHRASES = {
     r"n_samples=(\d+) is below": r"DATA holds \1 samples, fewer than",
     r"n_samples=1 is too small": "DATA holds 1 sample, too few",
     r"n_samples=(\d+) is too small": r"DATA holds \1 samples, too few",
-    r"2 to n_samples / 3; give n_clusters,": "2 to a third of the samples; give --clusters,",
+    r"2 to n_samples / 3;": "2 to a third of the samples;",
+    r"give n_clusters, or": "give --clusters, or",
     r"is above n_samples=(\d+)": r"is above the \1 samples of DATA",
     r"LandmarkLKG\(n_clusters=[^)]*, n_landmarks=(\d+)\)\.fit\(X\)": r"--landmarks \1",
     r"start it again, then fit again": "start it again, then run the command again",
@@ -50,11 +51,16 @@ def in_options(message: str, *, estimator: str, method: str) -> str:
     return re.sub(rf"\b{estimator}\b", method, message)
 
 
+def _listed(found: re.Match[str]) -> str:
+    """Return the words of a set in their order."""
+    return "one of " + ", ".join(sorted(word.strip(" '") for word in found[1].split(",")))
+
+
 def out_of_range(message: str, method: str) -> str | None:
     """Return scikit-learn's message about a parameter as one about an option; None if it is another message."""
     found = OUT_OF_RANGE.fullmatch(message)
     if found is None:
         return None
     parameter, wanted, value = found.groups()
-    wanted = wanted.replace("a float", "a number")
+    wanted = re.sub(r"a str among \{(.+?)\}( or None)?", _listed, wanted.replace("a float", "a number"))
     return f"{option_name(parameter)} {value} is out of range for {method}; give {wanted}."

@@ -75,7 +75,7 @@ def _open_numpy(path: Path) -> Iterator[Any]:
 
 def _numpy_error(path: Path, error: Exception) -> DataError:
     """Return the error for a file that NumPy could not read."""
-    if "allow_pickle" in str(error):
+    if "allow_pickle" in str(error) or "Python objects" in str(error):
         return DataError(
             f"{path}: the file holds pickled objects, which are never loaded, or is no NumPy file; "
             "save plain arrays of numbers with numpy.save or numpy.savez."

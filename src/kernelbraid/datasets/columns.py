@@ -56,10 +56,11 @@ class Columns:
     ) -> "Columns":
         """Return the same columns with the id column and the kept ones settled: all others, or those to keep."""
         id_index = self.default_id() if id_column is None else self.find(id_column)
-        left_out = {self.find(name) for name in drop} | {id_index}
-        kept = tuple(i for i in range(len(self.names)) if i not in left_out)
         if keep is not None and self.has_header:
-            kept = tuple(self.find(name) for name in keep)
+            kept = tuple(self._named(name, drop) for name in keep)
+        else:
+            left_out = {self.find(name) for name in drop} | {id_index}
+            kept = tuple(i for i in range(len(self.names)) if i not in left_out)
         if not kept:
             raise DataError(f"{self.path}: no column is left for the data; drop fewer columns.")
         return Columns(self.path, self.names, self.has_header, id_index, kept)
@@ -84,6 +85,17 @@ class Columns:
         raise DataError(
             f"{self.path}: there is no column {str(wanted)!r}; use one of {self.listing()}, or a number from 1."
         )
+
+    def _named(self, name: str, drop: Iterable[str | int]) -> int:
+        """Return the position of a column that is needed, by its name alone."""
+        if name in map(str, drop):
+            raise DataError(f"{self.path}: the column {name!r} is needed and cannot be dropped; keep it.")
+        if self.names.count(name) != 1:
+            count = "no" if name not in self.names else "more than one"
+            raise DataError(
+                f"{self.path}: {count} column {name!r}, which is needed, is in {self.listing()}; add it once."
+            )
+        return self.names.index(name)
 
     def listing(self) -> str:
         """Return the names for a message, cut short when there are many."""

@@ -73,7 +73,10 @@ def read_layout(
             raise _empty(path)
         columns = read_columns(schema, path).choose(id_column, drop, keep)
         for i in columns.kept:
-            columns.find(columns.names[i])  # two of the same name could not be told apart
+            if schema.names.count(columns.names[i]) > 1:
+                raise DataError(
+                    f"{path}: several columns are called {columns.names[i]!r}, and blocks are read by name; rename one."
+                )
             if not _is_numeric(schema.field(i).type):
                 first = file.read_row_group(0, columns=[columns.names[i]]).column(0)
                 _numbers(first, columns, i)  # says what is wrong

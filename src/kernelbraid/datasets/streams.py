@@ -12,6 +12,7 @@ from scipy import sparse
 
 from kernelbraid.datasets import parquet
 from kernelbraid.datasets.arrays import map_npy
+from kernelbraid.datasets.columns import Columns
 from kernelbraid.datasets.errors import DataError
 from kernelbraid.datasets.readers import check_path, read_samples
 
@@ -33,11 +34,13 @@ class Stream:
     dtype : dtype
         float32 or float64.
     read : callable
-        Returns a piece, given its number; a Dask worker can call it if it sees the file.
+        Returns a piece, given its number, wherever the file is seen.
     go_through : callable
         Returns an iterator over all samples in order, in parts that fit into memory.
     in_memory : bool
         Whether the file had to be read as a whole.
+    columns : Columns or None
+        The columns of a table.
     ids : list of str or None
         Name of each sample, if the file has them.
     feature_names : list of str or None
@@ -53,6 +56,7 @@ class Stream:
     in_memory: bool = False
     ids: list[str] | None = None
     feature_names: list[str] | None = None
+    columns: Columns | None = None
 
     @property
     def n_samples(self) -> int:
@@ -60,8 +64,29 @@ class Stream:
         return sum(self.sizes)
 
     def __iter__(self) -> Iterator[Any]:
-        """Read the samples."""
-        return self.go_through()
+        """Read the samples, or name the first value that is not finite."""
+        first = 0
+        for piece in self.go_through():
+            yield self._checked(piece, first)
+            first += piece.shape[0]
+
+    def piece(self, number: int) -> Any:
+        """Read one piece, or name its first value that is not finite."""
+        return self._checked(self.read(number), sum(self.sizes[:number]))
+
+    def _checked(self, piece: Any, first_row: int) -> Any:
+        values = piece.data if sparse.issparse(piece) else piece
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.in_memory or np.isfinite(values.sum()) or np.isfinite(values).all():
+                return piece
+        row, column = (int(at) for at in np.argwhere(~np.isfinite(piece))[0])
+        value, row_number = piece[row, column], first_row + row + 1
+        if self.columns is not None:
+            raise self.columns.cell_error(self.columns.kept[column], row_number, value)
+        raise DataError(
+            f"{self.path}: the value at position ({row_number}, {column + 1}), counted from 1, is {value}; remove or "
+            "fill it."
+        )
 
 
 def open_stream(
@@ -84,7 +109,7 @@ def open_stream(
     Returns
     -------
     Stream
-        The samples. Values that are not finite stay in them: who goes through them all finds them.
+        The samples.
 
     Raises
     ------
@@ -148,6 +173,7 @@ def _parquet_stream(
         in_memory=False,
         ids=layout.ids,
         feature_names=layout.names,
+        columns=layout.columns,
     )
 
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_feature_names, validate_data
 
 from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._cluster import is_dask
 from kernelbraid._parts import LocalParts
 from kernelbraid._typing import Array
+from kernelbraid.datasets.streams import open_stream
 from kernelbraid.estimators.base import FLOATS, is_view_list, set_features
 
-PARQUET = (".parquet", ".pq")
 KEYS_AT_ONCE = 1 << 20
 
 
@@ -33,10 +34,14 @@ class BlockSource:
         self.size = size
         self.n_samples: int | None = None  # known after the first time through
         self._pieces = pieces
-        first = next((piece for piece in map(as_matrix, pieces()) if piece is not None), None)
-        if first is None:
+        for self.first in pieces():
+            first = as_matrix(self.first)
+            if first is not None:
+                break
+        else:
             raise ValueError("X holds no blocks; give at least one block of samples.")
         self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
+        self.names = list(self.first.columns) if is_frame(self.first) else None
         if not self.width:
             raise ValueError(f"0 feature(s) (shape={tuple(first.shape)}) while a minimum of 1 is required.")
 
@@ -86,6 +91,11 @@ class BlockSource:
                     f"block {number} of X has {piece.shape[1]} features, and block 0 has {self.width}; "
                     "give every block the same features."
                 )
+            if self.names is not None and list(getattr(given, "columns", self.names)) != self.names:
+                raise ValueError(
+                    f"block {number} of X has other columns than block 0, or in another order; give every block the "
+                    "same."
+                )
             check_finite(piece, number, first_row)
             first_row += piece.shape[0]
             if sparse.issparse(piece) != self.is_sparse:
@@ -101,8 +111,9 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
     estimator : estimator
         Gets ``n_features_in_`` and, for a data frame, ``feature_names_in_``.
     X : matrix, path, or iterable of matrices
-        Array, memory map, scipy.sparse matrix or data frame; path of a .npy or Parquet file; or an object that yields
-        2-d blocks every time it is gone through, such as a list of them.
+        Array, memory map, scipy.sparse matrix or data frame; path of a file that
+        :func:`kernelbraid.datasets.open_stream` opens; or an object that yields 2-d blocks every time it is gone
+        through, such as a list of them.
     size : int
         Rows of a block.
     reset : bool, default=True
@@ -114,8 +125,8 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
         Goes through the samples as often as asked.
     """
     if isinstance(X, str | Path):
-        pieces = _file_pieces(Path(X), size)
-    elif isinstance(X, np.memmap) and X.ndim == 2:
+        return _open_file(estimator, Path(X), size, reset)
+    if isinstance(X, np.memmap) and X.ndim == 2:
         pieces = slices(X, size)
     elif is_foreign(X):
         return open_blocks(estimator, to_numpy(X), size, reset=reset)
@@ -125,15 +136,30 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return BlockSource(slices(X, size), size)
     source = BlockSource(pieces, size)
+    if source.names is not None:
+        _check_feature_names(estimator, source.first, reset=reset)
+    set_features(estimator, source.width, reset)
+    return source
+
+
+def _open_file(estimator: Any, path: Path, size: int, reset: bool) -> BlockSource:
+    """Return the samples of a file; columns are found by the names that the fit has seen."""
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    stream = open_stream(path, keep=None if known is None else known.tolist())
+    source = BlockSource(partial(iter, stream), size)
+    if reset and stream.feature_names is not None:
+        estimator.feature_names_in_ = np.array(stream.feature_names, dtype=object)
     set_features(estimator, source.width, reset)
     return source
 
 
 def join(blocks: list[Array]) -> Array:
-    """Return blocks of rows, all dense or all sparse, as one matrix."""
+    """Return blocks of rows as one matrix, sparse if one of them is."""
     if len(blocks) == 1:
         return blocks[0]
-    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+    if any(map(sparse.issparse, blocks)):
+        return sparse.vstack([sparse.csr_array(block) for block in blocks], format="csr")
+    return np.concatenate(blocks)
 
 
 def _is_iterable_of_blocks(X: Any) -> bool:
@@ -157,8 +183,12 @@ def slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
 
 def as_matrix(piece: Any) -> Array | None:
     """Return a piece as a floating-point matrix; None if it is none."""
+    if is_dask(piece):
+        raise ValueError("the blocks of X are Dask collections; join them, for instance with dask.array.concatenate.")
     if sparse.issparse(piece):
         piece = sparse.csr_array(piece)
+    elif is_frame(piece):
+        piece = frame_to_matrix(piece)
     else:
         piece = to_numpy(piece) if is_foreign(piece) else np.asarray(piece)
     if piece.ndim != 2:
@@ -168,6 +198,25 @@ def as_matrix(piece: Any) -> Array | None:
     if piece.dtype.kind not in "fiub":
         raise ValueError(f"the blocks of X hold {piece.dtype} values; samples must be real numbers.")
     return piece.astype(np.float64)
+
+
+def is_frame(piece: Any) -> bool:
+    """Tell a data frame of pandas."""
+    return hasattr(piece, "columns") and hasattr(getattr(piece, "dtypes", None), "items")
+
+
+def frame_to_matrix(frame: Any) -> np.ndarray:
+    """Return a data frame of pandas as a matrix; what is missing becomes NaN."""
+    check_columns(frame)
+    single = all(dtype == np.float32 for dtype in frame.dtypes)
+    return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
+
+
+def check_columns(frame: Any) -> None:
+    """Refuse a data frame, of pandas or Dask, with a column that holds no numbers."""
+    for name, dtype in frame.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "fiub":
+            raise ValueError(f"X has a column {name!r} of {dtype} values; drop or encode it.")
 
 
 def check_finite(piece: Array, number: int, first_row: int | None) -> None:
@@ -186,52 +235,6 @@ def check_finite(piece: Array, number: int, first_row: int | None) -> None:
     place = f"row {row} of the block" + ("" if first_row is None else f", row {first_row + row} of X")
     place += f", column {column}, counted from 0"
     raise ValueError(f"block {number} of X contains {what} ({place}); drop such samples or fill them in.")
-
-
-def _file_pieces(path: Path, size: int) -> Callable[[], Iterable[Any]]:
-    """Return the pieces of a file."""
-    if path.suffix not in (".npy", *PARQUET):
-        raise ValueError(f"X={str(path)!r} is no .npy or Parquet file; convert it, or give an array.")
-    if not path.is_file():
-        raise FileNotFoundError(f"X={str(path)!r} is not there; give the path of a .npy or Parquet file.")
-    if path.suffix in PARQUET:
-        return lambda: _parquet_pieces(path, size)
-    try:
-        X = np.load(path, mmap_mode="r")
-    except (ValueError, EOFError):
-        raise ValueError(f"X={str(path)!r} is not a readable .npy file of numbers; write it again.") from None
-    if X.ndim != 2:
-        raise ValueError(f"X={str(path)!r} has shape {X.shape}; samples are the rows of a matrix.")
-    return slices(X, size)
-
-
-def _parquet_pieces(path: Path, size: int) -> Iterator[np.ndarray]:
-    """Yield the rows of a Parquet file; an index that pandas stored with it is left out."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError('Parquet needs pyarrow; install it with pip install "kernelbraid[io]".') from None
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowException:  # its messages run over several lines
-        raise ValueError(f"X={str(path)!r} is not a readable Parquet file; write it again.") from None
-    with file:
-        schema = file.schema_arrow
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        columns = [name for name in schema.names if name not in index]
-        for name in columns:
-            kind = schema.field(name).type
-            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-                raise ValueError(f"X={str(path)!r} has a column {name!r} of {kind} values; drop or encode it.")
-        for batch in file.iter_batches(batch_size=size, columns=columns):
-            yield np.column_stack([_numbers(column) for column in batch.columns])
-
-
-def _numbers(column: Any) -> np.ndarray:
-    """Return a column as floating-point numbers; what is missing becomes NaN."""
-    values = column.to_numpy(zero_copy_only=False)
-    return values if values.dtype == np.float32 else values.astype(np.float64)
 
 
 def draw_seed(random_state: np.random.RandomState) -> int:

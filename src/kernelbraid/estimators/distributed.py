@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_feature_names
 from kernelbraid._cluster import DaskParts, compute, task
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import set_features
-from kernelbraid.estimators.blocks import as_matrix, check_finite, draw_rows, join
+from kernelbraid.estimators.blocks import as_matrix, check_columns, check_finite, draw_rows, join
 
 
 class DaskBlocks:
@@ -25,24 +25,26 @@ class DaskBlocks:
     """
 
     def __init__(self, X: Any, *, measure: bool) -> None:
-        if X.ndim != 2:
-            raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimension(s); samples are rows of a matrix.")
-        self.width = int(X.shape[1])
+        if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
+            raise ValueError(f"X is a Dask {type(X).__name__}; give a Dask array of two dimensions or a data frame.")
+        if not isinstance(X.shape[1], int):
+            raise ValueError("X is a Dask array whose number of features is not known; give it by compute_chunk_sizes.")
+        self.width = X.shape[1]
         if not self.width:
             raise ValueError(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
         if hasattr(X, "columns"):
-            _check_columns(X)
+            check_columns(X)
             blocks, sizes = list(X.to_delayed()), [math.nan] * X.npartitions
         else:
             X = X.rechunk({1: -1})
             blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
         if measure and any(math.isnan(size) for size in sizes):
-            sizes = list(compute([task(_n_rows, _n_rows, block) for block in blocks]))
+            sizes = _count_rows(X, blocks)
         starts = [None if math.isnan(start) else int(start) for start in np.cumsum([0, *sizes[:-1]])]
         self.sizes = sizes
         self._blocks = [
-            task(_check, _check, block, number, start, self.width)
-            for number, (block, start) in enumerate(zip(blocks, starts, strict=True))
+            task(_check, _check, block, number, (size, self.width), start)
+            for number, (block, size, start) in enumerate(zip(blocks, sizes, starts, strict=True))
         ]
         if measure and not sum(sizes):
             raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
@@ -87,17 +89,21 @@ def open_dask(estimator: Any, X: Any, *, reset: bool) -> DaskBlocks:
     return source
 
 
-def _check_columns(X: Any) -> None:
-    for name, dtype in X.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "fiub":
-            raise ValueError(f"X has a column {name!r} of {dtype} values; drop or encode it.")
+def _count_rows(X: Any, blocks: list[Any]) -> list[float]:
+    """Return the rows of each block; of a data frame, one column is enough, which is all that Dask reads then."""
+    if hasattr(X, "columns"):
+        (counts,) = compute([X.iloc[:, :1].map_partitions(len)])
+        return [int(count) for count in counts]
+    return list(compute([task(_n_rows, _n_rows, block) for block in blocks]))
 
 
-def _check(block: Any, number: int, first_row: int | None, width: int) -> Array:
-    """Return a block as a finite floating-point matrix of the right width, or name what is wrong with it."""
+def _check(block: Any, number: int, shape: tuple[float, int], first_row: int | None) -> Array:
+    """Return a block as a finite floating-point matrix of the right shape, or name what is wrong with it."""
     matrix = as_matrix(block)
-    if matrix is None or matrix.shape[1] != width:
-        raise ValueError(f"block {number} of X has shape {np.shape(block)}; every block must have {width} features.")
+    rows, width = shape
+    if matrix is None or matrix.shape[1] != width or matrix.shape[0] != (matrix.shape[0] if math.isnan(rows) else rows):
+        wanted = f"{'any number of' if math.isnan(rows) else int(rows)} rows and {width} features"
+        raise ValueError(f"block {number} of X has shape {np.shape(block)}, and Dask was told {wanted}; tell it right.")
     check_finite(matrix, number, first_row)
     return matrix
 

@@ -194,7 +194,11 @@ class Reader:
         return {name: self.decode(node) for name, node in nodes.items()}
 
     def _decode_model(self, node: Mapping[str, Any]) -> Any:
-        model = _look_up(MODELS, node["class"])(**self._decode_all(node["parameters"]))
+        kind = _look_up(MODELS, node["class"])
+        for name in node["attributes"]:
+            if hasattr(kind, name):
+                raise ValueError(f"{name!r} is no attribute of a fit")
+        model = kind(**self._decode_all(node["parameters"]))
         vars(model).update(self._decode_all(node["attributes"]))
         return model
 
@@ -210,10 +214,7 @@ class Reader:
     def _decode_array(self, node: Mapping[str, Any]) -> np.ndarray:
         number = node["number"]
         if number not in self._arrays:
-            with self._archive.open(member(number)) as file:
-                self._arrays[number] = np.lib.format.read_array(file, allow_pickle=False)
-                if file.read(1):  # reading to the end also compares the check sum
-                    raise ValueError(f"{member(number)} is longer than its array")
+            self._arrays[number] = read_array(self._archive, member(number))
         return self._arrays[number]
 
     def _decode_objects(self, node: Mapping[str, Any]) -> np.ndarray:
@@ -224,7 +225,10 @@ class Reader:
 
     def _decode_sparse(self, node: Mapping[str, Any]) -> Any:
         data, indices, indptr = (self.decode(node[name]) for name in ("data", "indices", "indptr"))
-        matrix = SPARSE[node["is"]](tuple(node["shape"]), dtype=data.dtype)
+        n, d = (int(length) for length in node["shape"])
+        if len(indptr) != n + 1:  # before memory is taken for so many rows
+            raise ValueError("a sparse matrix has another number of rows than it says")
+        matrix = SPARSE[node["is"]]((n, d), dtype=data.dtype)
         matrix.data, matrix.indices, matrix.indptr = data, indices, indptr  # the constructor changes their types
         matrix.check_format(full_check=True)  # indices out of range would be read from memory
         return matrix
@@ -240,6 +244,21 @@ class Reader:
         "objects": _decode_objects,
         **dict.fromkeys(SPARSE, _decode_sparse),
     }
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array of an archive; memory is taken for what is there, not for what its header says."""
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, is_fortran, dtype = read_header[version](file)
+        if dtype.kind not in PLAIN:
+            raise ValueError(f"{name} holds {dtype} values")
+        if math.prod(shape) * dtype.itemsize != size - file.tell():
+            raise ValueError(f"{name} has another size than its array")
+        # Reading to the end also compares the check sum.
+        return np.frombuffer(bytearray(file.read()), dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
 def _look_up(known: Mapping[str, type], name: Any) -> type:

@@ -15,6 +15,7 @@ from kernelbraid._parts import Parts
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, FLOATS, Interval, StrOptions, check_n_clusters, fit_context
 from kernelbraid.estimators.blocks import draw_rows, draw_seed
+from kernelbraid.estimators.counting import SMALLEST_PROBLEM
 from kernelbraid.estimators.inductive import expression_weight
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.presets import PRESETS
@@ -132,7 +133,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     ----------
     labels_ : ndarray or Dask array of shape (n_samples,)
         Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
-        has fewer distinct points. A Dask array after a fit on a Dask collection, as is ``embedding_``.
+        has fewer distinct points. After a fit on a Dask collection a Dask array, as is ``embedding_``: compute them
+        while the cluster is there.
     n_clusters_ : int
         Number of clusters, given or chosen.
     n_clusters_evidence_ : dict of ndarray or None
@@ -378,6 +380,11 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return given
 
     def _check_enough(self, n_landmarks: int) -> None:
+        if isinstance(self.n_clusters, str) and n_landmarks < SMALLEST_PROBLEM:
+            raise ValueError(
+                f"n_landmarks={n_landmarks} is too small to choose the number of clusters; give n_clusters, or at "
+                f"least {SMALLEST_PROBLEM} landmarks."
+            )
         if not isinstance(self.n_clusters, str) and n_landmarks < self.n_clusters:
             raise ValueError(
                 f"n_landmarks={n_landmarks} is below n_clusters={self.n_clusters}; give at least as many landmarks as "

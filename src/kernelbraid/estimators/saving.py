@@ -1,6 +1,7 @@
 """Fitted models as files: plain data and arrays, never code."""
 
 import json
+import re
 import zipfile
 import zlib
 from os import PathLike
@@ -126,6 +127,8 @@ def load_model(path: str | PathLike[str]) -> Any:
         raise FileNotFoundError(f"there is no file {path}; check the path.")
     try:
         with zipfile.ZipFile(path) as archive:
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise _RefusedError(NO_MODEL.format(path))  # ours are not compressed: they cannot grow when read
             header = _read_header(archive, path)
             model = Reader(archive).decode(header["model"])
         check_is_fitted(model)
@@ -134,8 +137,8 @@ def load_model(path: str | PathLike[str]) -> Any:
         raise ValueError(str(error)) from None
     except UnknownName as error:
         raise ValueError(
-            f"{path} holds {error}, which kernelbraid {_our_version()} does not know; install kernelbraid "
-            f"{header.get('kernelbraid')}, which wrote it, or save the model again."
+            f"{path} holds {error}, which kernelbraid {_our_version()} does not know; install {_writer(header)}, "
+            "which wrote it, or save the model again."
         ) from None
     except DAMAGE as error:
         if not _looks_like_zip(path):
@@ -154,6 +157,12 @@ def _our_version() -> str:
     return __version__
 
 
+def _writer(header: dict[str, Any]) -> str:
+    """Return what wrote a file, as far as its text can be trusted."""
+    version = str(header.get("kernelbraid"))
+    return f"kernelbraid {version}" if re.fullmatch(r"[0-9][0-9A-Za-z.+]{0,30}", version) else "another kernelbraid"
+
+
 def _looks_like_zip(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(2) == b"PK"
@@ -167,6 +176,6 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if header.get("version") != VERSION:
         raise _RefusedError(
             f"{path} has version {header.get('version')} of the model format, and kernelbraid {_our_version()} reads "
-            f"version {VERSION}; install kernelbraid {header.get('kernelbraid')}, which wrote it."
+            f"version {VERSION}; install {_writer(header)}, which wrote it."
         )
     return header

@@ -32,9 +32,9 @@ DENSE_SHARE = 0.125
 
 
 def row_slices(n: int, p: int) -> Iterator[slice]:
-    """Yield slices of n rows whose p columns stay in the cache."""
+    """Yield slices of n rows whose p columns stay in the cache; an empty one if there are no rows."""
     size = max(1, BLOCK_SIZE // p)
-    for start in range(0, n, size):
+    for start in range(0, max(n, 1), size):
         yield slice(start, min(start + size, n))
 
 
