@@ -29,7 +29,8 @@ CHUNK = 50_000  # rows of a chunk of the array, unless that makes fewer than eig
 WORKERS = 2
 KILL_AT = 1 / 3  # of the seconds of the undisturbed fit
 # Dask makes its workers hand freed memory back at once, which costs page faults; this makes them keep it.
-KEEP_MEMORY, KEPT = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_", 1 << 28
+KEPT = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 28}
+KEEP_MEMORY = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEPT.items()}
 PATIENCE = 60  # seconds that a killed worker has to come back
 
 
@@ -50,7 +51,7 @@ def measure_here(fit: Fit) -> list[dict[str, Any]]:
     import dask
     import distributed  # noqa: F401 (its settings must be there before one of them is changed)
 
-    with dask.config.set({KEEP_MEMORY: KEPT}), workers() as client:
+    with dask.config.set(KEEP_MEMORY), workers() as client:
         kept = {"run": "two workers that keep freed memory", **measure_fit_of(client, fit)[0]}
     with workers() as client:
         idle = seconds_of_a_task(client)
@@ -189,7 +190,8 @@ def assemble(results: dict[str, Any]) -> str:
         "Labels: the seconds until they are here; other labels: samples whose label differs from that of the "
         "fit in one process. Peak: resident memory of the client with the scheduler, and of each worker, since "
         "the start of the process; a worker that was killed counts from its restart. Workers that keep freed memory: "
-        f"`{KEEP_MEMORY}` is {KEPT}; as they come, they hand every block back to the system."
+        f"`{' '.join(f'{name}={value}' for name, value in KEPT.items())}` in their environment; as they come, they "
+        "hand every block back to the system."
     )
     head = f"# Many samples on Dask workers\n\n{describe(results['machine'])} Command: `{results['command']}`"
     parts = [f"{head}, {results['minutes']:.1f} minutes.", text, markdown_table(header, cells), story(disturbed)]

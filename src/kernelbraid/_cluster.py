@@ -37,33 +37,51 @@ class DaskParts(Parts[T]):
 
     Parameters
     ----------
-    parts : sequence of dask.delayed.Delayed
-        One for each block.
+    blocks : sequence of dask.delayed.Delayed
+        What the parts are formed of.
     sizes : sequence of int or nan
         Rows of each block; nan where they are not known.
+    first : sequence of callables, default=None
+        Applied to each block before anything else, one for each.
+    functions : tuple of callables, default=()
+        Applied to each block, one after the other, in one task.
     """
 
-    def __init__(self, parts: Sequence[Any], sizes: Sequence[float]) -> None:
-        self.parts, self.sizes = list(parts), list(sizes)
+    def __init__(
+        self,
+        blocks: Sequence[Any],
+        sizes: Sequence[float],
+        first: Sequence[Callable[[Any], Any]] | None = None,
+        functions: tuple[Callable[[Any], Any], ...] = (),
+    ) -> None:
+        self._blocks, self.sizes, self._first, self._functions = list(blocks), list(sizes), first, functions
 
     def map(self, function: Callable[[T], S]) -> "DaskParts[S]":
         """Return the results of a function of each part, which are formed when they are needed."""
+        return DaskParts(self._blocks, self.sizes, self._first, (*self._functions, function))
+
+    def tasks(self) -> list[Any]:
+        """Return the calls that form the parts."""
         import dask
 
-        # One value that reaches each worker once. It is in the graph: what a client scatters is lost with its worker.
-        shared = dask.delayed(function, pure=False, traverse=False)
-        return DaskParts([task(apply, function, shared, part) for part in self.parts], self.sizes)
+        if self._first is None and not self._functions:
+            return self._blocks
+        # A function reaches each worker once. It is in the graph: what a client scatters is lost with its worker.
+        shared = [dask.delayed(function, pure=False, traverse=False) for function in self._functions]
+        first: Sequence[Any] = self._first or [None] * len(self._blocks)
+        name = (self._functions or first)[-1]
+        return [task(apply, name, block, start, *shared) for block, start in zip(self._blocks, first, strict=True)]
 
     def keep(self) -> "DaskParts[T]":
         """Let the workers form all parts, and hold them."""
         import dask
 
         with _large_graphs():
-            return DaskParts(dask.persist(*self.parts), self.sizes)
+            return DaskParts(dask.persist(*self.tasks()), self.sizes)
 
     def total(self) -> T:
         """Return the sum of the parts, in their order."""
-        level = self.parts
+        level = self.tasks()
         while len(level) > 1:
             level = [task(add, add, level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
         (result,) = compute(level)
@@ -76,7 +94,7 @@ class DaskParts(Parts[T]):
         tail = () if width is None else (width,)
         blocks = [
             da.from_delayed(part, shape=(rows, *tail), dtype=dtype)
-            for part, rows in zip(self.parts, self.sizes, strict=True)
+            for part, rows in zip(self.tasks(), self.sizes, strict=True)
         ]
         return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
@@ -125,9 +143,10 @@ def in_words() -> Iterator[None]:
         raise
 
 
-def apply(function: Callable[[S], T], part: S) -> T:
-    """Call a function with a part."""
-    return function(part)
+def apply(block: Any, first: Callable[[Any], Any] | None, *functions: Callable[[Any], Any]) -> Any:
+    """Form a part of a block."""
+    start = block if first is None else first(block)
+    return reduce(lambda part, function: function(part), functions, start)
 
 
 def add(parts: Sequence[T]) -> T:

@@ -1,16 +1,38 @@
 """Samples in a Dask array or data frame: checked and sampled where their blocks are."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import _check_feature_names
 
 from kernelbraid._cluster import DaskParts, compute, task
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import set_features
 from kernelbraid.estimators.blocks import as_matrix, check_columns, check_finite, draw_rows, join
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a block must be."""
+
+    number: int  # of the block
+    rows: float  # nan if not known
+    width: int
+    first_row: int | None  # among all samples; None if not known
+
+    def __call__(self, block: Any) -> Array:
+        """Return a block as a finite floating-point matrix of the right shape, or name what is wrong with it."""
+        matrix = as_matrix(block)
+        is_any = math.isnan(self.rows)
+        if matrix is None or matrix.shape[1] != self.width or not (is_any or matrix.shape[0] == self.rows):
+            told = f"{'any number of' if is_any else int(self.rows)} rows and {self.width} features"
+            raise ValueError(
+                f"block {self.number} of X has shape {np.shape(block)}, and Dask was told {told}; tell it right."
+            )
+        check_finite(matrix, self.number, self.first_row)
+        return matrix
 
 
 class DaskBlocks:
@@ -41,10 +63,10 @@ class DaskBlocks:
         if measure and any(math.isnan(size) for size in sizes):
             sizes = _count_rows(X, blocks)
         starts = [None if math.isnan(start) else int(start) for start in np.cumsum([0, *sizes[:-1]])]
-        self.sizes = sizes
-        self._blocks = [
-            task(_check, _check, block, number, (size, self.width), start)
-            for number, (block, size, start) in enumerate(zip(blocks, sizes, starts, strict=True))
+        self.sizes, self._blocks = sizes, blocks
+        self._checks = [
+            Check(number, size, self.width, start)
+            for number, (size, start) in enumerate(zip(sizes, starts, strict=True))
         ]
         if measure and not sum(sizes):
             raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
@@ -56,7 +78,7 @@ class DaskBlocks:
 
     def parts(self, n_jobs: int | None) -> DaskParts[Array]:
         """Return the blocks as parts; how many are in work at a time is Dask's to say."""
-        return DaskParts(self._blocks, self.sizes)
+        return DaskParts(self._blocks, self.sizes, self._checks)
 
     def sample(self, count: int, seed: int) -> Array:
         """Return a uniform sample of at most so many rows, in random order: that of the same rows in this process."""
@@ -66,7 +88,7 @@ class DaskBlocks:
         cuts = np.searchsorted(rows[order], starts)
         wanted = [rows[order][a:b] - start for a, b, start in zip(cuts[:-1], cuts[1:], starts[:-1], strict=True)]
         # All blocks are read, so that one that is not finite is found before anything is learned.
-        taken = compute([task(_take, _take, block, places) for block, places in zip(self._blocks, wanted, strict=True)])
+        taken = compute([task(_take, _take, *given) for given in zip(self._blocks, self._checks, wanted, strict=True)])
         return join([part for part in taken if part.shape[0]])[np.argsort(order)]
 
 
@@ -97,20 +119,9 @@ def _count_rows(X: Any, blocks: list[Any]) -> list[float]:
     return list(compute([task(_n_rows, _n_rows, block) for block in blocks]))
 
 
-def _check(block: Any, number: int, shape: tuple[float, int], first_row: int | None) -> Array:
-    """Return a block as a finite floating-point matrix of the right shape, or name what is wrong with it."""
-    matrix = as_matrix(block)
-    rows, width = shape
-    if matrix is None or matrix.shape[1] != width or matrix.shape[0] != (matrix.shape[0] if math.isnan(rows) else rows):
-        wanted = f"{'any number of' if math.isnan(rows) else int(rows)} rows and {width} features"
-        raise ValueError(f"block {number} of X has shape {np.shape(block)}, and Dask was told {wanted}; tell it right.")
-    check_finite(matrix, number, first_row)
-    return matrix
-
-
 def _n_rows(block: Any) -> int:
     return int(block.shape[0])
 
 
-def _take(block: Array, places: np.ndarray) -> Array:
-    return block[places] if sparse.issparse(block) else np.ascontiguousarray(block[places])
+def _take(block: Any, check: Check, places: np.ndarray) -> Array:
+    return check(block)[places]
