@@ -29,8 +29,7 @@ CHUNK = 50_000  # rows of a chunk of the array, unless that makes fewer than eig
 WORKERS = 2
 KILL_AT = 1 / 3  # of the seconds of the undisturbed fit
 # Dask makes its workers hand freed memory back at once, which costs page faults; this makes them keep it.
-KEPT = {"MALLOC_TRIM_THRESHOLD_": 1 << 28, "MALLOC_MMAP_THRESHOLD_": 1 << 28}
-KEEP_MEMORY = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEPT.items()}
+KEPT = {"MALLOC_TRIM_THRESHOLD_": "268435456", "MALLOC_MMAP_THRESHOLD_": "268435456"}
 PATIENCE = 60  # seconds that a killed worker has to come back
 
 
@@ -40,19 +39,19 @@ def measure(n: int) -> dict[str, Any]:
         fit = replace(write_rings(Path(folder), n), labels=str(Path(folder) / "labels.npy"))
         alone = measure_fit(fit)
         print(json.dumps(alone), flush=True)
-        rows = in_fresh_process("benchmarks.scale_dask", asdict(fit))
+        # One process for each: the environment of the first workers stays in theirs.
+        rows = [
+            row
+            for keep in (True, False)
+            for row in in_fresh_process("benchmarks.scale_dask", {"fit": asdict(fit), "keep": keep})
+        ]
         print("\n".join(map(json.dumps, rows)), flush=True)
     first = {"run": "one process, two threads", **{key: alone[key] for key in ("seconds", "ari")}}
     return {"n": n, "rows": [first | {"peak_bytes": alone["peak_bytes"], "workers_peak_bytes": []}, *rows]}
 
 
 def measure_here(fit: Fit) -> list[dict[str, Any]]:
-    """Start workers, and fit: on workers that keep their memory, as they come, and with one killed on the way."""
-    import dask
-    import distributed  # noqa: F401 (its settings must be there before one of them is changed)
-
-    with dask.config.set(KEEP_MEMORY), workers() as client:
-        kept = {"run": "two workers that keep freed memory", **measure_fit_of(client, fit)[0]}
+    """Start workers, and fit twice: in peace, and with one worker killed a third of the way."""
     with workers() as client:
         idle = seconds_of_a_task(client)
         quiet, labels = measure_fit_of(client, fit)
@@ -63,7 +62,14 @@ def measure_here(fit: Fit) -> list[dict[str, Any]]:
     quiet = {"run": "two workers", **quiet}
     del disturbed["traffic_bytes"]  # the killed worker cannot be asked any more
     disturbed = {"run": "two workers, one killed", **disturbed, "kill": deed}
-    return [kept, quiet, disturbed | {"same_as_undisturbed": bool(np.array_equal(labels, again))}]
+    return [quiet, disturbed | {"same_as_undisturbed": bool(np.array_equal(labels, again))}]
+
+
+def measure_kept(fit: Fit) -> list[dict[str, Any]]:
+    """Fit on workers that keep their memory."""
+    os.environ |= KEPT
+    with workers() as client:
+        return [{"run": "two workers that keep freed memory", **measure_fit_of(client, fit)[0]}]
 
 
 @contextmanager
@@ -218,8 +224,9 @@ def shown(row: dict[str, Any], key: str, form: str) -> str:
 def main() -> None:
     """Fit on workers the file that the argument describes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("fit", help="a Fit as JSON")
-    print(json.dumps(measure_here(Fit(**json.loads(parser.parse_args().fit)))))
+    parser.add_argument("task", help='JSON: {"fit": a Fit, "keep": whether workers keep their memory}')
+    asked = json.loads(parser.parse_args().task)
+    print(json.dumps((measure_kept if asked["keep"] else measure_here)(Fit(**asked["fit"]))))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ class DaskParts(Parts[T]):
             return self._blocks
         # A function reaches each worker once. It is in the graph: what a client scatters is lost with its worker.
         shared = [dask.delayed(function, pure=False, traverse=False) for function in self._functions]
-        first: Sequence[Any] = self._first or [None] * len(self._blocks)
+        first: list[Any] = [None] * len(self._blocks) if self._first is None else list(self._first)
         name = (self._functions or first)[-1]
         return [task(apply, name, block, start, *shared) for block, start in zip(self._blocks, first, strict=True)]
 
