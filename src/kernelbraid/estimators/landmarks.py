@@ -287,9 +287,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
-            Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a .npy or Parquet
-            file; an object that yields blocks of rows every time it is gone through, such as a list of matrices; or a
-            Dask array or data frame, whose blocks are worked on where they are.
+            Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a file, read in blocks
+            if it is .npy or Parquet; an object that yields blocks of rows every time it is gone through, such as a list
+            of matrices; or a Dask array or data frame, whose blocks are worked on where they are. A table with column
+            names is read by those of the fit.
         y : None
             Ignored, here for scikit-learn.
 
