@@ -7,7 +7,15 @@ from functools import partial
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 @contextmanager
@@ -23,13 +31,12 @@ def show_progress(name: str, max_iter: int | None, *, hidden: bool) -> Iterator[
     hidden : bool
         Draw nothing, even on a terminal.
     """
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    bar = () if max_iter is None else (BarColumn(), MofNCompleteColumn())
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), *bar, TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{name}, starting" if bar else name, total=max_iter)
+    text = name if max_iter is None else f"{name}, starting"
+    with _bar(text, max_iter, counts=max_iter is not None, hidden=hidden) as bar:
+        if bar is None:
+            yield None
+            return
+        progress, task = bar
 
         def advance(n_iter: int, state: Any) -> None:
             change = state.kernel_change if hasattr(state, "kernel_change") else state.change
@@ -51,13 +58,8 @@ def show_blocks(name: str, n_samples: int, *, hidden: bool) -> Iterator[Callable
     hidden : bool
         Draw nothing, even on a terminal.
     """
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{name}, samples read", total=n_samples)
-        yield partial(progress.advance, task)
+    with _bar(f"{name}, samples read", n_samples, counts=True, hidden=hidden) as bar:
+        yield None if bar is None else partial(bar[0].advance, bar[1])
 
 
 @contextmanager
@@ -71,15 +73,26 @@ def show_search(name: str, *, hidden: bool) -> Iterator[Callable[[Any], None] | 
     hidden : bool
         Draw nothing, even on a terminal.
     """
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{name}, starting", total=None)
+    with _bar(f"{name}, starting", None, counts=True, hidden=hidden) as bar:
+        if bar is None:
+            yield None
+            return
+        progress, task = bar
 
         def advance(state: Any) -> None:
             told = f"{name}, Ctrl-C keeps the best"
             progress.update(task, completed=state.done, total=state.total, description=told)
 
         yield advance
+
+
+@contextmanager
+def _bar(text: str, total: int | None, *, counts: bool, hidden: bool) -> Iterator[tuple[Progress, TaskID] | None]:
+    """Draw a bar with counts, or a spinner, on stderr; yield None if nobody would see it."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (BarColumn(), MofNCompleteColumn()) if counts else ()
+    every = (SpinnerColumn(), TextColumn("{task.description}"), *columns, TimeElapsedColumn())
+    with Progress(*every, console=Console(stderr=True), transient=True) as progress:
+        yield progress, progress.add_task(text, total=total)
