@@ -152,6 +152,19 @@ def test_the_size_of_blocks_and_the_number_of_threads_change_no_cluster(digits, 
         assert adjusted_rand_score(expected, labels(block_size=size)) >= 0.999
 
 
+@pytest.mark.parametrize("landmarks", ["k-means", "leverage"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_views_have_kernels_of_their_own(landmarks, form):
+    model = fit(form(X), view_widths=[2, 4], landmarks=landmarks, gamma=10.0)
+    rows = model.landmarks_.toarray() if sparse.issparse(model.landmarks_) else model.landmarks_
+    core = LKG(3, gamma=10.0, random_state=0).fit([rows[:, :2], rows[:, 2:]])
+    assert model.kernel_names_ == core.kernel_names_
+    assert model.kernel_names_[-1].startswith("view 2: ")
+    np.testing.assert_allclose(model.kernel_weights_, core.kernel_weights_)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
+
+
 def test_the_number_of_clusters_may_be_chosen():
     model = fit(k="auto")
     assert model.n_clusters_ == 3
@@ -208,6 +221,8 @@ def spoilt():
         (X @ X.T, {"kernels": "precomputed"}, "kernels='precomputed' has no samples to take landmarks from"),
         (X, {"kernels": "unknown"}, "kernels='unknown' is no bank"),
         (X, {"block_size": 0}, "'block_size' parameter"),
+        (X, {"view_widths": [2, 3]}, r"view_widths=\[2, 3\] must be whole numbers from 1 that sum to the 6 features"),
+        (X, {"view_widths": [7, -1]}, r"view_widths=\[7, -1\] must be whole numbers"),
         (X, {"landmarks": "some"}, "'landmarks' parameter"),
     ],
 )

@@ -33,6 +33,7 @@ from kernelbraid.solvers.landmarks import (
     leverage_scores,
     row_slices,
     settle,
+    split_views,
     spread,
 )
 
@@ -76,6 +77,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         `n_landmarks` has no effect. Clusters that are no blobs need landmarks without gaps: the first two.
     landmark_neighbors : int or "all", default=5
         Edges from a sample to landmarks: so many strongest ones, or all.
+    view_widths : sequence of int, default=None
+        Numbers of features of several views whose columns X holds side by side; all columns are one view if None. Every
+        view gets kernels of its own, as for :class:`LKG`.
     preset : {"recommended", "authors", "paper"}, default="recommended"
         Gives the value of every parameter that is None, as for :class:`LKG`.
     graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
@@ -205,6 +209,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
         "landmark_neighbors": [COUNT, StrOptions({"all"})],
+        "view_widths": ["array-like", None],
         "embedding": [StrOptions({"magnitude", "largest", "random_walk"}), None],
         "block_size": [Interval(Integral, 1, None, closed="left")],
     }
@@ -216,6 +221,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         n_landmarks="auto",
         landmarks="k-means",
         landmark_neighbors=5,
+        view_widths=None,
         preset="recommended",
         graph_penalty=None,
         alpha=None,
@@ -245,6 +251,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.landmark_neighbors = landmark_neighbors
+        self.view_widths = view_widths
         self.preset = preset
         self.graph_penalty = graph_penalty
         self.alpha = alpha
@@ -302,8 +309,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
         source = open_source(self, X, self.block_size)
-        self.landmarks_ = self._choose(source, settings, random_state)
-        self._learn(settings, random_state)
+        widths = self._widths(source.width)
+        self.landmarks_ = self._choose(source, widths, settings, random_state)
+        self._learn(widths, settings, random_state)
         with blas_threads(self.kernel_.shape[0], 1):
             edges = self._express(source)
             self._embed(edges, source, settings)
@@ -351,7 +359,24 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         with blas_threads(self.kernel_.shape[0], 1):
             yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
 
-    def _choose(self, source: Source, settings: dict[str, Any], random_state: np.random.RandomState) -> Array:
+    def _widths(self, n_features: int) -> tuple[int, ...]:
+        """Return the numbers of features of the views."""
+        if self.view_widths is None:
+            return (n_features,)
+        widths = tuple(self.view_widths)
+        if not all(isinstance(width, Integral) and int(width) > 0 for width in widths) or sum(widths) != n_features:
+            raise ValueError(
+                f"view_widths={list(widths)} must be whole numbers from 1 that sum to the {n_features} features of X."
+            )
+        return tuple(int(width) for width in widths)
+
+    def _choose(
+        self,
+        source: Source,
+        widths: tuple[int, ...],
+        settings: dict[str, Any],
+        random_state: np.random.RandomState,
+    ) -> Array:
         """Return the landmarks."""
         if isinstance(settings["kernels"], str) and settings["kernels"] == "precomputed":
             raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
@@ -370,7 +395,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             return settle(pool, chosen, LLOYD_STEPS) if self.landmarks == "k-means" else chosen
         if self.landmarks == "random" or asked == n:
             return pool[:asked]
-        return pool[draw(self._leverages(pool, asked, settings), asked, random_state)]
+        return pool[draw(self._leverages(split_views(pool, widths), asked, settings), asked, random_state)]
 
     def _check_landmarks(self, width: int) -> Array:
         """Return given landmarks, or say why they do not fit the samples."""
@@ -392,21 +417,25 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 "clusters, better ten times as many."
             )
 
-    def _leverages(self, pool: Array, n_pilots: int, settings: dict[str, Any]) -> np.ndarray:
+    def _leverages(self, pool: list[Array], n_pilots: int, settings: dict[str, Any]) -> np.ndarray:
         """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
-        pilots = pool[:n_pilots]
-        banks = banks_for(settings["kernels"], [pilots])
-        stack = stack_bank([pilots], banks)
-        bank, average = FittedBank.of([pilots], banks, stack), np.full(len(banks[0]), 1 / len(banks[0]))
-        crosses = [bank.cross([pool[rows]], average) for rows in row_slices(pool.shape[0], n_pilots)]
+        pilots = [view[:n_pilots] for view in pool]
+        banks = banks_for(settings["kernels"], pilots)
+        bank = FittedBank.of(pilots, banks, stack_bank(pilots, banks))
+        n_kernels = sum(map(len, banks))
+        average = np.full(n_kernels, 1 / n_kernels)
+        crosses = [
+            bank.cross([view[rows] for view in pool], average) for rows in row_slices(pool[0].shape[0], n_pilots)
+        ]
         cross = np.concatenate(crosses)
         return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings["alpha"])
 
-    def _learn(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
+    def _learn(self, widths: tuple[int, ...], settings: dict[str, Any], random_state: np.random.RandomState) -> None:
         """Fit the core on the landmarks, and set what it has found."""
         shared = set(LKG._parameter_constraints) - {"n_jobs", "n_init", "random_state"}
         asked = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
-        core = LKG(**asked, n_init=1, random_state=random_state).fit(self.landmarks_)
+        views = split_views(self.landmarks_, widths)
+        core = LKG(**asked, n_init=1, random_state=random_state).fit(views if len(views) > 1 else views[0])
         for name in ("graph_", "kernel_", "kernel_weights_", "kernel_names_", "n_clusters_", "n_clusters_evidence_"):
             setattr(self, name, getattr(core, name))
         self.n_iter_, self.status_, self.history_ = core.n_iter_, core.status_, core.history_
@@ -417,6 +446,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             Expression.of(K, expression_weight(settings), None, "learned"),
             None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
             settings["edge_weights"],
+            widths,
         )
 
     def _express(self, source: Source) -> Parts[Edges]:

@@ -31,6 +31,14 @@ NOTHING = 1e-7
 DENSE_SHARE = 0.125
 
 
+def split_views(X: Array, widths: tuple[int, ...]) -> list[Array]:
+    """Return the views whose columns stand side by side."""
+    if len(widths) == 1:
+        return [X]
+    ends = np.cumsum(widths).tolist()
+    return [X[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
+
+
 def row_slices(n: int, p: int) -> Iterator[slice]:
     """Yield slices of n rows whose p columns stay in the cache; an empty one if there are no rows."""
     size = max(1, BLOCK_SIZE // p)
@@ -92,6 +100,7 @@ class LandmarkExpression:
     expression: Expression
     n_neighbors: int | None  # strongest edges that a sample keeps; None for all
     edge_weights: EdgeWeights
+    widths: tuple[int, ...]  # features of each view
 
     @property
     def n_landmarks(self) -> int:
@@ -103,7 +112,7 @@ class LandmarkExpression:
         return Edges.join([self._edges(block[rows]) for rows in row_slices(block.shape[0], self.n_landmarks)])
 
     def _edges(self, samples: Array) -> Edges:
-        cross = self.bank.cross([samples], self.kernel_weights)
+        cross = self.bank.cross(split_views(samples, self.widths), self.kernel_weights)
         return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
 
 
