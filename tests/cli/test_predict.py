@@ -210,8 +210,7 @@ def test_landmarks_and_sparse_samples(run, refuse, blobs, new, tmp_path):
     sparse.save_npz(tmp_path / "new.npz", sparse.csr_array(new[0]))
     assert json.loads(run("predict", path, tmp_path / "new.npz", "--json").stdout)["cluster_sizes"] == [3, 3, 3]
     np.save(tmp_path / "half.npy", new[0][:, :2])
-    says = ["DATA is 2 files, several views, and landmarks take one", "join their columns"]
-    refuse("predict", path, tmp_path / "half.npy", tmp_path / "half.npy", code=2, says=says)
+    refuse("predict", path, tmp_path / "half.npy", code=1, says=["DATA has 2 features, and the model was fitted on 4"])
 
 
 # What cannot be done

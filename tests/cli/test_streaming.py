@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.cli import streaming
@@ -76,10 +77,10 @@ def test_progress_counts_samples_that_were_read(npy, monkeypatch):
 def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with streaming.samples_of(open_stream(npy), "LandmarkLKG", times=1, address=None, hidden=False) as samples:
+    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=False) as samples:
         assert sum(len(block) for block in samples) == 200
     assert "LandmarkLKG, samples read" in capsys.readouterr().err
-    with streaming.samples_of(open_stream(npy), "LandmarkLKG", times=1, address=None, hidden=True) as samples:
+    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=True) as samples:
         assert not isinstance(samples, streaming.Watched)
 
 
@@ -116,8 +117,22 @@ def test_a_value_that_is_not_finite_is_named(refuse, tmp_path):
     refuse("cluster", tmp_path / "X.npy", *MANY, "--out", tmp_path / "labels.csv", code=1, says=says)
 
 
-def test_several_views_are_refused(refuse, npy):
-    refuse("cluster", npy, npy, *MANY, code=2, says=["DATA is 2 files, several views, and landmarks take one"])
+def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 64)
+    np.save(tmp_path / "first.npy", X[:, :3])
+    sparse.save_npz(tmp_path / "second.npz", sparse.csr_array(X[:, 3:]))
+    files, out, model = (tmp_path / "first.npy", tmp_path / "second.npz"), tmp_path / "l.csv", tmp_path / "X.model"
+    result = run("cluster", *files, *MANY, "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    expected = LandmarkLKG(3, n_landmarks=30, view_widths=[3, 2], random_state=0).fit(sparse.csr_array(X))
+    np.testing.assert_array_equal(labels_in(out), expected.labels_)
+    assert load_model(model).view_widths == [3, 2]
+    again = tmp_path / "again.csv"
+    assert run("predict", model, *files, "--out", again).exit_code == 0
+    assert again.read_bytes() == out.read_bytes()
+    refuse("predict", model, files[0], code=1, says=["DATA has 3 features, and the model was fitted on 5"])
+    np.save(tmp_path / "short.npy", X[:9, 3:])
+    refuse("cluster", files[0], tmp_path / "short.npy", *MANY, code=1, says=["9 samples, but", "has 200"])
 
 
 def test_too_many_samples_for_all_pairs_name_the_option(refuse, npy, monkeypatch):
@@ -152,6 +167,15 @@ def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expect
     np.testing.assert_array_equal(labels_in(out), expected)
 
 
+def test_workers_put_views_side_by_side(run, cluster, npy, parquet, tmp_path):
+    out = tmp_path / "labels.csv"
+    options = ("--drop", "species", "--dask", cluster.scheduler_address, "--out", out)
+    result = run("cluster", npy, parquet, *MANY, *options)
+    assert result.exit_code == 0, result.stderr
+    expected = LandmarkLKG(3, n_landmarks=30, view_widths=[5, 5], random_state=0).fit(np.hstack([X, X]))
+    np.testing.assert_array_equal(labels_in(out), expected.labels_)
+
+
 def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, blobs_csv):
     says = ["--dask lets workers read .npy and Parquet files"]
     refuse("cluster", blobs_csv, "-k", 3, "--landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
@@ -159,6 +183,6 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
 
 def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
     stream = replace(open_stream(npy), path=npy.with_name("elsewhere.npy"))
-    monkeypatch.setattr(streaming, "open_stream", lambda *args, **kwargs: stream)
+    monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
     says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)

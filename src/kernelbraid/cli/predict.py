@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid.cli.cluster import Views, as_views, read_views
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
-from kernelbraid.cli.streaming import open_one, samples_of
+from kernelbraid.cli.streaming import samples_of
+from kernelbraid.cli.views import Views, open_views, read_views
 from kernelbraid.cli.wording import in_options
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
@@ -67,7 +67,7 @@ def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> View
     names = vars(model).pop("feature_names_in_", None)
     reading = {**reading, "keep": None if names is None else [str(name) for name in names]}
     if isinstance(model, LandmarkLKG):
-        views = as_views(open_one(paths, **reading))
+        views = open_views(paths, **reading)
     else:
         views = read_views(paths, precomputed=takes_kernels(model), instead_of_kernels=remedy, **reading)
     if views.n_features not in (None, model.n_features_in_):

@@ -1,34 +1,30 @@
 """Samples that are read block by block, here or by the workers of a Dask cluster."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
+
+import numpy as np
+from scipy import sparse
 
 from kernelbraid.bench.cluster import open_client
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.progress import show_blocks, show_progress
-from kernelbraid.datasets import DataError, Stream, open_stream
-
-
-def open_one(paths: Sequence[Path], **reading: Any) -> Stream:
-    """Open the only file."""
-    if len(paths) > 1:
-        raise Failure(
-            f"DATA is {len(paths)} files, several views, and landmarks take one; join their columns.", BAD_USAGE
-        )
-    return open_stream(paths[0], **reading)
+from kernelbraid.datasets import DataError, Stream
+from kernelbraid.datasets.streams import ROWS
+from kernelbraid.estimators.blocks import BlockSource
 
 
 @contextmanager
-def samples_of(stream: Stream, name: str, *, times: int, address: str | None, hidden: bool) -> Iterator[Any]:
+def samples_of(streams: Sequence[Stream], name: str, *, times: int, address: str | None, hidden: bool) -> Iterator[Any]:
     """Yield what an estimator takes: the samples, watched as they are read, or a Dask array of them.
 
     Parameters
     ----------
-    stream : Stream
-        The samples.
+    streams : sequence of Stream
+        Views of the samples, whose columns are put side by side.
     name : str
         What reads them.
     times : int
@@ -39,33 +35,55 @@ def samples_of(stream: Stream, name: str, *, times: int, address: str | None, hi
         Show no progress.
     """
     if address is None:
-        with show_blocks(name, times * stream.n_samples, hidden=hidden) as tell:
-            yield stream if tell is None else Watched(stream, tell)
+        with show_blocks(name, times * streams[0].n_samples, hidden=hidden) as tell:
+            samples = streams[0] if len(streams) == 1 else SideBySide(streams)
+            yield samples if tell is None else Watched(samples, tell)
         return
-    if stream.in_memory:
-        raise Failure(
-            f"{stream.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file.",
-            BAD_USAGE,
-        )
+    for stream in streams:
+        if stream.in_memory:
+            raise Failure(
+                f"{stream.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file.",
+                BAD_USAGE,
+            )
     with open_client(address) as client, client.as_current(), show_progress(f"{name} on Dask", None, hidden=hidden):
-        yield on_workers(stream)
+        yield on_workers(streams)
+
+
+class SideBySide:
+    """Views of the same samples in blocks, their columns side by side."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        self._streams = streams
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the samples."""
+        views = [BlockSource(partial(iter, stream), ROWS) for stream in self._streams]
+        for blocks in zip(*views, strict=True):
+            stack = sparse.hstack if any(map(sparse.issparse, blocks)) else np.hstack
+            yield stack(blocks)
 
 
 class Watched:
     """Samples whose reader is watched."""
 
-    def __init__(self, stream: Stream, tell: Callable[[int], None]) -> None:
-        self._stream, self._tell = stream, tell
+    def __init__(self, samples: Iterable[Any], tell: Callable[[int], None]) -> None:
+        self._samples, self._tell = samples, tell
 
     def __iter__(self) -> Iterator[Any]:
         """Go through the samples, and tell how many were taken."""
-        for block in self._stream:
+        for block in self._samples:
             yield block
             self._tell(block.shape[0])
 
 
-def on_workers(stream: Stream) -> Any:
-    """Return a Dask array of the samples, whose workers read the pieces."""
+def on_workers(streams: Sequence[Stream]) -> Any:
+    """Return a Dask array of the samples, whose workers read the pieces; of several views, side by side."""
+    import dask.array as da
+
+    return da.concatenate([_view_on_workers(stream) for stream in streams], axis=1)
+
+
+def _view_on_workers(stream: Stream) -> Any:
     import dask
     import dask.array as da
 
