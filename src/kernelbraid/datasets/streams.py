@@ -37,14 +37,14 @@ class Stream:
         Returns a piece, given its number, wherever the file is seen.
     go_through : callable
         Returns an iterator over all samples in order, in parts that fit into memory.
-    in_memory : bool
+    in_memory : bool, default=False
         Whether the file had to be read as a whole.
-    columns : Columns or None
-        The columns of a table.
-    ids : list of str or None
+    ids : list of str, default=None
         Name of each sample, if the file has them.
-    feature_names : list of str or None
+    feature_names : list of str, default=None
         Name of each feature, if the file has them.
+    columns : Columns, default=None
+        The columns of a table, for messages.
     """
 
     path: Path
@@ -71,7 +71,18 @@ class Stream:
             first += piece.shape[0]
 
     def piece(self, number: int) -> Any:
-        """Read one piece, or name its first value that is not finite."""
+        """Read one piece, or name its first value that is not finite.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array
+            Its samples.
+        """
         return self._checked(self.read(number), sum(self.sizes[:number]))
 
     def _checked(self, piece: Any, first_row: int) -> Any:
@@ -103,8 +114,14 @@ def open_stream(
     ----------
     path : str or Path
         A file that :func:`read_samples` reads.
-    key, id_column, drop, keep
-        As for :func:`read_samples`.
+    key : str, default=None
+        As for :func:`read_samples`, as are the following.
+    id_column : str or int, default=None
+        Column of a table that names the samples.
+    drop : iterable of str or int, default=()
+        Columns of a table to leave out.
+    keep : iterable of str, default=None
+        Names of the columns to read.
 
     Returns
     -------
