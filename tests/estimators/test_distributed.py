@@ -162,10 +162,10 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, name):
     killed = []
     murder = threading.Thread(target=kill_a_worker_that_holds, args=(cluster, name, killed))
     murder.start()
-    found = model().fit(slow_blocks(0.05)).labels_.compute()
+    fitted = model().fit(slow_blocks(0.05))
     murder.join()
     assert killed
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(fitted.labels_.compute(), expected)
 
 
 def test_a_block_that_kills_its_workers_ends_the_fit_with_a_sentence(cluster, monkeypatch):

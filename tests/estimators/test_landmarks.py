@@ -244,8 +244,8 @@ def test_a_fit_beyond_the_memory_names_this_way_out():
         MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"
     ):
         LKG(3, memory_budget=1e6).fit(samples)
-    with pytest.raises(MemoryError, match="may be used; use fewer samples"):
-        LKG(3, memory_budget=1e6).fit([samples, samples])
+    with pytest.raises(MemoryError, match=r"n_landmarks=500, view_widths=\[12, 2\]\).fit\(np.hstack\(X\)\) or fewer"):
+        LKG(3, memory_budget=1e6).fit([samples, samples[:, :2]])
 
 
 def test_landmarks_and_samples_may_be_of_different_kinds():

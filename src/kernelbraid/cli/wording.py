@@ -18,7 +18,7 @@ PHRASES = {
     r"2 to n_samples / 3;": "2 to a third of the samples;",
     r"give n_clusters, or": "give --clusters, or",
     r"is above n_samples=(\d+)": r"is above the \1 samples of DATA",
-    r"LandmarkLKG\(n_clusters=[^)]*, n_landmarks=(\d+)\)\.fit\(X\)": r"--landmarks \1",
+    r"LandmarkLKG\(n_clusters=[^)]*, n_landmarks=(\d+)[^)]*\)\.fit\((X|np\.hstack\(X\))\)": r"--landmarks \1",
     r"start it again, then fit again": "start it again, then run the command again",
     r"made max_iter=(\d+) steps": r"made \1 steps",
     r"leave device=None": "leave out --device",

@@ -86,8 +86,8 @@ def read_candidates(
     size = {"n_samples": views[0].shape[0], "n_kernels": sum(map(len, banks)), "n_views": len(views)}
     size |= {"itemsize": 4 if single else 8, "n_given": n_given}
     needed: dict[str, Any] = {"working": working + copies * size["n_kernels"]}
-    if hasattr(estimator, "_instead") and len(views) == 1:
-        needed["instead"] = estimator._instead(size["n_samples"])
+    if hasattr(estimator, "_instead"):
+        needed["instead"] = estimator._instead([view.shape for view in views])
     stored = _may_store(estimator, there, storage, **needed, **size)
     stack = stack_bank(views, banks, place=place)
     fitted = FittedBank.of(views, banks, stack)

@@ -345,9 +345,15 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         outcome.warn()
         return self
 
-    def _instead(self, n_samples: int) -> str | None:
+    def _instead(self, shapes: list[tuple[int, int]]) -> str | None:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
-        return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)" if n_samples > 500 else None
+        if shapes[0][0] <= 500:
+            return None
+        if len(shapes) == 1:
+            return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"
+        widths = [width for _, width in shapes]
+        call = f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500, view_widths={widths})"
+        return f"{call}.fit(np.hstack(X))"
 
     def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
         return low_rank.LowRankProblem(
