@@ -134,9 +134,10 @@ def in_words() -> Iterator[None]:
     except Exception as error:
         # Classes of distributed, which need not be installed for Dask's threads.
         if type(error).__name__ == "KilledWorker":
+            deaths = getattr(error, "allowed_failures", 0) + 1
             raise ClusterError(
-                f"the Dask workers died again and again with the same block ({error.allowed_failures + 1} times); "  # type: ignore[attr-defined]
-                "see their logs, and give them more memory or smaller blocks."
+                f"the Dask workers died again and again with the same block ({deaths} times); see their logs, and give "
+                "them more memory or smaller blocks."
             ) from None
         if type(error).__name__ == "CommClosedError":
             raise ClusterError(LOST) from None

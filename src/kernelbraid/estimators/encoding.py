@@ -46,7 +46,7 @@ SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 PLAIN = "biufcSUmM"  # kinds of dtypes whose arrays are bytes
 
 
-class UnknownName(Exception):  # noqa: N818 (what a file holds, not a defect of the program)
+class UnknownNameError(Exception):
     """A name in a file that is on no list of ours; the text is what it stands for."""
 
 
@@ -187,7 +187,7 @@ class Reader:
         if not isinstance(node, dict):
             return node
         if node.get("is") not in self._KINDS:
-            raise UnknownName(f"the type {node.get('is')!r}")
+            raise UnknownNameError(f"the type {node.get('is')!r}")
         return self._KINDS[node["is"]](self, node)
 
     def _decode_all(self, nodes: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class Reader:
     def _decode_scalar(self, node: Mapping[str, Any]) -> Any:
         dtype = np.dtype(node["dtype"])
         if dtype.kind not in "biufU":
-            raise UnknownName(f"a number of the type {node['dtype']!r}")
+            raise UnknownNameError(f"a number of the type {node['dtype']!r}")
         return dtype.type(self.decode(node["value"]))
 
     def _decode_array(self, node: Mapping[str, Any]) -> np.ndarray:
@@ -264,5 +264,5 @@ def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 def _look_up(known: Mapping[str, type], name: Any) -> type:
     """Return a class of a list by its name."""
     if name not in known:
-        raise UnknownName(f"the class {name!r}")
+        raise UnknownNameError(f"the class {name!r}")
     return known[name]

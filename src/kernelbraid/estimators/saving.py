@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._files import write_whole
-from kernelbraid.estimators.encoding import MODELS, Reader, UnknownName, Writer, member
+from kernelbraid.estimators.encoding import MODELS, Reader, UnknownNameError, Writer, member
 
 FORMAT, VERSION = "kernelbraid model", 1  # a reader takes one version; another one is refused with what to install
 TREE = "model.json"  # the member that names the others
@@ -135,7 +135,7 @@ def load_model(path: str | PathLike[str]) -> Any:
         return model
     except _RefusedError as error:
         raise ValueError(str(error)) from None
-    except UnknownName as error:
+    except UnknownNameError as error:
         raise ValueError(
             f"{path} holds {error}, which kernelbraid {_our_version()} does not know; install {_writer(header)}, "
             "which wrote it, or save the model again."

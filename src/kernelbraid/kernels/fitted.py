@@ -1,6 +1,7 @@
 """Kernels with the samples they were fitted on, for new samples."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -56,11 +57,7 @@ class FittedBank:
 
 def _beside(kernel: Kernel, fitted: Array) -> Kernel:
     """Return a kernel with what it keeps of the fitted samples where these are; a fit may have moved it to a device."""
-    if not isinstance(kernel, LocalKernel):
-        return kernel
-    kept = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
-    moved = {name: _like(value, fitted) for name, value in kept.items() if hasattr(value, "shape")}
-    return replace(kernel, **moved)  # type: ignore[type-var]
+    return kernel.moved(partial(_like, fitted=fitted)) if isinstance(kernel, LocalKernel) else kernel
 
 
 def _custom(kernel: Custom, new: Array, fitted: Array) -> Array:

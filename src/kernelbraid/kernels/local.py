@@ -1,5 +1,6 @@
 """Local kernels: similarity by the neighbourhoods of samples, which global widths miss."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, runtime_checkable
 
@@ -26,6 +27,9 @@ class LocalKernel(Kernel, Protocol):
 
     def bind(self, pairs: Pairs) -> Self:
         """Return the kernel with what it needs to know about the fitted samples."""
+
+    def moved(self, place: Callable[[Array], Array]) -> Self:
+        """Return the kernel with what it knows on another device, or as arrays of another library."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,10 @@ class SelfTuning:
         # Samples with many copies have no width; the smallest of the others is the best guess.
         smallest = xp.min(xp.where(positive, widths, xp.max(widths))) if bool(xp.any(positive)) else 1.0
         return replace(self, widths=xp.where(positive, widths, asarray_like(smallest, widths)))
+
+    def moved(self, place: Callable[[Array], Array]) -> "SelfTuning":
+        """Return the kernel with its widths elsewhere."""
+        return self if self.widths is None else replace(self, widths=place(self.widths))
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return the kernel for the rows of the pairs."""
@@ -154,6 +162,13 @@ class Neighbours:
         roots = xp.sqrt(xp.linalg.diagonal(K))
         roots = xp.where(roots > 0, roots, asarray_like(1.0, roots))
         return replace(self, graph=N, values=K / roots[:, None] / roots[None, :], roots=roots, degrees=degrees)
+
+    def moved(self, place: Callable[[Array], Array]) -> "Neighbours":
+        """Return the kernel with its graph elsewhere."""
+        if self.values is None:
+            return self
+        graph, values, roots, degrees = map(place, (self.graph, self.values, self.roots, self.degrees))
+        return replace(self, graph=graph, values=values, roots=roots, degrees=degrees)
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return the kernel for the rows of the pairs."""
