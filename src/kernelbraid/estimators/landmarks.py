@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._linalg import blas_threads
 from kernelbraid._parts import Parts
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import AUTO, COUNT, FLOATS, Interval, StrOptions, check_n_clusters, fit_context
+from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
 from kernelbraid.estimators.blocks import draw_rows, draw_seed
-from kernelbraid.estimators.counting import SMALLEST_PROBLEM
+from kernelbraid.estimators.choosing import check_landmarks, draw_pool, pick_landmarks
 from kernelbraid.estimators.inductive import expression_weight
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.estimators.sources import Source, open_source, parts_of, rows_of
-from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
@@ -28,19 +27,12 @@ from kernelbraid.solvers.landmarks import (
     Edges,
     LandmarkExpression,
     Reduction,
-    draw,
     find_centres,
-    leverage_scores,
-    row_slices,
-    settle,
     split_views,
-    spread,
 )
 
-DEFAULT_LANDMARKS = 500
-# Samples among which landmarks are chosen, for each of them; and those on which k-means is started again and again.
-POOL, SUBSAMPLE = 20, 20_000
-LLOYD_STEPS = 10  # of landmarks from rows that are spread out, and over all samples from centres that are good already
+SUBSAMPLE = 20_000  # samples on which k-means is started again and again
+LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
 
@@ -381,54 +373,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         if isinstance(settings["kernels"], str) and settings["kernels"] == "precomputed":
             raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
         if not isinstance(self.landmarks, str):
-            return self._check_landmarks(source.width)
-        asked = DEFAULT_LANDMARKS if self.n_landmarks == "auto" else int(self.n_landmarks)
-        pool = source.sample(POOL * asked, draw_seed(random_state))
-        n = source.n_samples or 0
-        check_n_clusters(self.n_clusters, n)
-        if self.n_landmarks != "auto" and asked > n:
-            raise ValueError(f"n_landmarks={asked} is above n_samples={n}; ask for at most {n} landmarks.")
-        asked = min(asked, n)
-        self._check_enough(asked)
-        if self.landmarks in ("k-means", "k-means++"):
-            chosen = pool[spread(pool, asked, random_state)]
-            return settle(pool, chosen, LLOYD_STEPS) if self.landmarks == "k-means" else chosen
-        if self.landmarks == "random" or asked == n:
-            return pool[:asked]
-        return pool[draw(self._leverages(split_views(pool, widths), asked, settings), asked, random_state)]
-
-    def _check_landmarks(self, width: int) -> Array:
-        """Return given landmarks, or say why they do not fit the samples."""
-        given = check_array(self.landmarks, accept_sparse="csr", dtype=FLOATS, input_name="landmarks", copy=True)
-        if given.shape[1] != width:
-            raise ValueError(f"landmarks has {given.shape[1]} features, and X has {width}; give both the same.")
-        self._check_enough(given.shape[0])
-        return given
-
-    def _check_enough(self, n_landmarks: int) -> None:
-        if isinstance(self.n_clusters, str) and n_landmarks < SMALLEST_PROBLEM:
-            raise ValueError(
-                f"n_landmarks={n_landmarks} is too small to choose the number of clusters; give n_clusters, or at "
-                f"least {SMALLEST_PROBLEM} landmarks."
-            )
-        if not isinstance(self.n_clusters, str) and n_landmarks < self.n_clusters:
-            raise ValueError(
-                f"n_landmarks={n_landmarks} is below n_clusters={self.n_clusters}; give at least as many landmarks as "
-                "clusters, better ten times as many."
-            )
-
-    def _leverages(self, pool: list[Array], n_pilots: int, settings: dict[str, Any]) -> np.ndarray:
-        """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
-        pilots = [view[:n_pilots] for view in pool]
-        banks = banks_for(settings["kernels"], pilots)
-        bank = FittedBank.of(pilots, banks, stack_bank(pilots, banks))
-        n_kernels = sum(map(len, banks))
-        average = np.full(n_kernels, 1 / n_kernels)
-        crosses = [
-            bank.cross([view[rows] for view in pool], average) for rows in row_slices(pool[0].shape[0], n_pilots)
-        ]
-        cross = np.concatenate(crosses)
-        return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings["alpha"])
+            return check_landmarks(self.landmarks, source.width, self.n_clusters)
+        pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
+        return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state)
 
     def _learn(self, widths: tuple[int, ...], settings: dict[str, Any], random_state: np.random.RandomState) -> None:
         """Fit the core on the landmarks, and set what it has found."""
