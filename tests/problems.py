@@ -10,10 +10,9 @@ from scipy.optimize import nnls
 from sklearn.datasets import make_blobs
 
 from kernelbraid.kernels import StoredStack, build_bank
-from kernelbraid.ops import L1, NUCLEAR
 from kernelbraid.solvers import low_rank
 
-PENALTIES = {"nuclear": NUCLEAR, "l1": L1}
+PENALTIES = low_rank.GRAPH_PENALTIES
 
 
 def blobs(n=60, d=6, k=3, seed=0):
@@ -125,11 +124,19 @@ def run_unguarded(H, settings, max_iter=200, tol=1e-5):
     return [Z, K, J, W]
 
 
+def singular_value_threshold(A, t):
+    """Return A with every singular value lowered by t, those below t to zero: Eqs. (10) and (13), as they are printed.
+
+    Independent of the package, like all that follows.
+    """
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return (U * np.maximum(s - t, 0)) @ Vt
+
+
 def _shrink(A, t, penalty):
     if penalty == "l1":
         return np.sign(A) * np.maximum(np.abs(A) - t, 0)
-    U, s, Vt = np.linalg.svd(A)
-    return U * np.maximum(s - t, 0) @ Vt
+    return singular_value_threshold(A, t)
 
 
 def _weights(root, t):

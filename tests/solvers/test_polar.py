@@ -1,8 +1,8 @@
 import numpy as np
 
-from kernelbraid._arrays import to_numpy
-from kernelbraid.ops import singular_value_threshold
-from kernelbraid.solvers.polar import shrink_and_count
+from kernelbraid._arrays import quiet_overflow, to_numpy
+from kernelbraid.solvers.polar import shrink_and_count, shrink_batch
+from problems import singular_value_threshold
 
 
 def test_thresholding_by_products_gives_the_singular_value_decomposition(xp):
@@ -18,3 +18,12 @@ def test_thresholding_by_products_gives_the_singular_value_decomposition(xp):
         expected = singular_value_threshold(matrix, float(threshold[0, 0]))
         np.testing.assert_allclose(result, expected, atol=1e-9 * max(np.abs(matrix).max(), 1e-300))
         assert rank == np.sum(np.linalg.svdvals(matrix) > threshold[0, 0])
+
+
+def test_a_matrix_that_is_not_finite_leaves_the_others_of_its_batch_alone(xp):
+    A = np.random.default_rng(0).standard_normal((4, 8, 8))
+    A[1, 0, 0], A[2, 3, 4] = np.nan, np.inf
+    with quiet_overflow():  # as in every iteration
+        found = to_numpy(shrink_batch(xp.asarray(A), xp.asarray(np.full((4, 1, 1), 0.5))))
+    for at in (0, 3):
+        np.testing.assert_allclose(found[at], singular_value_threshold(A[at], 0.5), atol=1e-9)

@@ -27,16 +27,23 @@ def shrink_batch(A: Array, t: Array) -> Array:
     t : array of shape (b, 1, 1)
         Thresholds, positive.
     """
-    return shrink_and_count(A, t)[0]
+    return _shrink(A, t)[0]
 
 
 def shrink_and_count(A: Array, t: Array) -> tuple[Array, list[int]]:
-    """Return what :func:`shrink_batch` does, and how many singular values of each matrix passed."""
+    """Return what :func:`shrink_batch` does for finite matrices, and how many singular values of each passed."""
+    shrunk, sign = _shrink(A, t)
+    signs = to_numpy(namespace(A).linalg.trace(sign))  # values that passed less the others, padding among them
+    return shrunk, [round((sign.shape[-1] + float(total)) / 2) for total in signs]
+
+
+def _shrink(A: Array, t: Array) -> tuple[Array, Array]:
+    """Return the thresholded matrices, and the signs of the matrices H - t I, padded."""
     xp = namespace(A)
     n = A.shape[-1]
     A = _pad(A, -n % ALIGNMENT)  # with zeros, which stay zeros
     size = xp.sqrt(_largest_sum(A, axis=1) * _largest_sum(A, axis=2))  # at least the largest singular value
-    size = xp.where(size > 0, size, asarray_like(1.0, size))
+    size = xp.where(size > 0, size, asarray_like(1.0, size))  # of a matrix with NaN too: it must not reach the others
     A, t = A / size, t / size
     eye = identity_like(A[0, ...])
     relevant = to_numpy(xp.min(t))  # smaller values do not pass
@@ -45,9 +52,7 @@ def shrink_and_count(A: Array, t: Array) -> tuple[Array, list[int]]:
     D = (H + H.mT) / 2 - t * eye
     sign = _polar_batch(D / (1 + t), SMALLEST)
     product = D @ sign
-    shrunk = (size * (U @ (D + (product + product.mT) / 2)) / 2)[:, :n, :n]
-    signs = to_numpy(xp.linalg.trace(sign))  # values that passed less the others, padding among them
-    return shrunk, [round((A.shape[-1] + float(total)) / 2) for total in signs]
+    return (size * (U @ (D + (product + product.mT) / 2)) / 2)[:, :n, :n], sign
 
 
 def _polar_batch(X: Array, smallest: float) -> Array:
