@@ -5,13 +5,13 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, stack_bank
 from kernelbraid.solvers import batch
 from kernelbraid.solvers.batch import Setting, solve_many
-from kernelbraid.solvers.low_rank import solve
+from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, Stepper, solve, starting_point
 from problems import begin, blob_bank, blobs, low_rank_problem, random_settings
 
 H, _ = blob_bank(n=21)
 # Settings that settle, among them some that stop early, and three that end badly.
 SETTINGS = [
-    *[Setting(0.01, 0.1, g, mu, p) for g in (0.5, 1.0, 10.0) for mu in (1.0, 2.0) for p in ("nuclear", "l1")],
+    *[Setting(0.01, 0.1, g, mu, p) for g in (0.5, 1.0, 10.0) for mu in (1.0, 2.0) for p in GRAPH_PENALTIES],
     Setting(1e-5, 10.0, 1e-3, 1.0),
     Setting(1.0, 0.01, 1.0, 1.0, "l1"),
     Setting(0.1, 1.0, 1.0, 20.0, "l1"),
@@ -66,6 +66,33 @@ def test_a_batch_survives_settings_that_break_down():
     found = solve_many(StoredStack.of(H), settings, max_iter=60)
     statuses = [single(setting, max_iter=60).status for setting in settings]
     assert [solution.status for solution in found] == statuses
+
+
+@pytest.mark.parametrize("penalty", GRAPH_PENALTIES)
+def test_a_round_of_a_batch_is_a_round_of_each_of_its_problems(xp, penalty):
+    settings = [Setting(0.01, 0.1, g, mu, penalty, 1.0 + g / 10, pull) for g, mu, pull in [(1, 1, 2), (2, 3, 0.5)]]
+    kernels = StoredStack.of(xp.asarray(H))
+    R = kernels.factor()
+    together = Stepper(batch._pose_together(kernels, R, settings))
+    states = batch._start_together(kernels, settings)
+    singles = [(Stepper(s.problem(kernels, R)), starting_point(kernels, s.mu)) for s in settings]
+    for _ in range(5):
+        states = together(states)
+        singles = [(step, step(state)) for step, state in singles]
+    for at, (_, state) in enumerate(singles):
+        for name in (*batch.MATRICES, "g"):
+            np.testing.assert_allclose(to_numpy(getattr(states, name))[at], to_numpy(getattr(state, name)), atol=1e-8)
+        assert states.mu[at].item() == state.mu
+        for name in ("kernel_change", "graph_residual", "kernel_residual"):
+            found = float(getattr(states.progress, name)[at])
+            assert found == pytest.approx(getattr(state.progress, name), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.usefixtures("as_batch")
+def test_single_precision_stays_single_in_a_batch(xp):
+    solution = solve_many(StoredStack.of(xp.asarray(H, dtype=xp.float32)), SETTINGS[:2], max_iter=5)[0]
+    assert all(getattr(solution.state, name).dtype == xp.float32 for name in batch.MATRICES)
+    assert solution.state.mu == single(SETTINGS[0], max_iter=5).state.mu
 
 
 def test_what_follows_a_fit_runs_where_the_fit_ran():

@@ -8,14 +8,12 @@ from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.fixed_kernel import ridge_coefficients, solve_fixed
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
-from problems import begin, blob_bank, blobs, low_rank_problem
+from problems import PENALTIES, begin, blob_bank, blobs, low_rank_problem
 
 
 def problem_of(penalty, alpha=0.3):
     H, _ = blob_bank()
-    problem = low_rank_problem(H, penalty="nuclear", alpha=alpha, beta=1.0, gamma=1.0, growth=1.0)
-    return H, replace(problem, penalty=GRAPH_PENALTIES[penalty])
+    return H, low_rank_problem(H, penalty=penalty, alpha=alpha, beta=1.0, gamma=1.0, growth=1.0)
 
 
 def value(problem, K, Z):
@@ -63,8 +61,20 @@ def test_the_kernel_and_the_weights_stay(penalty):
     assert set(model.history_["kernel_change"]) == {0.0}
 
 
-def test_backends_agree(xp):
-    X, _ = blobs()
-    there = LKG(3, graph_penalty="frobenius", gamma=math.inf, n_init=5, random_state=0).fit(xp.asarray(X))
-    here = LKG(3, graph_penalty="frobenius", gamma=math.inf, n_init=5, random_state=0).fit(X)
-    np.testing.assert_allclose(to_numpy(there.graph_), here.graph_, atol=1e-9)
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_backends_agree(xp, penalty):
+    H, _ = blob_bank()
+    here, there = (
+        solve_fixed(low_rank_problem(kernels, penalty=penalty), begin(kernels, 1.0), max_iter=25)
+        for kernels in (H, xp.asarray(H))
+    )
+    assert (here.status, here.n_iter) == (there.status, there.n_iter)
+    for name in ("Z", "J", "K"):
+        np.testing.assert_allclose(to_numpy(getattr(there.state, name)), getattr(here.state, name), atol=1e-9)
+
+
+def test_a_squared_penalty_without_a_finite_solution_is_named():
+    H, problem = problem_of("frobenius")
+    start = begin(H, 1.0)
+    bad = replace(start(), K=np.full(H.shape[1:], np.nan))
+    assert solve_fixed(problem, lambda: bad).status is Status.NON_FINITE

@@ -126,12 +126,12 @@ def test_every_update_minimises_its_terms_of_the_augmented_lagrangian(penalty):
             lambda Z: fit(K_symmetric, Z) + coupling(s.J, Z, s.Y1),
         ),
         "J": (
-            p.penalty.prox(new.Z - s.Y1 / s.mu, p.alpha / s.mu),
+            p.penalty.operator("svd")(new.Z - s.Y1 / s.mu, p.alpha / s.mu),
             new.J,
             lambda J: p.alpha * p.penalty.value(J) + coupling(J, new.Z, s.Y1),
         ),
         "W": (
-            PENALTIES["nuclear"].prox(new.K - s.Y2 / s.mu, p.beta / s.mu),
+            PENALTIES["nuclear"].operator("svd")(new.K - s.Y2 / s.mu, p.beta / s.mu),
             new.W,
             lambda W: p.beta * PENALTIES["nuclear"].value(W) + coupling(W, new.K, s.Y2),
         ),

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelbraid._arrays import LinAlgError, to_numpy
-from kernelbraid.ops import singular_value_threshold
 from kernelbraid.solvers import thresholding
 from kernelbraid.solvers.thresholding import ROUTES, SingularValueThreshold
+from problems import singular_value_threshold
 
 
 def with_spectrum(values, seed=0, symmetric=False):
@@ -133,3 +133,15 @@ def test_a_failing_decomposition_is_retried_by_another_route(monkeypatch):
 def test_what_is_not_finite_is_refused():
     with pytest.raises(LinAlgError, match="not finite"):
         SingularValueThreshold()(np.full((3, 3), np.nan), 0.1)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_batch_goes_through_products_whatever_the_route(xp, route):
+    A = np.stack([with_spectrum(values) for values in SPECTRA.values()])
+    t = np.linspace(0.005, 0.006, len(A))
+    shrink = SingularValueThreshold(route)
+    found = to_numpy(shrink(xp.asarray(A), xp.asarray(t[:, None, None])))
+    assert (shrink.used, shrink.rank) == ("products", -1)
+    for matrix, threshold, result in zip(A, t, found, strict=True):
+        expected = singular_value_threshold(matrix, threshold)
+        np.testing.assert_allclose(result, expected, atol=1e-9 * max(1, abs(matrix).max()))

@@ -128,17 +128,18 @@ class StoredStack:
         return self.basis
 
     def combine(self, g: Vector) -> Array:
-        """Return sum_i g_i H_i as a new array."""
-        xp = namespace(self.basis)
-        return xp.reshape(asarray_like(self.R @ g, self.basis) @ self.flat(), self.basis.shape[1:])
+        """Return sum_i g_i H_i as a new array, (b, n, n) for a batch of weights (b, m)."""
+        combined = asarray_like((self.R @ g.T).T, self.basis) @ self.flat()
+        return namespace(self.basis).reshape(combined, (*g.shape[:-1], *self.basis.shape[1:]))
 
     def factor(self) -> Matrix:
         """Return R with R'R = M, M_ij = Tr(H_i H_j)."""
         return self.R
 
     def coordinates(self, K: Array) -> Vector:
-        """Return the inner products of K with the basis."""
-        return to_numpy(self.flat() @ namespace(K).reshape(K, (-1,))).astype(float)
+        """Return the inner products of K with the basis, (b, m) for a batch (b, n, n)."""
+        rows = namespace(K).reshape(K, (*K.shape[:-2], -1))
+        return to_numpy(self.flat() @ rows if K.ndim == 2 else rows @ self.flat().T).astype(float)
 
     def traces(self, A: Array) -> Vector:
         """Return Tr(A H_i) for every kernel."""

@@ -1,15 +1,7 @@
 """Closed forms: proximal operators, projection onto the simplex, spectral embedding, weights from costs."""
 
 from kernelbraid.ops.projection import project_to_simplex
-from kernelbraid.ops.proximal import (
-    FROBENIUS,
-    L1,
-    NUCLEAR,
-    Penalty,
-    nonnegative,
-    singular_value_threshold,
-    soft_threshold,
-)
+from kernelbraid.ops.proximal import nonnegative, soft_threshold
 from kernelbraid.ops.spectral import (
     laplacian,
     normalised_graph,
@@ -21,12 +13,7 @@ from kernelbraid.ops.spectral import (
 from kernelbraid.ops.weights import power_weights
 
 __all__ = [
-    "FROBENIUS",
-    "L1",
-    "NUCLEAR",
-    "Penalty",
     "nonnegative",
-    "singular_value_threshold",
     "soft_threshold",
     "project_to_simplex",
     "laplacian",

@@ -2,23 +2,35 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from kernelbraid._arrays import asarray_like, identity_like, is_on_host, linalg_errors, namespace, to_numpy
+from kernelbraid._arrays import (
+    asarray_like,
+    device,
+    is_on_host,
+    linalg_errors,
+    namespace,
+    quiet_overflow,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack
-from kernelbraid.ops.proximal import NUCLEAR, nonnegative
+from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack, Vector
 from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, MIN_ITER, GraphName, LowRankProblem, LowRankState
-from kernelbraid.solvers.polar import shrink_batch
-from kernelbraid.solvers.simplex_lsq import solve_simplex_lsqs
+from kernelbraid.solvers.low_rank import (
+    GRAPH_PENALTIES,
+    MIN_ITER,
+    GraphName,
+    LowRankProblem,
+    LowRankState,
+    Stepper,
+)
 
 T = TypeVar("T")
 
@@ -26,6 +38,7 @@ T = TypeVar("T")
 LARGEST_BATCHED = 1024
 # Numbers in one matrix of all problems of a batch.
 BATCH_SIZE = 2**25
+MATRICES = ("Z", "K", "J", "W", "Y1", "Y2")  # of a state
 
 
 @dataclass(frozen=True)
@@ -171,107 +184,86 @@ def _solve_batches(
     return results
 
 
+def _pose_together(kernels: StoredStack, R: Matrix, settings: Sequence[Setting]) -> LowRankProblem:
+    """Return the problems of settings with the same penalty as one, whose numbers are columns."""
+    names = ("alpha", "beta", "gamma", "growth", "pull")
+    columns = {name: np.array([getattr(s, name) for s in settings], dtype=float)[:, None, None] for name in names}
+    alpha, beta, gamma = (asarray_like(columns[name], kernels.like) for name in names[:3])
+    penalty = GRAPH_PENALTIES[settings[0].graph_penalty]
+    return LowRankProblem(kernels, R, alpha, beta, gamma, penalty, columns["growth"], columns["pull"][:, :, 0])
+
+
+def _start_together(kernels: StoredStack, settings: Sequence[Setting]) -> LowRankState:
+    """Return the starting points of the single fits, which differ in mu alone."""
+    b = len(settings)
+    one = low_rank.starting_point(kernels, 0.0)
+    xp = namespace(one.K)
+    matrices = {name: xp.broadcast_to(getattr(one, name), (b, *one.K.shape)) + 0.0 for name in MATRICES}
+    mu = np.array([s.mu for s in settings], dtype=float)[:, None, None]
+    return LowRankState(**matrices, g=np.tile(one.g, (b, 1)), mu=mu)
+
+
 class _Batch:
     """Algorithm 1 on several problems at once: every matrix has a leading axis for the problem."""
 
     def __init__(self, kernels: StoredStack, R: Matrix, settings: Sequence[Setting], options: _Options) -> None:
-        self.R, self.options = R, options
-        self.flat = kernels.flat()
-        m, n = kernels.n_kernels, kernels.n_samples
-        self.penalty = GRAPH_PENALTIES[settings[0].graph_penalty]
-        # What differs between the problems, as columns that broadcast over matrices.
-        self.numbers = {
-            field.name: np.array([getattr(s, field.name) for s in settings])
-            for field in fields(Setting)
-            if field.name != "graph_penalty"
-        }
+        self.kernels, self.R, self.options = kernels, R, options
         self.found: list[Solution[LowRankState] | None] = [None] * len(settings)
-        self.alive = np.arange(len(settings))  # numbers of the problems that still run
-        self.g = np.full((len(settings), m), 1 / m)
-        self.shape = (n, n)
-        self.K = self._combine()
-        self.W, self.J = self.K + 0.0, self.K * 0.0 + identity_like(self.K[0, ...])
-        self.Z, self.Y1, self.Y2 = self.J, 0.0 * self.K, 0.0 * self.K
+        self.settings = list(settings)  # of the problems that still run
+        self.places = np.arange(len(settings))  # of their solutions
+        self.step = Stepper(_pose_together(kernels, R, settings))
+        self.state = _start_together(kernels, settings)
 
     def run(self) -> list[Solution[LowRankState] | None]:
         """Return the solutions; None where the fit ended badly."""
-        for n in range(1, self.options.max_iter + 1):
-            try:
-                change, residual = self._step()
-            except linalg_errors():
-                return self.found  # one problem spoils a batch: what has not finished is done singly
-            broken = ~np.isfinite(change + residual)
-            done = ~broken & (n >= MIN_ITER) & (change < self.options.tol)
-            last = n == self.options.max_iter
-            for at in np.flatnonzero(done | (last & ~broken)):
-                self._finish(int(at), n, Status.CONVERGED if done[at] else Status.MAX_ITER)
-            if last:
-                break
-            self._keep(~(done | broken))
-            if self.alive.size == 0:
-                break
+        with quiet_overflow():
+            for n in range(1, self.options.max_iter + 1):
+                try:
+                    self.state = self.step(self.state)
+                except linalg_errors():
+                    break  # one problem spoils a batch: what has not finished is done singly
+                self._settle(n)
+                if not self.settings:
+                    break
         return self.found
 
-    def _step(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Make one round; return the relative change of K and the sum of both residuals, per problem."""
-        xp = namespace(self.K)
-        mu, gamma, alpha, beta = (self._column(name) for name in ("mu", "gamma", "alpha", "beta"))
-        eye = identity_like(self.K[0, ...])
-        before = self.K
-        self.Z = nonnegative(xp.linalg.solve(before + mu * eye, before + mu * self.J + self.Y1))  # Eq. (7)
-        expressed = self.Z.mT - (eye + self.Z @ self.Z.mT) / 2
-        self.K = nonnegative(  # Eq. (8)
-            (2 * gamma * self._combine() + mu * self.W + self.Y2 + expressed) / (mu + 2 * gamma)
-        )
-        D1, D2 = self.Z - self.Y1 / mu, self.K - self.Y2 / mu
-        if self.penalty is NUCLEAR:  # both in one call: half as many, twice as large products
-            both = shrink_batch(xp.concat([D1, D2]), xp.concat([alpha / mu, beta / mu]))
-            J, W = both[: D1.shape[0], ...], both[D1.shape[0] :, ...]
-        else:
-            J, W = self.penalty.prox(D1, alpha / mu), shrink_batch(D2, beta / mu)
-        self.J, self.W = nonnegative(J), nonnegative(W)  # Eqs. (10) or (11), (13)
-        self.Y1, self.Y2 = mu * (self.J - D1), mu * (self.W - D2)
-        self._update_weights()  # Eq. (14)
-        self.numbers["mu"] = self.numbers["mu"] * self.numbers["growth"]
-        norms = xp.stack([_norms(self.K - before), _norms(before), _norms(self.Z - self.J) + _norms(self.K - self.W)])
-        change, size, residual = to_numpy(norms)
-        with np.errstate(all="ignore"):
-            return np.where(size > 0, change / size, np.where(np.isfinite(size), 1e300, np.nan)), residual
+    def _settle(self, n: int) -> None:
+        """Publish the problems that are over after step n, and drop those and the broken ones."""
+        change, residual = self._progress()
+        broken = np.isnan(change) | ~np.isfinite(residual)
+        done = ~broken & (n >= MIN_ITER) & (change < self.options.tol)
+        last = n == self.options.max_iter
+        for at in np.flatnonzero(done | (last & ~broken)):
+            self._finish(int(at), n, Status.CONVERGED if done[at] else Status.MAX_ITER)
+        if not last:
+            self._keep(~(done | broken))
 
-    def _combine(self) -> Array:
-        """Return the weighted sum of the kernels of each problem."""
-        xp = namespace(self.flat)
-        return xp.reshape(asarray_like(self.g @ self.R.T, self.flat) @ self.flat, (self.g.shape[0], *self.shape))
-
-    def _update_weights(self) -> None:
-        xp = namespace(self.K)
-        b = to_numpy(xp.reshape(self.K, (self.K.shape[0], -1)) @ self.flat.T).astype(float)
-        finite = np.isfinite(b).all(axis=1)
-        targets = 0.5 * self.numbers["pull"][finite, None] * b[finite]
-        self.g[finite] = solve_simplex_lsqs(self.R, targets, self.g[finite])
-
-    def _column(self, name: str) -> Array:
-        return asarray_like(self.numbers[name][:, None, None], self.K)
+    def _progress(self) -> tuple[Vector, Vector]:
+        """Return the relative change of K and the sum of both residuals, per problem; one transfer for both."""
+        p = self.state.progress
+        assert p is not None  # a step was made
+        norms = namespace(self.state.K).stack([p.kernel_change, p.graph_residual + p.kernel_residual])
+        change, residual = to_numpy(norms)
+        return change, residual
 
     def _keep(self, stay: np.ndarray[Any, Any]) -> None:
         """Drop the problems that are over."""
         if stay.all():
             return
-        xp = namespace(self.K)
-        index = xp.asarray(np.flatnonzero(stay), device=self.K.device)
-        for name in ("Z", "K", "J", "W", "Y1", "Y2"):
-            setattr(self, name, xp.take(getattr(self, name), index, axis=0))
-        self.g, self.alive = self.g[stay], self.alive[stay]
-        self.numbers = {name: values[stay] for name, values in self.numbers.items()}
+        s, kept = self.state, np.flatnonzero(stay)
+        self.settings, self.places = [self.settings[at] for at in kept], self.places[kept]
+        if not self.settings:
+            return
+        xp = namespace(s.K)
+        index = xp.asarray(kept, device=device(s.K))
+        matrices = {name: xp.take(getattr(s, name), index, axis=0) for name in MATRICES}
+        self.state = LowRankState(**matrices, g=s.g[kept], mu=np.asarray(s.mu)[kept])
+        self.step = Stepper(_pose_together(self.kernels, self.R, self.settings))
 
     def _finish(self, at: int, n_iter: int, status: Status) -> None:
         """Publish a problem that is over, unless it ended badly."""
-        arrays = {name: getattr(self, name)[at, ...] + 0.0 for name in ("Z", "K", "J", "W", "Y1", "Y2")}
-        state = LowRankState(**arrays, g=self.g[at].copy(), mu=float(self.numbers["mu"][at]))
+        s = self.state
+        matrices = {name: getattr(s, name)[at, ...] + 0.0 for name in MATRICES}
+        state = LowRankState(**matrices, g=s.g[at].copy(), mu=float(np.asarray(s.mu)[at, 0, 0]))
         if low_rank.defect(state, self.options.graph) is None:
-            self.found[self.alive[at]] = Solution(state, status, n_iter, n_iter)
-
-
-def _norms(A: Array) -> Array:
-    """Return the Frobenius norm of every matrix of a batch."""
-    return namespace(A).linalg.matrix_norm(A)
+            self.found[self.places[at]] = Solution(state, status, n_iter, n_iter)

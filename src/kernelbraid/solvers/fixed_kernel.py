@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kernelbraid._arrays import clip_negative, distance, frobenius_norm, namespace
+from kernelbraid._arrays import clip_negative, frobenius_norm, namespace
 from kernelbraid._linalg import blas_threads, ridge_smoother
 from kernelbraid._typing import Array
-from kernelbraid.ops.proximal import FROBENIUS, NUCLEAR
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank import (
     MIN_ITER,
@@ -17,10 +16,12 @@ from kernelbraid.solvers.low_rank import (
     Progress,
     average_state,
     defect,
+    residual,
     update_copy,
     update_graph,
 )
-from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
+from kernelbraid.solvers.penalties import FROBENIUS, Prox
+from kernelbraid.solvers.thresholding import Route
 
 FIXED = "fixed"  # in the place of a route: the kernel is not thresholded
 NOTHING = 1e-10  # norm of a graph that counts as zero when two of them are compared
@@ -33,41 +34,27 @@ def ridge_coefficients(K: Array, alpha: float) -> Array:
 
 @dataclass
 class GraphStepper:
-    """The steps for Z and J of Algorithm 1; with the squared penalty one step is exact."""
+    """The steps for Z and J of Algorithm 1; the kernel stays."""
 
     problem: LowRankProblem
     route: Route = "auto"
     threads: int | None = None  # of BLAS; chosen by the size of the problem if None
-    shrink: SingularValueThreshold | None = field(init=False)
+    shrink: Prox = field(init=False)
 
     def __post_init__(self) -> None:
-        self.shrink = SingularValueThreshold(self.route) if self.problem.penalty is NUCLEAR else None
-
-    @property
-    def exact(self) -> bool:
-        """Whether one step solves the problem."""
-        return self.problem.penalty is FROBENIUS
+        self.shrink = self.problem.penalty.operator(self.route)
 
     def __call__(self, s: LowRankState) -> LowRankState:
         """Return the next state."""
         with blas_threads(self.problem.kernels.n_samples, self.threads):
-            return self._solve(s) if self.exact else self._step(s)
-
-    def _solve(self, s: LowRankState) -> LowRankState:
-        Z = ridge_coefficients(s.K, self.problem.alpha)
-        J = Z + 0.0
-        return replace(s, Z=Z, J=J, progress=self._progress(s.mu, distance(Z, J)))
+            return self._step(s)
 
     def _step(self, s: LowRankState) -> LowRankState:
         p, mu = self.problem, s.mu
         Z = update_graph(s.K, s.J, s.Y1, mu)  # Eq. (7), in the memory of J
-        shrink = p.penalty.prox if self.shrink is None else self.shrink
-        J, Y1 = update_copy(Z, s.Y1, mu, lambda A: shrink(A, p.alpha / mu))  # Eq. (10) or (11)
-        return replace(s, Z=Z, J=J, Y1=Y1, mu=mu * p.growth, progress=self._progress(mu, distance(Z, J)))
-
-    def _progress(self, mu: float, residual: float) -> Progress:
-        rank, used = (-1, self.problem.penalty.name) if self.shrink is None else (self.shrink.rank, self.shrink.used)
-        return Progress(mu, 0.0, residual, 0.0, rank, -1, used, FIXED)
+        J, Y1 = update_copy(Z, s.Y1, mu, partial(self.shrink, t=p.alpha / mu))  # Eq. (10) or (11)
+        progress = Progress(mu, 0.0, residual(Z, J), 0.0, self.shrink.rank, -1, self.shrink.used, FIXED)
+        return replace(s, Z=Z, J=J, Y1=Y1, mu=mu * p.growth, progress=progress)
 
 
 def _defect(s: LowRankState, graph: GraphName) -> Status | None:
@@ -108,14 +95,13 @@ def solve_fixed(
     Solution
         Its state is the last sound iterate, or the average kernel and its graph if there was none.
     """
-    stepper = GraphStepper(problem, route, threads)
+    if problem.penalty is FROBENIUS:
+        return _solve_squared(problem, start, graph=graph, threads=threads, watch=watch)
 
     def converged(n: int, s: LowRankState) -> bool:
-        if stepper.exact:
-            return True
         if n < MIN_ITER or s.progress is None:
             return False
-        return s.progress.graph_residual < tol * (frobenius_norm(s.J) + NOTHING)
+        return bool(s.progress.graph_residual < tol * (frobenius_norm(s.J) + NOTHING))
 
     return iterate(
         lambda: (GraphStepper(problem, route, threads), start()),
@@ -123,5 +109,34 @@ def solve_fixed(
         defect=partial(_defect, graph=graph),
         fallback=partial(average_state, problem.kernels),
         max_iter=max_iter,
+        watch=watch,
+    )
+
+
+def _solve_squared(
+    problem: LowRankProblem,
+    start: Callable[[], LowRankState],
+    *,
+    graph: GraphName,
+    threads: int | None,
+    watch: Callable[[int, LowRankState], bool | None] | None,
+) -> Solution[LowRankState]:
+    """Solve the problem of the squared penalty, which is one linear system, as a single step."""
+
+    def step(s: LowRankState) -> LowRankState:
+        with blas_threads(problem.kernels.n_samples, threads):
+            Z = ridge_coefficients(s.K, problem.alpha)
+        J = Z + 0.0
+        used = problem.penalty.operator("auto").used
+        # The residual is zero, unless Z is not finite: the check for that reads it.
+        progress = Progress(s.mu, 0.0, residual(Z, J), 0.0, -1, -1, used, FIXED)
+        return replace(s, Z=Z, J=J, progress=progress)
+
+    return iterate(
+        lambda: (step, start()),
+        converged=lambda n, s: True,
+        defect=partial(_defect, graph=graph),
+        fallback=partial(average_state, problem.kernels),
+        max_iter=1,
         watch=watch,
     )

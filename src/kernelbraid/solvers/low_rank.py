@@ -18,16 +18,19 @@ from kernelbraid._arrays import (
     is_finite,
     namespace,
 )
-from kernelbraid._linalg import blas_threads, outer_gram, solve_in_place
+from kernelbraid._linalg import blas_threads, solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
-from kernelbraid.ops.proximal import FROBENIUS, L1, NUCLEAR, Penalty, nonnegative
+from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
-from kernelbraid.solvers.thresholding import Route, SingularValueThreshold
+from kernelbraid.solvers.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox
+from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq, solve_simplex_lsqs
+from kernelbraid.solvers.thresholding import Route
 
-GRAPH_PENALTIES: dict[str, Penalty] = {"nuclear": NUCLEAR, "l1": L1, "frobenius": FROBENIUS}
+GRAPH_PENALTIES: dict[str, Penalty] = {penalty.name: penalty for penalty in (NUCLEAR, L1, FROBENIUS)}
 GraphName: TypeAlias = Literal["J", "Z"]
+# A number of one problem, or one per problem of a batch.
+Number: TypeAlias = float | Array
 
 # The published code makes at least this many steps before it looks at its stopping test.
 MIN_ITER = 6
@@ -39,27 +42,28 @@ ROUNDING = 1e-13
 class LowRankProblem:
     """Eq. (3): min 1/2 Tr(K - 2KZ + Z'KZ) + alpha rho(Z) + beta ||K||_* + gamma ||K - sum_i g_i H_i||_F^2.
 
-    Z and K are nonnegative, g is on the simplex.
+    Z and K are nonnegative, g is on the simplex. For a batch of b problems over the same kernels, alpha, beta and gamma
+    are columns (b, 1, 1) that live where the kernels do; growth (b, 1, 1) and pull (b, 1) stay on the host.
     """
 
     kernels: KernelStack  # candidates H_i, (n, n), each symmetric
     R: Matrix  # R'R = M, M_ij = Tr(H_i H_j): constant, computed once
-    alpha: float  # weight of the graph penalty
-    beta: float  # weight of the kernel's nuclear norm
-    gamma: float  # weight of the distance between K and the weighted sum
+    alpha: Number  # weight of the graph penalty
+    beta: Number  # weight of the kernel's nuclear norm
+    gamma: Number  # weight of the distance between K and the weighted sum
     penalty: Penalty  # rho
-    growth: float  # factor of mu after every step
-    pull: float  # factor of Tr(K H_i) in Eq. (14): 2 projects K on the kernels, the text prints 1/2
+    growth: Number  # factor of mu after every step
+    pull: Number  # factor of Tr(K H_i) in Eq. (14): 2 projects K on the kernels, the text prints 1/2
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a step did."""
+    """What a step did. For a batch: the norms of every problem, (b,), and no ranks."""
 
-    mu: float  # weight of the constraints in this step
-    kernel_change: float  # ||K - K_before||_F / ||K_before||_F
-    graph_residual: float  # ||Z - J||_F
-    kernel_residual: float  # ||K - W||_F
+    mu: Number  # weight of the constraints in this step
+    kernel_change: Number  # ||K - K_before||_F / ||K_before||_F
+    graph_residual: Number  # ||Z - J||_F
+    kernel_residual: Number  # ||K - W||_F
     graph_rank: int  # singular values of J before the clip; -1 if the graph penalty has none
     kernel_rank: int  # singular values of W before the clip
     graph_route: str  # how J was thresholded
@@ -68,7 +72,7 @@ class Progress:
 
 @dataclass
 class LowRankState:
-    """The variables of Algorithm 1."""
+    """The variables of Algorithm 1. For a batch, every matrix is (b, n, n) and g is (b, m)."""
 
     Z: Array  # graph, (n, n), nonnegative
     K: Array  # consensus kernel, (n, n), nonnegative, not symmetric before convergence
@@ -77,29 +81,31 @@ class LowRankState:
     g: Vector  # kernel weights, (m,), on the simplex
     Y1: Array  # prices Z = J
     Y2: Array  # prices K = W
-    mu: float  # weight of both constraints in the next step
+    mu: Number  # weight of both constraints in the next step; a column (b, 1, 1) on the host for a batch
     progress: Progress | None = None  # None for a starting point
 
-    def give_up(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Hand over K, J, W, Y1 and Y2, whose memory the next state uses, and forget all matrices."""
+    def hand_over(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Return K, J, W, Y1 and Y2, whose memory the next state uses, and forget all matrices."""
         arrays = self.K, self.J, self.W, self.Y1, self.Y2
         self.Z = self.K = self.J = self.W = self.Y1 = self.Y2 = None
         return arrays
 
+    give_up = hand_over  # the old name, which estimators/low_rank.py still calls
+
 
 @dataclass
 class Stepper:
-    """One round of Algorithm 1, in its order. The state that it is given is used up."""
+    """One round of Algorithm 1, in its order, for one problem or a batch. The state that it is given is used up."""
 
     problem: LowRankProblem
     route: Route = "auto"
     threads: int | None = None  # of BLAS; chosen by the size of the problem if None
-    shrink_graph: SingularValueThreshold | None = field(init=False)
-    shrink_kernel: SingularValueThreshold = field(init=False)
+    shrink_graph: Prox = field(init=False)
+    shrink_kernel: Prox = field(init=False)
 
     def __post_init__(self) -> None:
-        self.shrink_graph = SingularValueThreshold(self.route) if self.problem.penalty is NUCLEAR else None
-        self.shrink_kernel = SingularValueThreshold(self.route)
+        self.shrink_graph = self.problem.penalty.operator(self.route)
+        self.shrink_kernel = NUCLEAR.operator(self.route)
 
     def __call__(self, s: LowRankState) -> LowRankState:
         """Return the next state."""
@@ -107,39 +113,33 @@ class Stepper:
             return self._step(s)
 
     def _step(self, s: LowRankState) -> LowRankState:
-        p, mu = self.problem, s.mu
-        K_before, J, W, Y1, Y2 = s.give_up()
+        p = self.problem
+        # The column of a batch grows on the host, in double precision, as the number of one problem does.
+        mu = s.mu if s.K.ndim == 2 else asarray_like(s.mu, s.K)
+        K_before, J, W, Y1, Y2 = s.hand_over()
         Z = update_graph(K_before, J, Y1, mu)  # Eq. (7), in the memory of J
         K = update_kernel(p, W, Y2, Z, s.g, mu)  # Eq. (8), in the memory of W
         change = relative_change(K, K_before)
         del K_before, J, W
-        J, Y1 = update_copy(Z, Y1, mu, partial(self._graph_prox, t=p.alpha / mu))  # Eq. (10) or (11)
+        J, Y1 = update_copy(Z, Y1, mu, partial(self.shrink_graph, t=p.alpha / mu))  # Eq. (10) or (11)
         W, Y2 = update_copy(K, Y2, mu, partial(self.shrink_kernel, t=p.beta / mu))  # Eq. (13)
         g = update_weights(p, s.g, K)  # Eq. (14)
-        progress = Progress(mu, change, distance(Z, J), distance(K, W), *self._routes())
-        return LowRankState(Z, K, J, W, g, Y1, Y2, mu * p.growth, progress)
-
-    def _graph_prox(self, A: Array, t: float) -> Array:
-        return self.problem.penalty.prox(A, t) if self.shrink_graph is None else self.shrink_graph(A, t)
-
-    def _routes(self) -> tuple[int, int, str, str]:
-        """Return how many singular values passed for J and for W, and how they were found."""
+        residuals = residual(Z, J), residual(K, W)
         graph, kernel = self.shrink_graph, self.shrink_kernel
-        if graph is None:
-            return -1, kernel.rank, self.problem.penalty.name, kernel.used
-        return graph.rank, kernel.rank, graph.used, kernel.used
+        progress = Progress(s.mu, change, *residuals, graph.rank, kernel.rank, graph.used, kernel.used)
+        return LowRankState(Z, K, J, W, g, Y1, Y2, s.mu * p.growth, progress)
 
 
-def update_graph(K: Array, J: Array, Y1: Array, mu: float) -> Array:
+def update_graph(K: Array, J: Array, Y1: Array, mu: Number) -> Array:
     """Minimise 1/2 Tr(K - 2KZ + Z'KZ) + mu/2 ||J - Z + Y1/mu||_F^2 over Z, then clip: Eq. (7). Uses up J."""
     right = J
     right *= mu
     right += K
     right += Y1
-    return clip_negative(solve_in_place(add_to_diagonal(K + 0.0, mu), right))
+    return clip_negative(_solve_system(_add_to_diagonal(K + 0.0, mu), right))
 
 
-def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, mu: float) -> Array:
+def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, mu: Number) -> Array:
     """Minimise the terms of Eq. (5) with K, for the new Z and the old weights, then clip: Eq. (8). Uses up W."""
     K = W
     K *= mu
@@ -148,14 +148,17 @@ def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, m
     combined *= 2 * p.gamma
     K += combined
     del combined
-    K -= outer_gram(Z, 0.5)
-    K += Z.T
-    K = add_to_diagonal(K, -0.5)
+    expressed = Z @ Z.mT
+    expressed *= 0.5
+    K -= expressed
+    del expressed
+    K += Z.mT
+    K = _add_to_diagonal(K, -0.5)
     K *= 1 / (mu + 2 * p.gamma)
     return clip_negative(K)
 
 
-def update_copy(original: Array, Y: Array, mu: float, prox: Callable[[Array], Array]) -> tuple[Array, Array]:
+def update_copy(original: Array, Y: Array, mu: Number, prox: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Return the copy of Z or K that carries a penalty, clipped, and the new price of their difference. Uses up Y.
 
     The copy minimises penalty + mu/2 ||copy - D||_F^2 with D = original - Y/mu: Eqs. (9) and (12). The price
@@ -176,13 +179,41 @@ def update_weights(p: LowRankProblem, g: Vector, K: Array) -> Vector:
     That is ||R g - pull/2 b||^2 with the coordinates b of K. With pull = 2 the solution is the weighted sum of kernels
     that is nearest to K in the Frobenius norm.
     """
-    return solve_simplex_lsq(p.R, 0.5 * p.pull * p.kernels.coordinates(K), g)
+    b = 0.5 * p.pull * p.kernels.coordinates(K)
+    if g.ndim == 1:
+        return solve_simplex_lsq(p.R, b, g)
+    finite = np.isfinite(b).all(axis=1)  # a problem that is not any more keeps its weights: nobody will use them
+    g = g.copy()
+    g[finite] = solve_simplex_lsqs(p.R, b[finite], g[finite])
+    return g
 
 
-def relative_change(new: Array, old: Array) -> float:
+def residual(A: Array, B: Array) -> Number:
+    """Return ||A - B||_F, one per problem of a batch."""
+    return distance(A, B) if A.ndim == 2 else namespace(A).linalg.matrix_norm(A - B)
+
+
+def relative_change(new: Array, old: Array) -> Number:
     """Return ||new - old||_F / ||old||_F, infinite if the old one is zero: the stopping test then never holds."""
-    size = frobenius_norm(old)
-    return distance(new, old) / size if size > 0 else math.inf
+    if new.ndim == 2:
+        size = frobenius_norm(old)
+        return distance(new, old) / size if size > 0 else math.inf
+    xp = namespace(new)
+    sizes = xp.linalg.matrix_norm(old)
+    return xp.where(sizes == 0, asarray_like(math.inf, sizes), residual(new, old) / sizes)
+
+
+def _add_to_diagonal(A: Array, value: Number) -> Array:
+    """Add a number, or one per problem of a batch, to the diagonal elements; uses up A."""
+    if A.ndim == 2:
+        return add_to_diagonal(A, value)
+    A += value * identity_like(A)
+    return A
+
+
+def _solve_system(A: Array, B: Array) -> Array:
+    """Return A^-1 B, for every problem of a batch; uses up A and B."""
+    return solve_in_place(A, B) if A.ndim == 2 else namespace(A).linalg.solve(A, B)
 
 
 def objective(p: LowRankProblem, s: LowRankState) -> float:

@@ -23,7 +23,7 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._linalg import eigh, gram, gram_eigh, spectral_product
 from kernelbraid._typing import Array
-from kernelbraid.solvers.polar import shrink_and_count
+from kernelbraid.solvers.polar import shrink_and_count, shrink_batch
 
 #: How to threshold: ``"auto"`` chooses per call, the others force a route (and fall back when its check fails).
 Route: TypeAlias = Literal["auto", "svd", "gram", "symmetric", "range", "subspace", "polar", "products"]
@@ -63,14 +63,21 @@ class SingularValueThreshold:
 
     route: Route = "auto"
     used: str = field(default="", init=False)  # route of the last call
-    rank: int = field(default=-1, init=False)  # values that passed in the last call; -1 before the first
+    rank: int = field(default=-1, init=False)  # values that passed in the last call; -1 before it and for a batch
     _basis: Array | None = field(default=None, init=False, repr=False)
     _rest: dict[str, int] = field(  # calls until a route that failed is tried again
         default_factory=lambda: {"subspace": 0, "polar": 0, "gram": 0}, init=False, repr=False
     )
 
-    def __call__(self, A: Array, t: float) -> Array:
-        """Return A with every singular value lowered by t, those below t to zero."""
+    def __call__(self, A: Array, t: float | Array) -> Array:
+        """Return A with every singular value lowered by t, those below t to zero.
+
+        A batch of matrices (b, n, n) with thresholds (b, 1, 1) goes through products, whatever the route: they need no
+        decision for a single matrix. One that is not finite is not refused, so that the others have their results.
+        """
+        if A.ndim > 2:
+            self.used, self.rank, self._basis = "products", -1, None
+            return shrink_batch(A, t)
         size = frobenius_norm(A)
         if not math.isfinite(size) and not is_finite(A):
             raise LinAlgError("a matrix to be thresholded is not finite")
