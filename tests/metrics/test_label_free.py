@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, silhouette_score
 
 from kernelbraid.metrics import agreement, ami, balance, kernel_silhouette, modularity
+from kernelbraid.metrics.label_free import kernel_silhouettes
 from problems import blobs
 
 
@@ -37,6 +38,17 @@ def test_one_cluster_or_one_for_each_sample_has_no_silhouette(labels):
 
 def test_coinciding_samples_are_defined():
     assert kernel_silhouette(np.ones((4, 4)), [0, 0, 1, 1]) == 0
+
+
+def test_silhouettes_of_several_clusterings_are_those_of_each():
+    X, y = blobs(n=40, k=4)
+    K = X @ X.T
+    labellings = [y, y % 2, np.zeros(40), np.arange(40), ["a"] * 20 + ["b"] * 20]
+    expected = [kernel_silhouette(K, labels) for labels in labellings]
+    np.testing.assert_array_equal(kernel_silhouettes(K, labellings), expected)
+    assert kernel_silhouettes(K, []).shape == (0,)
+    with pytest.raises(ValueError, match="for 39 labels"):
+        kernel_silhouettes(K, [y, y[1:]])
 
 
 def test_modularity_of_separate_cliques_is_one_less_their_share():
@@ -77,6 +89,24 @@ def test_agreement_is_highest_for_what_most_find():
     assert agreement([y]) == pytest.approx([0])
 
 
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(0, 1000))
+def test_agreement_is_the_mean_of_the_indices_of_all_pairs(n, k, seed):
+    rng = np.random.default_rng(seed)
+    labellings = [rng.integers(k, size=n) for _ in range(3)] + [
+        np.arange(n),
+        np.zeros(n),
+        [f"{i % 3}" for i in range(n)],
+    ]
+    table = np.array([[adjusted_rand_score(a, b) for b in labellings] for a in labellings])
+    expected = (table.sum(axis=1) - 1) / 5
+    np.testing.assert_allclose(agreement(labellings), expected, atol=1e-12)
+
+
+def test_agreement_needs_labels_of_the_same_samples():
+    with pytest.raises(ValueError, match="3 labels and y_pred has 2"):
+        agreement([[0, 0, 1], [0, 1]])
+
+
 def test_labels_of_other_samples_are_refused():
     with pytest.raises(ValueError, match=r"shape \(3, 3\) for 4 labels"):
         modularity(np.eye(3), [0, 0, 1, 1])
@@ -89,6 +119,13 @@ def test_ami_is_that_of_scikit_learn(n, k, m, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(k, size=n), rng.integers(m, size=n)
     np.testing.assert_allclose(ami(a, b), adjusted_mutual_info_score(a, b), atol=1e-9)
+
+
+def test_ami_of_many_small_clusters_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(300, size=500), rng.integers(400, size=500)
+    np.testing.assert_allclose(ami(a, b), adjusted_mutual_info_score(a, b), atol=1e-9)
+    assert ami(np.arange(500), 499 - np.arange(500)) == 1.0
 
 
 def test_ami_knows_names_from_clusters_and_chance_from_agreement():

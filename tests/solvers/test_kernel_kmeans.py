@@ -2,13 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
 from kernelbraid.ops.weights import power_weights
+from kernelbraid.solvers.centres import FeatureSpace
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, KernelSpace, kernel_kmeans
-from kernelbraid.solvers.kmeans import FeatureSpace, Rule, best_of, plus_plus, random_samples
+from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus, random_samples
 from problems import blobs, rings
 
 NOISE = np.random.default_rng(0).standard_normal((30, 5))
@@ -60,12 +62,17 @@ def test_kernel_distances_are_distances_in_feature_space(xp, kind):
     bank = [Gaussian(0.1), Linear(), Gaussian(2.0)]
     stack = stack_bank(xp.asarray(NOISE), bank)
     space = KernelSpace(stack.store() if kind == "stored" else stack)
-    V = np.random.default_rng(1).dirichlet(np.ones(30), size=(2, 4))
+    V = np.random.default_rng(1).dirichlet(np.ones(30), size=8)
     found = to_numpy(space.distances(xp.asarray(V)))
-    assert found.shape == (3, 2, 30, 4)
-    for K, layer in zip(build_bank(NOISE, bank), found, strict=True):
-        for centres, distances in zip(V, layer, strict=True):
-            np.testing.assert_allclose(distances, squared_distances([K], centres, [1.0]), atol=1e-10)
+    assert found.shape == (3, 30, 8)
+    for K, distances in zip(build_bank(NOISE, bank), found, strict=True):
+        np.testing.assert_allclose(distances, squared_distances([K], V, [1.0]), atol=1e-10)
+
+
+def test_kernel_distances_to_sparse_means_are_the_same():
+    space = KernelSpace(StoredStack.of(build_bank(NOISE, [Gaussian(0.1), Linear()])))
+    V = np.random.default_rng(1).dirichlet(np.ones(30), size=8)
+    np.testing.assert_allclose(space.distances(sparse.csc_array(V)), space.distances(V), atol=1e-12)
 
 
 @pytest.mark.parametrize("start", STARTS)

@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers import kmeans as module
+from kernelbraid.solvers.centres import Clusters, FeatureSpace
 from kernelbraid.solvers.kmeans import (
-    FeatureSpace,
     Rule,
     best_of,
     kmeans,
@@ -89,27 +89,11 @@ def test_separate_numbers_clusters_in_order_of_appearance():
     np.testing.assert_array_equal(separate(np.array([5, 3, 5]), 2, np.arange(3)), [0, 1, 0])
 
 
-def first_centres(starts, n):
-    V = np.zeros((*starts.shape, n))
-    np.put_along_axis(V, starts[:, :, None], 1.0, axis=2)
-    return V
-
-
-def test_distances_to_weighted_means_are_explicit_ones(xp):
-    rng = np.random.default_rng(0)
-    X, V = rng.standard_normal((9, 4)), rng.dirichlet(np.ones(9), size=(2, 3))
-    found = to_numpy(FeatureSpace(xp.asarray(X)).distances(xp.asarray(V)))
-    expected = ((X[None, :, None, :] - (V @ X)[:, None, :, :]) ** 2).sum(axis=3)
-    assert found.shape == (1, 2, 9, 3)
-    np.testing.assert_allclose(found[0], expected, atol=1e-12)
-    np.testing.assert_allclose(to_numpy(FeatureSpace(xp.asarray(X)).squares)[0], (X**2).sum(axis=1))
-
-
 @given(st.integers(0, 200), st.integers(2, 5))
 def test_the_objective_of_plain_k_means_never_rises(seed, k):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((25, 2))
-    found = lloyd(FeatureSpace(X), first_centres(rng.permutation(25)[None, :k], 25), Rule())
+    found = lloyd(FeatureSpace(X), Clusters.around(rng.permutation(25)[None, :k], 25), Rule())
     assert found.converged
     assert np.diff(found.objective).max(initial=-1) <= 1e-10
     assert found.objective.shape == (found.n_iter,)
@@ -119,8 +103,8 @@ def test_the_objective_of_plain_k_means_never_rises(seed, k):
 def robust_run(seed, k, max_iter=100):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((25, 2))
-    V = first_centres(rng.permutation(25)[None, :k], 25)
-    return X, lloyd(FeatureSpace(X), V, Rule(robust=True, tol=1e-6, max_iter=max_iter))
+    starts = Clusters.around(rng.permutation(25)[None, :k], 25)
+    return X, lloyd(FeatureSpace(X), starts, Rule(robust=True, tol=1e-6, max_iter=max_iter))
 
 
 @given(st.integers(0, 200), st.integers(2, 5))
@@ -151,7 +135,7 @@ def test_centres_are_the_ones_that_the_labels_belong_to():
 
 def test_robust_centres_of_one_cluster_are_the_geometric_median():
     X = np.random.default_rng(5).standard_normal((30, 2))
-    found = lloyd(FeatureSpace(X), np.full((1, 1, 30), 1 / 30), Rule(robust=True, tol=1e-12, max_iter=1000))
+    found = lloyd(FeatureSpace(X), Clusters(np.zeros((30, 1), int), 1), Rule(robust=True, tol=1e-12, max_iter=1000))
     centre = (found.centres @ X)[0]
     away = X - centre
     directions = away / np.linalg.norm(away, axis=1, keepdims=True)

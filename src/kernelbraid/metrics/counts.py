@@ -4,12 +4,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
+
+Labels = NDArray[np.int64]
+
+# Numbers may be counted by a table of all values while it has at most so many places for each sample.
+PLACES = 8
 
 
-def contingency(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.int64]:
+def contingency(y_true: ArrayLike, y_pred: ArrayLike) -> Labels:
     """Return how many samples each class (row) has in each cluster (column)."""
-    return np.asarray(contingency_matrix(*encode_pair(y_true, y_pred), dtype=np.int64))
+    classes, clusters = encode_pair(y_true, y_pred)
+    shape = (int(classes.max()) + 1, int(clusters.max()) + 1)
+    return np.bincount(classes * shape[1] + clusters, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def joined_pairs(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[int, int, int]:
@@ -17,8 +23,45 @@ def joined_pairs(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[int, int, int]:
 
     Pairs are ordered, so each is counted twice, which no ratio notices. The counts are exact integers.
     """
-    (_, by_clusters), (by_classes, by_both) = pair_confusion_matrix(*encode_pair(y_true, y_pred)).tolist()
-    return by_both, by_clusters, by_classes
+    classes, clusters = encode_pair(y_true, y_pred)
+    both, by_classes, by_clusters = (_pairs(sizes) for sizes in _group_sizes(classes, clusters))
+    return both, by_clusters - both, by_classes - both
+
+
+def adjusted_rand(first: Labels, second: Labels) -> float:
+    """Return the adjusted Rand index of two partitions, numbered from 0 without gaps."""
+    n = first.size
+    both, by_first, by_second = (_pairs(sizes) for sizes in _group_sizes(first, second))
+    if by_first == by_second == both:  # the same partition
+        return 1.0
+    alone = by_first - both, by_second - both
+    neither = n * (n - 1) - both - sum(alone)
+    chance = (both + alone[0]) * (alone[0] + neither) + (both + alone[1]) * (alone[1] + neither)
+    return 2.0 * (both * neither - alone[0] * alone[1]) / chance
+
+
+def shared_sizes(first: Labels, second: Labels) -> tuple[Labels, Labels, Labels]:
+    """Return the groups of two partitions that share samples, and how many: (row, column, size) of each such pair."""
+    width = int(second.max()) + 1
+    codes = first * width + second
+    if (int(first.max()) + 1) * width <= PLACES * first.size:
+        table = np.bincount(codes)
+        filled = np.flatnonzero(table)
+        sizes = table[filled]
+    else:  # many small groups: the table would be far larger than the samples
+        filled, sizes = np.unique(codes, return_counts=True)
+    rows, columns = np.divmod(filled, width)
+    return rows, columns, sizes
+
+
+def _group_sizes(first: Labels, second: Labels) -> tuple[Labels, Labels, Labels]:
+    """Return the sizes of what two partitions share, and of the groups of either."""
+    return shared_sizes(first, second)[2], np.bincount(first), np.bincount(second)
+
+
+def _pairs(sizes: Labels) -> int:
+    """Return the number of ordered pairs in groups of these sizes, as an integer without bounds."""
+    return int(sizes @ (sizes - 1))
 
 
 def share(part: int, whole: int, *, empty: float) -> float:
@@ -26,7 +69,7 @@ def share(part: int, whole: int, *, empty: float) -> float:
     return part / whole if whole else empty
 
 
-def encode_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def encode_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Labels, Labels]:
     """Return both label vectors as integers from 0, or say why they cannot be compared."""
     classes, clusters = _encode(y_true, "y_true"), _encode(y_pred, "y_pred")
     n, m = classes.size, clusters.size
@@ -35,7 +78,7 @@ def encode_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.intp],
     return classes, clusters
 
 
-def _encode(labels: ArrayLike, name: str) -> NDArray[np.intp]:
+def _encode(labels: ArrayLike, name: str) -> Labels:
     """Return one label vector as integers from 0."""
     values = np.asarray(labels)
     if values.ndim != 1:
@@ -47,10 +90,19 @@ def _encode(labels: ArrayLike, name: str) -> NDArray[np.intp]:
         at = missing[0]
         raise ValueError(f"{name} has no label ({values[at]}) at position {at}; leave such samples out.")
     try:
-        return np.unique(values, return_inverse=True)[1]
+        return number_labels(values)
     except TypeError:  # labels that cannot be ordered
         kinds = " and ".join(sorted({type(value).__name__ for value in values}))
         raise ValueError(f"{name} mixes labels of type {kinds}; use one type throughout.") from None
+
+
+def number_labels(values: NDArray[Any]) -> Labels:
+    """Return labels, at least one, as numbers from 0 without gaps, in their order."""
+    if values.dtype.kind in "iu" and values.min() >= 0 and values.max() < PLACES * values.size:
+        numbers = values.astype(np.int64, copy=False)
+        present = np.bincount(numbers) > 0
+        return numbers if present.all() else (np.cumsum(present) - 1)[numbers]
+    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """Scores of a clustering that need no classes: how apart, how dense, how even, how much alike."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from kernelbraid.metrics.scores import ari
-
-Labels = NDArray[np.int64]
+from kernelbraid.metrics.counts import Labels, adjusted_rand, encode_pair, number_labels, shared_sizes
 
 TINY = float(np.finfo(float).eps)
 
@@ -40,13 +39,36 @@ def kernel_silhouette(K: ArrayLike, labels: ArrayLike) -> float:
     >>> round(kernel_silhouette(X @ X.T, [0, 0, 1, 1]), 2)
     0.98
     """
+    return float(kernel_silhouettes(K, [labels])[0])
+
+
+def kernel_silhouettes(K: ArrayLike, labellings: Sequence[ArrayLike]) -> NDArray[np.float64]:
+    """Return the mean silhouettes of several clusterings under one kernel, whose distances are formed once.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric kernel.
+    labellings : sequence of arrays of shape (n,)
+        Clusterings of the same samples.
+
+    Returns
+    -------
+    ndarray of shape (len(labellings),)
+        What :func:`kernel_silhouette` is for each of them.
+    """
     K = np.asarray(K, dtype=float)
-    labels = _numbered(labels, K.shape)
+    numbered = [_numbered(labels, K.shape) for labels in labellings]
+    diagonal = K.diagonal()
+    distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * K, 0.0))
+    return np.array([_silhouette(distances, labels) for labels in numbered])
+
+
+def _silhouette(distances: NDArray[np.float64], labels: Labels) -> float:
+    """Return the mean silhouette, 0 for one cluster, or one for each sample."""
     n, k = len(labels), int(labels.max()) + 1
     if not 1 < k < n:
         return 0.0
-    diagonal = K.diagonal()
-    distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * K, 0.0))
     sums = distances @ _indicators(labels).toarray()
     sizes = np.bincount(labels)
     rows = np.arange(n)
@@ -119,10 +141,11 @@ def agreement(labellings: Sequence[ArrayLike]) -> NDArray[np.float64]:
         1 if all agree, about 0 for one that agrees with no other; 0 for a single clustering.
     """
     count = len(labellings)
+    numbered = [encode_pair(labellings[0], labels)[1] for labels in labellings]
     table = np.zeros((count, count))
     for i in range(count):
         for j in range(i):
-            table[i, j] = table[j, i] = ari(labellings[i], labellings[j])
+            table[i, j] = table[j, i] = adjusted_rand(numbered[i], numbered[j])
     return np.asarray(table.sum(axis=1) / max(count - 1, 1))
 
 
@@ -149,14 +172,12 @@ def ami(first: ArrayLike, second: ArrayLike) -> float:
     if len(a) != len(b):
         raise ValueError(f"the clusterings have {len(a)} and {len(b)} labels; both must be of the same samples.")
     n = len(a)
-    together = np.asarray((_indicators(a).T @ _indicators(b)).todense(), dtype=float)
-    rows, columns = together.sum(axis=1), together.sum(axis=0)
-    if len(rows) == len(columns) and (len(rows) == 1 or np.count_nonzero(together) == len(rows)):
+    rows, columns = np.bincount(a), np.bincount(b)
+    at_row, at_column, together = shared_sizes(a, b)
+    if len(rows) == len(columns) and (len(rows) == 1 or len(together) == len(rows)):
         return 1.0  # the same clusters under other names
-    filled = together > 0
-    shares = together[filled] / n
-    mutual = float(np.sum(shares * np.log(n * together[filled] / np.outer(rows, columns)[filled])))
-    expected = _expected_mutual_information(rows.astype(int), columns.astype(int), n)
+    mutual = float(np.sum(together / n * np.log(n * together / (rows[at_row] * columns[at_column]))))
+    expected = _expected_mutual_information(rows, columns, n)
     norm = (_entropy(rows / n) + _entropy(columns / n)) / 2 - expected
     return (mutual - expected) / (norm if abs(norm) > TINY else TINY)
 
@@ -167,20 +188,28 @@ def _entropy(shares: NDArray[np.float64]) -> float:
 
 def _expected_mutual_information(rows: Labels, columns: Labels, n: int) -> float:
     """Return the mean over all pairs of clusterings with clusters of these sizes; equal sizes are summed up once."""
-    sizes_a, times_a = np.unique(rows, return_counts=True)
-    sizes_b, times_b = np.unique(columns, return_counts=True)
+    times_a, times_b = np.bincount(rows), np.bincount(columns)
+    sizes_a, sizes_b = np.flatnonzero(times_a), np.flatnonzero(times_b)
     a, b = np.repeat(sizes_a, len(sizes_b)), np.tile(sizes_b, len(sizes_a))
-    times = np.repeat(times_a, len(sizes_b)) * np.tile(times_b, len(sizes_a))
     low, high = np.maximum(1, a + b - n), np.minimum(a, b)
     lengths = np.maximum(high - low + 1, 0)
     pair = np.repeat(np.arange(len(a)), lengths)  # of every number that two clusters may share
-    shared = np.arange(len(pair)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + low[pair]
-    a, b, times = a[pair], b[pair], times[pair]
-    log_factorial = gammaln(np.arange(n + 1) + 1.0)
+    shared = np.arange(len(pair)) + (low - np.cumsum(lengths) + lengths)[pair]
+    log, log_factorial = _logarithms(n)
+    # What depends on the two sizes alone is looked up once for each pair of them.
     log_chance = log_factorial[a] + log_factorial[b] + log_factorial[n - a] + log_factorial[n - b] - log_factorial[n]
-    log_chance -= log_factorial[shared] + log_factorial[a - shared] + log_factorial[b - shared]
-    log_chance -= log_factorial[n - a - b + shared]
-    return float(np.sum(times * shared / n * np.log(n * shared / (a * b)) * np.exp(log_chance)))
+    log_ratio = log[n] - log[a] - log[b]
+    log_chance = log_chance[pair] - log_factorial[shared] - log_factorial[a[pair] - shared]
+    log_chance -= log_factorial[b[pair] - shared] + log_factorial[(n - a - b)[pair] + shared]
+    times = times_a[a] * times_b[b]
+    return float(np.sum(times[pair] * shared / n * (log_ratio[pair] + log[shared]) * np.exp(log_chance)))
+
+
+@lru_cache(maxsize=4)
+def _logarithms(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the logarithms of the numbers up to n, that of 0 as 0, and of their factorials."""
+    numbers = np.arange(n + 1.0)
+    return np.log(np.maximum(numbers, 1.0)), np.asarray(gammaln(numbers + 1.0))
 
 
 def _numbered(labels: ArrayLike, shape: tuple[int, ...] | None = None) -> Labels:
@@ -190,7 +219,7 @@ def _numbered(labels: ArrayLike, shape: tuple[int, ...] | None = None) -> Labels
         raise ValueError(f"labels have shape {found.shape}; give one for each sample.")
     if shape is not None and shape != (found.size, found.size):
         raise ValueError(f"the matrix has shape {shape} for {found.size} labels; both must be of the same samples.")
-    return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)
+    return number_labels(found)
 
 
 def _indicators(labels: Labels) -> Any:

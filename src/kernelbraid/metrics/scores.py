@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 
-from kernelbraid.metrics.counts import contingency, encode_pair, joined_pairs, share
+from kernelbraid.metrics.counts import adjusted_rand, contingency, encode_pair, joined_pairs, share
 
 Score: TypeAlias = Callable[[ArrayLike, ArrayLike], float]
 NMIAverage: TypeAlias = Literal["max", "arithmetic"]
@@ -133,7 +133,7 @@ def ari(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
-    return float(adjusted_rand_score(*encode_pair(y_true, y_pred)))
+    return adjusted_rand(*encode_pair(y_true, y_pred))
 
 
 def f_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:

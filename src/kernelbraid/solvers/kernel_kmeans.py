@@ -5,11 +5,13 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
+from kernelbraid._arrays import asarray_like, device, namespace
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, say_nothing
-from kernelbraid.solvers.kmeans import Clustering, Labels, Rule, best_of, plus_plus, random_samples
+from kernelbraid.solvers.centres import Labels, nearest_centres
+from kernelbraid.solvers.kmeans import Clustering, Rule, best_of, plus_plus, random_samples
 
 Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 #: How a run starts: far samples as centres, random samples as centres, or random labels.
@@ -27,16 +29,12 @@ class KernelSpace:
         """Self-similarities, (m, n)."""
         return self.kernels.diagonals()
 
-    def distances(self, V: Array) -> Array:
-        """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, runs, n, k)."""
-        xp = namespace(V)
-        n_runs, k, n = V.shape
-        members = xp.reshape(V, (n_runs * k, n)).T
-        products = self.kernels.apply(members)  # (m, n, runs k)
-        m = products.shape[0]
-        lengths = xp.reshape(xp.sum(products * members[None, :, :], axis=1), (m, n_runs, 1, k))
-        products = xp.permute_dims(xp.reshape(products, (m, n, n_runs, k)), (0, 2, 1, 3))
-        return self.squares[:, None, :, None] + (lengths - 2 * products)
+    def distances(self, V: Any) -> Array:
+        """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, n, c)."""
+        V = asarray_like(V.toarray(), self.squares) if sparse.issparse(V) else V
+        products = self.kernels.apply(V.T)
+        lengths = namespace(V).sum(products * V.T[None, :, :], axis=1)  # (m, c)
+        return self.squares[:, :, None] + (lengths[:, None, :] - 2 * products)
 
 
 def kernel_kmeans(
@@ -112,6 +110,4 @@ class KernelCentres:
 
     def nearest(self, cross: Array) -> Labels:
         """Return the nearest centres of new samples by their combined kernel values with the fitted ones."""
-        xp = namespace(self.V)
-        cross = asarray_like(cross, self.V)
-        return to_numpy(xp.argmin(self.squares[None, :] - 2 * (cross @ self.V.T), axis=1)).astype(np.int64)
+        return nearest_centres(asarray_like(cross, self.V) @ self.V.T, self.squares)

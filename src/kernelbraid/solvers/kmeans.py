@@ -5,17 +5,15 @@ One iteration serves all variants. They differ in the space, which knows the dis
 weights of the kernels, which are fixed or learned.
 """
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.ops.weights import power_weights
-
-Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from kernelbraid.solvers.centres import Clusters, Distances, FeatureSpace, Labels, Matrix, Space
 
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
@@ -27,38 +25,6 @@ ON_CENTRE = 1e-14
 
 # Relative difference of the results of runs that found the same clusters.
 TIED = 1e-9
-
-
-class Space(Protocol):
-    """Samples in one or several feature spaces at once."""
-
-    @property
-    def squares(self) -> Array:
-        """Squared lengths of the samples, (m, n)."""
-
-    def distances(self, V: Array) -> Array:
-        """Return squared distances to the centres sum_j V_cj x_j: (m, runs, n, k) for V (runs, k, n)."""
-
-
-@dataclass(frozen=True)
-class FeatureSpace:
-    """Samples given by their coordinates."""
-
-    X: Array  # (n, d)
-
-    @property
-    def squares(self) -> Array:
-        """Squared lengths of the samples, (1, n)."""
-        return namespace(self.X).sum(self.X * self.X, axis=1)[None, :]
-
-    def distances(self, V: Array) -> Array:
-        """Return squared distances, (1, runs, n, k)."""
-        xp = namespace(self.X)
-        n_runs, k, n = V.shape
-        centres = xp.reshape(V, (n_runs * k, n)) @ self.X
-        products = xp.reshape(self.X @ centres.T, (n, n_runs, k))
-        lengths = xp.reshape(xp.sum(centres * centres, axis=1), (n_runs, 1, k))
-        return (self.squares[0, :][None, :, None] + (lengths - 2 * xp.permute_dims(products, (1, 0, 2))))[None, ...]
 
 
 @dataclass(frozen=True)
@@ -166,67 +132,69 @@ def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
     """
     m, n = space.squares.shape
     size = max(1, BATCH_SIZE // (m * n * k))
-    runs = [lloyd(space, _first_centres(space, starts[i : i + size], k), rule) for i in range(0, len(starts), size)]
+    runs = [lloyd(space, Clusters.of(starts[i : i + size], k, n), rule) for i in range(0, len(starts), size)]
     return runs[_lowest([run.merit for run in runs])]
 
 
-def _first_centres(space: Space, starts: Labels, k: int) -> Array:
-    """Return V, (runs, k, n), of samples as centres or of a partition."""
-    n = space.squares.shape[1]
-    if starts.shape[1] == n and n != k:
-        return _centres(starts, np.ones(starts.shape), k, space.squares)
-    V = np.zeros((starts.shape[0], k, n))
-    np.put_along_axis(V, starts[:, :, None], 1.0, axis=2)
-    return asarray_like(V, space.squares)
-
-
-def lloyd(space: Space, V: Array, rule: Rule) -> Clustering:
-    """Run Lloyd's iteration from a batch of centres, (runs, k, n), and return the best run.
+def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
+    """Run Lloyd's iteration from the means of a batch of clusters, and return the best run.
 
     A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
     them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
     """
-    xp = namespace(space.squares)
     lengths = np.maximum(to_numpy(space.squares), 0.0).astype(float)
-    n_runs, k, n = V.shape
-    labels = np.full((n_runs, n), -1, dtype=np.int64)
-    weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (n_runs, 1))
-    trace: list[list[float]] = [[] for _ in range(n_runs)]
-    inertia, merit = np.full(n_runs, np.inf), np.full(n_runs, np.inf)
-    shares = np.ones((n_runs, n))
-    ended = np.zeros(n_runs, dtype=bool)
-    active = np.arange(n_runs)
-    used = V + 0.0  # the centres to which the labels of each run belong
+    precision = COINCIDENT * float(namespace(space.squares).finfo(space.squares.dtype).eps)
+    distances, active = Distances(space), np.arange(clusters.n_runs)
+    weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (clusters.n_runs, 1))
+    trace = np.full((clusters.n_runs, rule.max_iter), np.inf)
+    ends: dict[int, tuple[Clustering, Clusters]] = {}  # of each run, with the clusters to whose means its labels belong
     for step in range(rule.max_iter):
-        D = space.distances(V)
-        if rule.exponent is not None and step > 0:
-            costs = (_at_labels(D, labels[active]) * shares[active, None, :]).sum(axis=2)
-            weights[active] = rule.kernel_weights(np.maximum(costs, 0.0))
-        scale = (weights[active] @ lengths).max(axis=1)
-        distances = xp.sum(D * asarray_like(weights[active].T[:, :, None, None], D), axis=0)
-        new = to_numpy(xp.argmin(distances, axis=2)).astype(np.int64)
-        nearest = to_numpy(xp.min(distances, axis=2)).astype(float)
-        unit = np.where(scale > 0, scale, 1.0) * (COINCIDENT * float(xp.finfo(D.dtype).eps))
-        new = np.stack([refill(run, gap / u, k) for run, gap, u in zip(new, nearest, unit, strict=True)])
-        before, inertia[active] = inertia[active], rule.cost(nearest, scale).sum(axis=1)
-        merit[active] = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia[active]
-        moving = (new != labels[active]).any(axis=1)
+        D = distances.to(clusters)
+        if rule.exponent is not None:
+            weights = rule.kernel_weights(_costs(D, clusters)) if step > 0 else weights
+            D = D * asarray_like(weights.T[:, None, :, None], D)
+        scale = (weights @ lengths).max(axis=1)
+        labels, nearest = _assign(D)
+        found = _refilled(Clusters(labels, clusters.k), nearest, np.where(scale > 0, scale, 1.0) * precision)
+        inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
+        merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
+        moving = (found.labels != clusters.labels).any(axis=0) | (step == 0)
         if rule.robust:  # the first weights show in the third step
-            moving |= (step < 2) | (before - inertia[active] > rule.tol * inertia[active])
-        labels[active] = new
-        if step > 0:  # at first, samples are centres: robust weights would keep them there
-            shares[active] = rule.sample_weights(nearest, scale)
-        for position, run in enumerate(active):
-            trace[run].append(float(inertia[run]))
-            used[int(run), ...] = V[position, ...]
-        ended[active] = ~moving
-        active = active[moving]
-        if active.shape[0] == 0:
+            moving |= (step < 2) | (trace[active, step - 1] - inertia > rule.tol * inertia)
+        last = step == rule.max_iter - 1
+        for i in np.flatnonzero(~moving | last):
+            mine = found.labels[:, i].copy(), float(inertia[i]), float(merit[i]), step + 1, None, weights[i]
+            ended = Clustering(*mine, trace[active[i], : step + 1], not moving[i])
+            ends[int(active[i])] = ended, clusters.only([i])
+        if last or not moving.any():
             break
-        V = _centres(labels[active], shares[active], k, space.squares)
-    best = _lowest(merit)
-    found = (labels[best], float(inertia[best]), float(merit[best]), len(trace[best]), used[best, ...], weights[best])
-    return Clustering(*found, np.array(trace[best]), bool(ended[best]))
+        if rule.robust and step > 0:  # at first, samples are centres: robust weights would keep them there
+            found = Clusters(found.labels, found.k, rule.sample_weights(nearest, scale).T)
+        clusters = found if moving.all() else found.only(moving)
+        active, weights = active[moving], weights[moving]
+        distances.keep(moving)
+    best, used = ends[_lowest([ends[run][0].merit for run in range(len(ends))])]
+    return replace(best, centres=used.weights_like(space.squares))  # dense, and of one run only
+
+
+def _assign(D: Array) -> tuple[Labels, Matrix]:
+    """Return the nearest centres by the sum over all kernels, (n, runs), and the squared distances, (runs, n)."""
+    xp = namespace(D)
+    distances = D[0, ...] if D.shape[0] == 1 else xp.sum(D, axis=0)
+    index = xp.argmin(distances, axis=2, keepdims=True)
+    nearest = to_numpy(xp.take_along_axis(distances, index, axis=2)[..., 0]).T
+    return to_numpy(index[..., 0]).astype(np.int64), np.ascontiguousarray(nearest, dtype=float)
+
+
+def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
+    """Refill the empty clusters of every run that has one; the misfit is the squared distance in the run's unit."""
+    lacking = np.flatnonzero(~clusters.sizes.all(axis=1))
+    if lacking.shape[0] == 0:
+        return clusters
+    labels = clusters.labels.copy()
+    for run in lacking:
+        labels[:, run] = refill(labels[:, run], nearest[run] / unit[run], clusters.k)
+    return Clusters(labels, clusters.k)
 
 
 def _lowest(merits: Any) -> int:
@@ -235,24 +203,14 @@ def _lowest(merits: Any) -> int:
     return int(np.argmax(merits <= merits.min() * (1 + TIED)))
 
 
-def _at_labels(D: Array, labels: Labels) -> Matrix:
-    """Return the squared distances of the samples to their own centres under every kernel, (runs, m, n)."""
+def _costs(D: Array, clusters: Clusters) -> Matrix:
+    """Return what the clusters cost under every kernel: weighted squared distances to their centres, (runs, m)."""
     xp = namespace(D)
-    m, n_runs, n, _ = D.shape
-    index = xp.asarray(np.ascontiguousarray(np.broadcast_to(labels[None, :, :, None], (m, n_runs, n, 1))))
-    index = xp.asarray(index, device=device(D))
-    return to_numpy(xp.permute_dims(xp.take_along_axis(D, index, axis=3)[..., 0], (1, 0, 2))).astype(float)
-
-
-def _centres(labels: Labels, shares: Matrix, k: int, like: Array) -> Array:
-    """Return the weighted means of the clusters as weights of samples, (runs, k, n); zeros for an empty cluster."""
-    xp, where = namespace(like), device(like)
-    numbers = xp.arange(k, dtype=xp.int64, device=where)
-    member = xp.asarray(labels, device=where)[:, None, :] == numbers[None, :, None]
-    V = xp.astype(member, like.dtype) * asarray_like(shares, like)[:, None, :]
-    totals = xp.sum(V, axis=2, keepdims=True)
-    V /= xp.where(totals > 0, totals, asarray_like(1.0, like))
-    return V
+    index = np.ascontiguousarray(np.broadcast_to(clusters.labels[None, :, :, None], (*D.shape[:3], 1)))
+    own = xp.take_along_axis(D, xp.asarray(index, device=device(D)), axis=3)[..., 0]  # (m, n, runs)
+    own = np.ascontiguousarray(to_numpy(xp.permute_dims(own, (2, 0, 1))), dtype=float)
+    own = own if clusters.shares is None else own * clusters.shares.T[:, None, :]
+    return np.asarray(np.maximum(own.sum(axis=2), 0.0))
 
 
 def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
@@ -263,9 +221,8 @@ def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomS
     starts[:, 0] = random_state.randint(n, size=n_init)
     nearest = np.full((n_init, n), np.inf)
     for c in range(1, k):
-        V = np.zeros((n_init, 1, n))
-        V[np.arange(n_init), 0, starts[:, c - 1]] = 1.0
-        distances = to_numpy(xp.sum(space.distances(asarray_like(V, space.squares)), axis=0))[:, :, 0].astype(float)
+        last = Clusters.around(starts[:, c - 1 : c], n)
+        distances = to_numpy(xp.sum(Distances(space).to(last), axis=0))[:, :, 0].T.astype(float)
         nearest = np.minimum(nearest, np.maximum(distances, 0.0))
         taken = np.zeros((n_init, n), dtype=bool)
         np.put_along_axis(taken, starts[:, :c], True, axis=1)

@@ -16,13 +16,23 @@ from scipy.linalg import cho_factor, cho_solve
 
 from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal
 from kernelbraid._linalg import eigh
-from kernelbraid._parts import Parts
+from kernelbraid._parts import LocalParts, Parts
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum, unit_rows
+from kernelbraid.solvers.centres import (
+    FeatureSpace,
+    Labels,
+    Matrix,
+    cluster_sums,
+    inner_products,
+    moved_centres,
+    nearest_centres,
+    squared_lengths,
+)
 from kernelbraid.solvers.extension import Expression
-from kernelbraid.solvers.kmeans import FeatureSpace, Labels, Matrix, Rule, best_of, plus_plus
+from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus
 
 Single: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
@@ -172,7 +182,7 @@ class BipartiteEmbedding:
 class Sums:
     """Sums of the samples of each cluster, and their numbers."""
 
-    points: Matrix  # (k, d)
+    points: Array  # (k, d), sparse if the samples are
     counts: Labels  # (k,)
 
     def __add__(self, other: "Sums") -> "Sums":
@@ -191,40 +201,42 @@ class Appearance:
 
 @dataclass(frozen=True)
 class Centres:
-    """Centres of clusters in the embedding."""
+    """Centres of clusters in the embedding, or among the samples themselves."""
 
-    points: Matrix  # (k, d)
+    points: Array  # (k, d), sparse if the samples are
 
-    def nearest(self, placed: Single) -> Labels:
+    def nearest(self, placed: Array) -> Labels:
         """Return the nearest centre of each sample."""
-        lengths = (self.points * self.points).sum(axis=1)
-        distances = lengths - 2 * (placed.astype(np.float64) @ self.points.T)
-        return np.asarray(np.argmin(distances, axis=1), dtype=np.int64)
+        products = inner_products(placed.astype(np.float64, copy=False), self.points)
+        return nearest_centres(products, squared_lengths(self.points))
 
-    def sums(self, placed: Single) -> Sums:
+    def sums(self, placed: Array) -> Sums:
         """Sum the samples that are nearest to each centre."""
-        k, n = self.points.shape[0], placed.shape[0]
-        mine = self.nearest(placed)
-        member = sparse.csr_array((np.ones(n), (mine, np.arange(n))), shape=(k, n))
-        return Sums(member @ placed.astype(np.float64), np.bincount(mine, minlength=k))
+        k, mine = self.points.shape[0], self.nearest(placed)
+        return Sums(cluster_sums(placed.astype(np.float64, copy=False), mine, k), np.bincount(mine, minlength=k))
 
     def appearance(self, placed: Single) -> Appearance:
         """Return the clusters in the order in which samples of theirs appear."""
         return Appearance(tuple(dict.fromkeys(self.nearest(placed).tolist())))
 
-    def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
+    def settle(self, placed: Parts[Array], max_iter: int) -> "Centres":
         """Make Lloyd's steps over all samples; a cluster that runs empty keeps its centre.
 
-        The clusters are numbered in the order in which they appear.
+        `lloyd` has all samples in memory and follows many runs that refill their clusters; here there is one run, and
+        the blocks of samples, which may be on other machines, give nothing but their sums.
         """
         centres = self
         for _ in range(max_iter):
             sums = placed.map(centres.sums).total()
-            means = sums.points / np.maximum(sums.counts, 1)[:, None]
-            moved = Centres(np.where(sums.counts[:, None] > 0, means, centres.points))
-            if np.array_equal(moved.points, centres.points):
+            points = moved_centres(sums.points, sums.counts, centres.points)
+            if not abs(points - centres.points).max() > 0:
                 break
-            centres = moved
+            centres = Centres(points)
+        return centres
+
+    def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
+        """Make Lloyd's steps over all samples, and number the clusters in the order in which they appear."""
+        centres = self.settle(placed, max_iter)
         present = placed.map(centres.appearance).total().order
         absent = [label for label in range(self.points.shape[0]) if label not in present]
         return Centres(centres.points[[*present, *absent]])
@@ -259,7 +271,7 @@ def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> L
     """
     X = X.astype(np.float64)
     X = X / (float(abs(X).max()) or 1.0)
-    squares, n = _squares(X), X.shape[0]
+    squares, n = squared_lengths(X), X.shape[0]
     nearest, left = np.full(n, np.inf), np.ones(n, dtype=bool)
     chosen = np.empty(n_landmarks, dtype=np.int64)
     for position in range(n_landmarks):
@@ -268,9 +280,7 @@ def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> L
         row = int(np.searchsorted(totals, random_state.random_sample() * totals[-1], side="right"))
         row = row if row < n and left[row] else int(np.argmax(left))  # odds too small to be told apart
         chosen[position], left[row] = row, False
-        own = X[[row], :]
-        products = np.asarray((X @ own.T).toarray() if sparse.issparse(X) else X @ own.T).ravel()
-        distances = squares + squares[row] - 2 * products
+        distances = squares + squares[row] - 2 * inner_products(X, X[[row], :]).ravel()
         nearest = np.minimum(nearest, np.where(distances > 1e-14 * (squares + squares[row]), distances, 0.0))
     return chosen
 
@@ -280,33 +290,10 @@ def settle(X: Array, landmarks: Array, max_iter: int) -> Array:
 
     Both matrices are dense, or both sparse.
     """
-    p, dtype = landmarks.shape[0], landmarks.dtype
-    X, landmarks = X.astype(np.float64), landmarks.astype(np.float64)
-    before = None
-    for _ in range(max_iter):
-        lengths = _squares(landmarks)
-        nearest = np.concatenate([_nearest(X[rows], landmarks, lengths) for rows in row_slices(X.shape[0], p)])
-        if before is not None and np.array_equal(before, nearest):
-            break
-        before, counts = nearest, np.bincount(nearest, minlength=p)
-        lonely = np.flatnonzero(counts == 0)
-        # Row i of the shares forms the mean of landmark i; a lonely one is the mean of itself.
-        places = (np.concatenate([nearest, lonely]), np.arange(X.shape[0] + len(lonely)))
-        shares = sparse.csr_array((1 / np.maximum(counts, 1)[places[0]], places), shape=(p, len(places[0])))
-        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
-        landmarks = shares @ stack([X, landmarks[lonely]])
-    return landmarks.astype(dtype)
-
-
-def _squares(X: Array) -> Matrix:
-    """Return the squared lengths of the rows."""
-    return np.asarray(X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1)).ravel()
-
-
-def _nearest(X: Array, landmarks: Array, lengths: Matrix) -> Labels:
-    products = X @ landmarks.T
-    products = products.toarray() if sparse.issparse(products) else products
-    return np.asarray(np.argmin(lengths - 2 * products, axis=1))
+    X = X.astype(np.float64)
+    blocks = [X[rows] for rows in row_slices(X.shape[0], landmarks.shape[0])]
+    settled = Centres(landmarks.astype(np.float64)).settle(LocalParts(blocks, None), max_iter)
+    return settled.points.astype(landmarks.dtype)
 
 
 def leverage_scores(cross: Matrix, K: Matrix, alpha: float) -> Matrix:

@@ -1,0 +1,225 @@
+"""Centres of clusters: weighted means of samples, the distances to them, and the nearest of them.
+
+Everything that assigns samples to centres, in memory or in blocks, in coordinates or under kernels, uses these pieces.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, to_numpy
+from kernelbraid._typing import Array
+
+Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+# Share of changed centres above which all distances are formed anew: to put single columns in their places costs
+# about as much as to form them.
+MOST = 0.4
+
+
+def nearest_centres(products: Array, lengths: Array) -> Labels:
+    """Return the number of each sample's nearest centre, the first of several.
+
+    Parameters
+    ----------
+    products : array of shape (n, k)
+        Inner products of samples and centres; with NumPy, their memory is used.
+    lengths : array of shape (k,)
+        Squared lengths of the centres.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Numbers from 0 to k - 1, in the memory of the CPU.
+    """
+    apart = in_place("add", in_place("multiply", products, -2.0), lengths)  # less the samples' own squared lengths
+    return to_numpy(namespace(apart).argmin(apart, axis=1)).astype(np.int64, copy=False)
+
+
+def inner_products(X: Array, Y: Array) -> Array:
+    """Return X Y' as a dense matrix for dense or sparse X and Y."""
+    products = X @ Y.T
+    return products.toarray() if sparse.issparse(products) else products
+
+
+def squared_lengths(X: Array) -> Array:
+    """Return the squared lengths of the rows of a dense or sparse matrix."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return namespace(X).sum(X * X, axis=1)
+
+
+def cluster_sums(X: Array, labels: Labels, k: int) -> Array:
+    """Return the sums of the samples of each cluster, (k, d), sparse for sparse X."""
+    n = X.shape[0]
+    return sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(k, n)) @ X
+
+
+def moved_centres(sums: Array, counts: Labels, before: Array) -> Array:
+    """Return the means of clusters from their sums and sizes, (k, d); an empty one keeps the centre it had."""
+    shares = sparse.diags_array(1.0 / np.maximum(counts, 1))
+    empty = sparse.diags_array((counts == 0).astype(float))
+    return shares @ sums + empty @ before
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of a batch of runs; their weighted means are the centres, numbered run after run."""
+
+    labels: Labels  # (n, runs), -1 for a sample that belongs to no cluster
+    k: int  # clusters in each run
+    shares: Matrix | None = None  # weights of the samples in the means, (n, runs); None if all count alike
+
+    @classmethod
+    def of(cls, starts: Labels, k: int, n: int) -> "Clusters":
+        """Return the clusters of partitions, (runs, n), or around samples as centres, (runs, k)."""
+        return cls(starts.T, k) if starts.shape[1] == n and n != k else cls.around(starts, n)
+
+    @classmethod
+    def around(cls, starts: Labels, n: int) -> "Clusters":
+        """Return clusters of one sample each, (runs, k): samples as centres."""
+        n_runs, k = starts.shape
+        labels = np.full((n, n_runs), -1, dtype=np.int64)
+        labels[starts, np.arange(n_runs)[:, None]] = np.arange(k)[None, :]
+        return cls(labels, k)
+
+    @property
+    def n_runs(self) -> int:
+        """Number of runs."""
+        return int(self.labels.shape[1])
+
+    @cached_property
+    def sizes(self) -> Labels:
+        """Numbers of members, (runs, k), where every sample is in a cluster."""
+        return np.bincount(self._numbers.ravel(), minlength=self.n_runs * self.k).reshape(-1, self.k)
+
+    def only(self, runs: Any) -> "Clusters":
+        """Return the clusters of some of the runs."""
+        return Clusters(self.labels[:, runs], self.k, None if self.shares is None else self.shares[:, runs])
+
+    def changed_since(self, before: "Clusters") -> Flags:
+        """Return which clusters have other members, or other weights of them, than before, (runs k,)."""
+        if before.shares is not self.shares:  # a sample's weight depends on its place, which hardly ever stays
+            return np.ones(self.n_runs * self.k, dtype=bool)
+        changed = np.zeros(self.n_runs * self.k, dtype=bool)
+        moved = self.labels != before.labels
+        for side in (self, before):
+            changed[side._numbers[moved & (side.labels >= 0)]] = True
+        return changed
+
+    def weights(self, chosen: Flags | None = None) -> Any:
+        """Return V, (chosen, n): the chosen centres, all by default, as weighted means of samples, a sparse matrix.
+
+        An empty cluster has a row of zeros.
+        """
+        n = self.labels.shape[0]
+        rows, count, member = self._numbers, self.n_runs * self.k, self.labels >= 0
+        if chosen is not None:
+            member &= chosen[rows]
+            rows = (np.cumsum(chosen) - 1)[rows]  # the place of a chosen centre among them
+            count = int(np.count_nonzero(chosen))
+        rows = rows[member]
+        shares = None if self.shares is None else self.shares[member]
+        totals = np.bincount(rows, shares)
+        values = (1.0 if shares is None else shares) / totals[rows]
+        starts = np.zeros(n + 1, dtype=np.int32)  # of the columns, whose members stand one after the other
+        np.cumsum(member.sum(axis=1), out=starts[1:])
+        return sparse.csc_array((values, rows.astype(np.int32), starts), shape=(count, n))
+
+    def weights_like(self, like: Array) -> Array:
+        """Return V, (runs k, n), of all centres as a dense array like another, formed where that one is."""
+        xp, where = namespace(like), device(like)
+        numbers = xp.arange(self.k, dtype=xp.int64, device=where)
+        labels = xp.asarray(np.ascontiguousarray(self.labels.T), device=where)
+        V = xp.astype(labels[:, None, :] == numbers[None, :, None], like.dtype)
+        if self.shares is not None:
+            V = V * asarray_like(np.ascontiguousarray(self.shares.T), like)[:, None, :]
+        totals = xp.sum(V, axis=2, keepdims=True)
+        V /= xp.where(totals > 0, totals, asarray_like(1.0, like))
+        return xp.reshape(V, (-1, self.labels.shape[0]))
+
+    @cached_property
+    def _numbers(self) -> Labels:
+        """The cluster of each sample among those of all runs, (n, runs); meaningless where there is none."""
+        return self.labels + self.k * np.arange(self.n_runs)
+
+
+class Space(Protocol):
+    """Samples in one or several feature spaces at once."""
+
+    @property
+    def squares(self) -> Array:
+        """Squared lengths of the samples, (m, n)."""
+
+    def distances(self, V: Any) -> Array:
+        """Return squared distances to the centres sum_j V_cj x_j, (m, n, c) for V (c, n).
+
+        Where the samples are NumPy arrays, V may be a sparse matrix.
+        """
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """Samples given by their coordinates."""
+
+    X: Array  # (n, d)
+
+    @cached_property
+    def squares(self) -> Array:
+        """Squared lengths of the samples, (1, n)."""
+        return squared_lengths(self.X)[None, :]
+
+    @cached_property
+    def _wide(self) -> Array:
+        """Rows (x, 1, |x|^2): their products with (-2 c, |c|^2, 1) are squared distances, (n, d + 2)."""
+        xp, squares = namespace(self.X), self.squares[0, :][:, None]
+        return xp.concat([self.X, xp.ones_like(squares), squares], axis=1)
+
+    def distances(self, V: Any) -> Array:
+        """Return squared distances, (1, n, c)."""
+        xp, centres = namespace(self.X), V @ self.X
+        lengths = squared_lengths(centres)[:, None]
+        return (self._wide @ xp.concat([-2 * centres, lengths, xp.ones_like(lengths)], axis=1).T)[None, ...]
+
+
+class Distances:
+    """Squared distances to the centres of a batch of runs while these move.
+
+    In the memory of the CPU, distances to centres that stay are kept: after the first steps most of them do.
+
+    Parameters
+    ----------
+    space : Space
+        The samples.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._clusters: Clusters | None = None  # of the last call
+        self._kept: Array = None  # (m, n, runs k)
+
+    def to(self, clusters: Clusters) -> Array:
+        """Return the distances to the centres, (m, n, runs, k); the next call may change them."""
+        m, n = self._space.squares.shape
+        shape = (m, n, clusters.n_runs, clusters.k)
+        if is_foreign(self._space.squares):
+            D = self._space.distances(clusters.weights_like(self._space.squares))
+            return namespace(D).reshape(D, shape)
+        changed = None if self._clusters is None else clusters.changed_since(self._clusters)
+        if changed is None or np.count_nonzero(changed) > MOST * changed.size:
+            self._kept = self._space.distances(clusters.weights())
+        elif changed.any():
+            self._kept[:, :, changed] = self._space.distances(clusters.weights(changed))
+        self._clusters = clusters
+        return self._kept.reshape(shape)
+
+    def keep(self, runs: Flags) -> None:
+        """Forget the other runs, which have ended."""
+        if self._clusters is not None and not runs.all():
+            self._kept = self._kept[:, :, np.repeat(runs, self._clusters.k)]
+            self._clusters = self._clusters.only(runs)
