@@ -11,14 +11,14 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale clean
+.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@touch $@
 
-# One stamp a set of extras: installed again when pyproject.toml changes.
+# One stamp per set of extras: installed again when pyproject.toml changes.
 .venv/extra-%: pyproject.toml | .venv/pip
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
@@ -59,6 +59,10 @@ bench-baselines: .venv/extra-plot
 # LandmarkLKG from 100 000 to 2 million samples; BENCH_ARGS=--dask: a million on two workers, one of which is killed.
 bench-scale: .venv/extra-dask
 	$(BIN)/python -m benchmarks.scale $(BENCH_ARGS)
+
+# What people call first, in units of scikit-learn; BENCH_ARGS="--against FOLDER": another checkout in the same run.
+bench-user: .venv/extra-plot
+	$(BIN)/python -m benchmarks.user $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated

@@ -23,8 +23,8 @@ from benchmarks.machine import describe_machine, timed
 from benchmarks.problems import TDT2, Setting, Size, draw_samples, pose
 from benchmarks.report import describe, markdown_table
 from kernelbraid._arrays import frobenius_norm, to_device
-from kernelbraid.estimators.outcome import OVERSIZE
 from kernelbraid.kernels import StoredStack, stack_bank
+from kernelbraid.learning.report import OVERSIZE
 from kernelbraid.solvers import batch, low_rank
 
 TDT2_SETTING = Setting("TDT2", alpha=0.01, beta=1.0, gamma=1.0, mu=5.0)

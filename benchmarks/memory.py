@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks.machine import MemoryMeter
 from benchmarks.problems import BANK, METHODS, SETTINGS, Size, draw_samples
 from kernelbraid import LKG
-from kernelbraid.estimators.memory import predict_bytes
 from kernelbraid.kernels import BANKS
+from kernelbraid.learning.memory import predict_bytes
 
 STEPS = 3  # the third has the routes of all later ones
 

@@ -103,11 +103,38 @@ def to_numpy(array: Array) -> np.ndarray[Any, Any]:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else np.from_dlpack(array))
 
 
+def as_sparse(A: Array) -> Array:
+    """Return a NumPy matrix of few entries as a csr array; those of other libraries stay as they are."""
+    return sparse.csr_array(A) if is_numpy_array(A) else A
+
+
+def as_dense(A: Array) -> Array:
+    """Return a matrix, sparse or not, as an array."""
+    return A.toarray() if sparse.issparse(A) else A
+
+
+def as_rows(A: Array, columns: slice) -> Array:
+    """Return some columns of a matrix as the rows of a new array, whose entries lie side by side."""
+    if is_numpy_array(A):
+        return np.array(A[:, columns].T, order="C")
+    return namespace(A).asarray(A[:, columns].T, copy=True)
+
+
 def kth_largest(A: Array, k: int) -> Array:
     """Return the k-th largest entry of every column."""
     if is_numpy_array(A):
         return np.partition(A, A.shape[0] - k, axis=0)[A.shape[0] - k, :]
     return namespace(A).sort(A, axis=0)[A.shape[0] - k, :]
+
+
+def kth_largest_of_rows(A: Array, k: int) -> Array:
+    """Return the k-th largest entry of every row."""
+    if is_numpy_array(A):
+        return np.partition(A, A.shape[1] - k, axis=1)[:, A.shape[1] - k]
+    xp = namespace(A)
+    if hasattr(xp, "topk"):  # PyTorch's; a GPU sorts far more slowly
+        return xp.topk(A, k, dim=1).values[:, -1]
+    return xp.sort(A, axis=1)[:, A.shape[1] - k]
 
 
 def kth_smallest(A: Array, k: int) -> Array:
@@ -136,7 +163,7 @@ def in_place(function: str, A: Array, *others: Any) -> Array:
 
 def add_to_diagonal(A: Array, value: float | Array) -> Array:
     """Add a number, or one for each, to the diagonal elements, in place where the backend can."""
-    if is_numpy_array(A):
+    if is_numpy_array(A) and A.ndim == 2:
         diagonal = np.einsum("ii->i", A)  # a view
         diagonal += value
         return A
@@ -171,7 +198,8 @@ def distance(A: Array, B: Array) -> float:
 def gram(X: Array) -> Array:
     """Return X X' as a dense, exactly symmetric matrix for dense or scipy.sparse `X`."""
     if not sparse.issparse(X):
-        return symmetric_part(X @ X.T)
+        # NumPy forms one triangle of the product of a whole matrix with its own transpose and copies it.
+        return X @ X.T if is_numpy_array(X) and X.flags.c_contiguous else symmetric_part(X @ X.T)
     n = X.shape[0]
     G = np.empty((n, n), dtype=X.dtype)
     transposed = X.T.tocsr()

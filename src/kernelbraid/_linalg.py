@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import ThreadpoolController
 
 from kernelbraid._arrays import LinAlgError, add_to_diagonal, asarray_like, linalg_errors, namespace, to_numpy
@@ -21,8 +21,12 @@ from kernelbraid._typing import Array
 
 # Below this order one thread of BLAS is as fast as two, on an idle machine too.
 THREADED_ORDER = 1000
-# From this order on, matrices with at most this share of entries are multiplied by, not decomposed.
-SPARSE_ORDER, SPARSE_SHARE = 2000, 0.05
+# Of sparse matrices of this order or larger, up to this share of the eigenvectors come from products, not from a
+# decomposition.
+SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
+# Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
+RESIDUAL = 1e-9
+TILE = 256  # rows and columns of a block that is turned over in the cache
 
 
 @functools.cache
@@ -45,7 +49,7 @@ def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
 
 def solve_in_place(A: Array, B: Array) -> Array:
     """Return A^-1 B by an LU factorisation; `A` and `B` are used up."""
-    if not is_numpy_array(A):
+    if not is_numpy_array(A) or A.ndim > 2:
         return namespace(A).linalg.solve(A, B)
     getrf, trsm = get_lapack_funcs("getrf", (A, B)), get_blas_funcs("trsm", (A, B))
     # A row-major array is the transpose of the column-major one that LAPACK wants. With A' = P L U the equation
@@ -62,32 +66,44 @@ def solve_in_place(A: Array, B: Array) -> Array:
     return X
 
 
-def ridge_smoother(K: Array, alpha: float) -> Array:
-    """Return (K + alpha I)^-1 K for a symmetric matrix; I - alpha (K + alpha I)^-1 costs least where it can be had."""
+def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
+    """Return (K + alpha I)^-1 K for a symmetric matrix, in its own memory if it may be used up and the backend can.
+
+    I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands.
+    """
     if not is_numpy_array(K):
         return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
     potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
-    factor, info = potrf(add_to_diagonal(np.array(K, order="F"), alpha), lower=True, overwrite_a=True)
+    # A row-major symmetric matrix is itself in the column-major order that LAPACK wants.
+    A = K.T if overwrite and K.flags.c_contiguous else np.array(K, order="F")
+    diagonal = A.diagonal().copy()
+    _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
     if info == 0:
-        inverse, info = potri(factor, lower=True, overwrite_c=True)
-    if info != 0:  # the kernel is not positive semidefinite
-        return solve_in_place(add_to_diagonal(K + 0.0, alpha), K + 0.0)
-    below = np.tril(inverse, -1)
-    below *= -alpha
-    smoother = below + below.T
-    return add_to_diagonal(smoother, 1 - alpha * inverse.diagonal())
+        _, info = potri(A, lower=True, overwrite_c=True)
+    if info != 0:  # the kernel is not positive semidefinite; its other triangle is untouched
+        mirror(A.T)
+        np.einsum("ii->i", A)[:] = diagonal
+        return solve_in_place(add_to_diagonal(A.copy(order="C"), alpha), A.copy(order="C"))
+    A *= -alpha
+    return mirror(add_to_diagonal(A, 1.0)).T
+
+
+def mirror(A: Any) -> Any:
+    """Copy the lower triangle of an array to the upper one, in place, tile by tile."""
+    n = A.shape[0]
+    for first in range(0, n, TILE):
+        rows = slice(first, min(first + TILE, n))
+        corner = A[rows, rows]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        for left in range(0, first, TILE):
+            columns = slice(left, left + TILE)
+            A[columns, rows] = A[rows, columns].T
+    return A
 
 
 def gram(A: Array) -> Array:
     """Return A'A, exactly symmetric on the host."""
     return A.T @ A  # NumPy recognises the product of a matrix with its own transpose
-
-
-def outer_gram(A: Array, factor: float) -> Array:
-    """Return factor A A'."""
-    P = A @ A.T
-    P *= factor
-    return P
 
 
 def fused_multiply_add(like: Array) -> Callable[..., Array]:
@@ -130,44 +146,48 @@ def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         return asarray_like(values, S), asarray_like(vectors, S)
 
 
-def is_thin(S: Array, n_vectors: int) -> bool:
-    """Tell whether a few eigenvectors of a matrix come faster from products with its few entries."""
-    n = S.shape[0]
-    large = is_numpy_array(S) and n >= SPARSE_ORDER and n_vectors * 10 <= n
-    return bool(large and np.count_nonzero(S) <= SPARSE_SHARE * n * n)
-
-
 def leading_eigenvectors(S: Any, known: Any, count: int) -> Any:
-    """Return eigenvectors of largest eigenvalue of a thin symmetric matrix, largest first.
+    """Return eigenvectors of largest eigenvalue of a sparse symmetric matrix, largest first.
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
-        Symmetric, with few entries, and with no eigenvalue below -1.
+    S : sparse matrix of shape (n, n)
+        Symmetric, with no eigenvalue beyond 1 and -1.
     known : ndarray of shape (n, c)
-        Orthonormal eigenvectors that are left out: products alone do not tell equal eigenvalues apart.
+        Orthonormal eigenvectors of eigenvalue 1 that are left out: products alone do not tell equal eigenvalues apart.
     count : int
-        How many to return.
+        How many to return, at most n - c.
 
     Returns
     -------
     ndarray of shape (n, count)
-        Orthonormal, and orthogonal to the known ones.
+        Orthonormal, and orthogonal to the known ones. Those that products give are checked by their residuals, and
+        the decomposition of the whole matrix is the way out.
     """
-    A = sparse.csr_array(S)
+    n = S.shape[0]
+    if n >= SPARSE_ORDER and count <= SPARSE_SHARE * n:
+        found = _by_products(S, known, count)
+        if found is not None:
+            return found
+    away = S.toarray() - 3 * (known @ known.T)  # from eigenvalue 1 to -2, where nobody looks
+    _, vectors = linalg.eigh(away, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False)
+    return vectors[:, ::-1]
 
-    def product(v: Any) -> Any:
-        return A @ v - 3 * (known @ (known.T @ v))  # from eigenvalue 1 to -2, where nobody looks
 
-    operator = LinearOperator(A.shape, matvec=product, dtype=A.dtype)
-    start = np.random.default_rng(0).standard_normal(A.shape[0])
+def _by_products(S: Any, known: Any, count: int) -> Any | None:
+    """Return the same by Lanczos' iteration; None if it does not converge to eigenvectors."""
+    n = S.shape[0]
+    operator = LinearOperator(S.shape, matvec=lambda v: S @ v - 3 * (known @ (known.T @ v)), dtype=S.dtype)
+    start = np.random.default_rng(0).standard_normal(n)
     start -= known @ (known.T @ start)
     try:
-        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(A.shape[0] - 1, max(4 * count, 60)))
-    except ArpackNoConvergence:
-        values, vectors = _lower_eigh((S - 3 * (known @ known.T)).T, None)
-        return vectors[:, ::-1][:, :count]
-    return vectors[:, np.argsort(-values)]
+        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(n - 1, max(3 * count, 24)))
+    except (ArpackError, ArpackNoConvergence):
+        return None
+    order = np.argsort(-values, kind="stable")
+    values, vectors = values[order], vectors[:, order]
+    residual = S @ vectors - vectors * values
+    return vectors if float(np.abs(residual).max(initial=0.0)) <= RESIDUAL else None
 
 
 def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:

@@ -7,10 +7,11 @@ from statistics import fmean
 
 from kernelbraid.bench.published import DATA, RECORD_NAMES, TABLE_2
 from kernelbraid.bench.published import PROPOSED as FORMS
-from kernelbraid.bench.records import ABLATED, Record, split_kernel
+from kernelbraid.bench.records import ABLATED, Record
 from kernelbraid.bench.select import AS_PUBLISHED, Conditions, Pools, pools, state
 from kernelbraid.bench.statistics import compare
 from kernelbraid.bench.tables import EMPTY, Footnotes, Table, figures, show_cell
+from kernelbraid.kernels import split_name
 
 WHOLE = f"LKGr{ABLATED}whole"
 #: What the paper claims of a part of LKGr, by the method without that part.
@@ -286,8 +287,8 @@ def _weights(records: Iterable[Record]) -> dict[tuple[str, str, float], list[tup
     for (change, level), results in _steps(records).items():
         outcomes = [outcome for pool in results.values() for outcome in pool.outcomes if change == "shuffled"]
         for record in (record for outcome in outcomes for record in outcome.records if state(record) == "done"):
-            worse = (1, record.trial.changes["kernel"])
-            weights = [weight for name, weight in record.learned.items() if split_kernel(name) == worse]
+            worse = [(view, record.trial.changes["kernel"]) for view in (None, 1)]  # the first view, or the only one
+            weights = [weight for name, weight in record.learned.items() if split_name(name) in worse]
             pairs = [(weight, 1 / len(record.learned)) for weight in weights]
             found[record.trial.data, record.trial.method, level] += pairs
     return {key: pairs for key, pairs in found.items() if pairs}

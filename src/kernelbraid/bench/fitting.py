@@ -5,7 +5,8 @@ import platform
 import resource
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -14,18 +15,17 @@ from scipy import sparse
 from sklearn.metrics import silhouette_score
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._linalg import blas_threads
 from kernelbraid.bench.changes import OUTLIER, SHUFFLED, change, changed_kernels
 from kernelbraid.bench.keeping import keep_parts
 from kernelbraid.bench.methods import COMPARED, RIVALS
-from kernelbraid.bench.records import Record, Trial, split_kernel, to_json
+from kernelbraid.bench.records import Record, Trial, to_json
 from kernelbraid.estimators import LKG
-from kernelbraid.estimators.candidates import graph_of
-from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import BANKS, bank_names, banks_for
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.kernels import BANKS, bank_names, banks_for, split_name
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.readout import PlacedGraph, cluster, place
+from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics import accuracy, balance, evaluate, nmi
-from kernelbraid.ops import spectral_embedding
-from kernelbraid.solvers.kmeans import kmeans
 
 # Parameters that change what is read out of a fit, not the fit.
 READOUTS = ("graph_from", "n_neighbors", "edge_weights", "embedding", "restart_score", "n_init")
@@ -40,9 +40,11 @@ SILHOUETTE_SAMPLES = 2000
 
 def fit_key(trial: Trial) -> str:
     """Return what trials have in common that one fit can serve."""
-    readouts = [name for name in READOUTS if _has_graph(trial.method) and not _refines_in_fit(trial.method, name)]
+    graph = _has_graph(trial.method)
+    learned_by = getattr(COMPARED[trial.method].estimator, "_learns_by", ())
+    readouts = [name for name in READOUTS if graph and name not in learned_by]
     solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
-    scoring = "" if _has_graph(trial.method) else trial.scoring
+    scoring = "" if graph else trial.scoring
     seed = trial.seed if _draws(trial) else None
     return to_json(
         [trial.data, trial.method, trial.bank, trial.kernel, solver, seed, scoring, trial.changes, trial.keep]
@@ -50,23 +52,35 @@ def fit_key(trial: Trial) -> str:
 
 
 def _draws(trial: Trial) -> bool:
-    """Tell whether a fit depends on the seed; that of LKG from the identity does not, only the k-means after it."""
-    method = COMPARED[trial.method]
-    if trial.changes or method.estimator is not LKG:
+    """Tell whether a fit depends on the seed; a graph that is not started at random does not, only the k-means."""
+    if trial.changes or not _has_graph(trial.method):
         return True
-    given = {**LKG().get_params(), **method.settings, **trial.parameters}
-    preset = PRESETS.get(given["preset"])
-    return preset is None or preset.resolve(given)["graph_start"] != "identity"
+    model = make(trial, 2)
+    return isinstance(model, LKG) and model._settings().learning.graph_start != "identity"
 
 
 def _has_graph(method: str) -> bool:
-    """Tell whether a method ends with k-means on the embedding of a graph of ours."""
-    return "restart_score" in COMPARED[method].make(2).get_params()
+    """Tell whether a method learns a graph and reads it out."""
+    return issubclass(COMPARED[method].estimator, LKG | GraphClusterer)
 
 
-def _refines_in_fit(method: str, parameter: str) -> bool:
-    """Tell whether a parameter of the graph is used up in the fit, as where no coefficients are left to refine."""
-    return parameter in ("n_neighbors", "edge_weights") and "graph_from" not in COMPARED[method].make(2).get_params()
+@dataclass(frozen=True)
+class Fitted:
+    """What a record tells of a fit that was learned and read out; attributes are named as those of estimators."""
+
+    status_: str
+    n_iter_: int
+    kernel_weights_: Any
+    kernel_names_: list[str]
+    history_: Mapping[str, Any] = field(default_factory=dict)
+    kernel_: Any = None
+
+    @classmethod
+    def of(cls, learned: LearnedGraph, names: list[str]) -> "Fitted":
+        """Take it from a learned graph; one that is a kernel itself was not iterated for."""
+        weights = np.empty(0) if learned.weights is None else to_numpy(learned.weights)
+        status = str(learned.status) if learned.n_iter > 0 else "done"
+        return cls(status, learned.n_iter, weights, names, learned.history, learned.K)
 
 
 def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = None) -> list[Record]:
@@ -84,27 +98,44 @@ def skip(trial: Trial, reason: str) -> Record:
 
 
 def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
-    fitted: Any = None
-    embed: Any = None
-    seconds = 0.0
     k, dataset = dataset.n_clusters, change(dataset, trials[0].changes, trials[0].seed)
     data = data_for(trials[0], dataset)
+    run = _run_graphs if _has_graph(trials[0].method) else _run_models
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how a fit ended is in its status
+        for trial, fitted, labels, seconds in run(trials, data, k, device):
+            yield record_of(trial, dataset, fitted, labels, seconds)
+
+
+def _run_models(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+    """Fit every trial as often as its scoring asks."""
     for trial in trials:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # how a fit ended is in its status
-            if _has_graph(trial.method):
-                if fitted is None or not _serves(fitted, trial):
-                    started = time.perf_counter()
-                    fitted = make(trial, k, device).set_params(n_init=1).fit(data)  # its labels are not used
-                    seconds = time.perf_counter() - started
-                    embed = lru_cache(maxsize=EMBEDDINGS)(partial(_embed, fitted, k))
-                labels = read_graph(embed, trial, k)
-            else:
-                started = time.perf_counter()
-                models = [make(trial, k, device, run=run).fit(data) for run in range(_runs(trial))]
-                seconds = (time.perf_counter() - started) / len(models)
-                fitted, labels = models[0], [to_numpy(model.labels_) for model in models]
-        yield record_of(trial, dataset, fitted, labels, seconds)
+        started = time.perf_counter()
+        models = [make(trial, k, device, run=run).fit(data) for run in range(_runs(trial))]
+        seconds = (time.perf_counter() - started) / len(models)
+        yield trial, models[0], [to_numpy(model.labels_) for model in models], seconds
+
+
+def _run_graphs(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+    """Learn one graph, and read it out as each trial asks; again only where it does not serve."""
+    learned: LearnedGraph | None = None
+    for trial in trials:
+        model = make(trial, k, device)
+        readout = readout_of(trial, k)
+        if learned is None or not learned.serves(readout.graph_from):
+            started = time.perf_counter()
+            candidates = model._read(data)
+            learned = model._learn(candidates, np.random.RandomState(model.random_state))
+            placed = lru_cache(maxsize=EMBEDDINGS)(partial(place, learned))
+            placed(_without_restarts(readout))
+            seconds = time.perf_counter() - started
+            fitted = Fitted.of(learned, candidates.names)
+        yield trial, fitted, cluster_runs(placed(_without_restarts(readout)), readout, trial), seconds
+
+
+def _without_restarts(readout: Readout) -> Readout:
+    """Return what decides the embedding."""
+    return replace(readout, n_init=1, restart_score="inertia")
 
 
 def data_for(trial: Trial, dataset: Any) -> Any:
@@ -114,7 +145,7 @@ def data_for(trial: Trial, dataset: Any) -> Any:
     if dataset.X is not None:
         return dataset.X
     if COMPARED[trial.method].policy == "each":
-        return dataset.views[split_kernel(trial.kernel)[0] - 1]
+        return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
     if trial.method in RIVALS:
         return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
     return dataset.views
@@ -131,8 +162,8 @@ def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
     method = COMPARED[trial.method]
     if method.reduce is None:
         return kernels
-    asked = settings_of(method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters}))
-    return np.asarray(method.reduce(kernels, **asked))[None]
+    model = method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters})
+    return np.asarray(method.reduce(kernels, **model._settings().flat()))[None]
 
 
 def _joined(dataset: Any) -> Any:
@@ -143,19 +174,6 @@ def _runs(trial: Trial) -> int:
     return RUNS if trial.scoring == "mean20" else 1
 
 
-def _serves(model: Any, trial: Trial) -> bool:
-    """Tell whether a fit can be read out as a trial asks: an unsound one was cut off for its own graph only."""
-    if getattr(model, "status_", "") in ("converged", "max_iter", ""):
-        return True
-    return bool(settings_of(model).get("graph_from") == settings_of(make(trial, 2)).get("graph_from"))
-
-
-def settings_of(model: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator, those of LKG with what its preset says."""
-    parameters = model.get_params(deep=False)
-    return PRESETS[model.preset].resolve(parameters) if "preset" in parameters else parameters
-
-
 def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> Any:
     """Return the unfitted estimator of a trial."""
     method = COMPARED[trial.method]
@@ -164,44 +182,29 @@ def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0)
     if method.policy == "all":
         parameters["kernels"] = "precomputed" if takes_kernels(trial) else trial.bank
     if method.policy == "each":
-        kernel = next(kernel for kernel in BANKS[trial.bank] if kernel.name == split_kernel(trial.kernel)[1])
+        kernel = next(kernel for kernel in BANKS[trial.bank] if kernel.name == split_name(trial.kernel)[1])
         parameters |= {"kernel": kernel} if "kernel" in known else {"kernels": [kernel]}
     if trial.scoring == "best100" and "n_init" in known:
         parameters["n_init"] = RESTARTS
     if "history" in trial.keep and "record_objective" in known:
         parameters["record_objective"] = True
+    if "kernel" in trial.keep and "keep_matrices" in known:
+        parameters["keep_matrices"] = True
     if device is not None and "device" in known:
         parameters["device"] = device
     return method.make(n_clusters, **parameters, random_state=trial.seed * RUNS + run)
 
 
-def read_graph(embed: Callable[..., Any], trial: Trial, n_clusters: int) -> list[np.ndarray]:
-    """Embed the graph of a fit and cluster it as a trial asks."""
-    asked = settings_of(make(trial, n_clusters))
-    embedding = embed(asked.get("graph_from"), asked["n_neighbors"], asked["edge_weights"], asked["embedding"])
-    with blas_threads(embedding.shape[0]):
-        return cluster_embedding(embedding, trial, n_clusters, by_distance=asked["restart_score"] == "distance")
-
-
-def _embed(
-    model: Any, n_clusters: int, graph_from: str | None, n_neighbors: Any, edge_weights: Any, spectrum: Any
-) -> Any:
-    """Return the embedding of the graph of a fit; LKG has two to choose from."""
-    graph = model.graph_
-    if graph_from is not None:
-        coefficients = model.auxiliary_graph_ if graph_from == "J" else model.coefficients_
-        graph = graph_of(coefficients, n_neighbors, edge_weights)
-    with blas_threads(graph.shape[0]):
-        return spectral_embedding(graph, n_clusters, spectrum=spectrum)
-
-
-def cluster_embedding(embedding: Any, trial: Trial, n_clusters: int, *, by_distance: bool) -> list[np.ndarray]:
-    """Run k-means as the scoring of a trial asks."""
+def readout_of(trial: Trial, n_clusters: int) -> Readout:
+    """Return how the graph of a trial is read out; a mean over runs has one restart in each unless it asks for more."""
     single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
-    n_init = RESTARTS if trial.scoring == "best100" else single
+    return replace(make(trial, n_clusters)._readout(), n_init=RESTARTS if trial.scoring == "best100" else single)
+
+
+def cluster_runs(placed: PlacedGraph, readout: Readout, trial: Trial) -> list[np.ndarray]:
+    """Run k-means as often as the scoring of a trial asks, each time with a seed of its own."""
     generators = [np.random.RandomState(trial.seed * RUNS + run) for run in range(_runs(trial))]
-    cluster = partial(kmeans, embedding, n_clusters, n_init=n_init, by_distance=by_distance)
-    return [cluster(random_state=generator).labels for generator in generators]
+    return [cluster(placed, readout, random_state=generator).labels for generator in generators]
 
 
 def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarray], seconds: float) -> Record:

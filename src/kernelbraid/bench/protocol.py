@@ -14,8 +14,8 @@ import numpy as np
 from kernelbraid.bench.changes import LEVELS, SHUFFLED
 from kernelbraid.bench.kept import PARTS
 from kernelbraid.bench.methods import COMPARED, Method
-from kernelbraid.bench.records import SCORINGS, STUDIES, Trial, view_kernel
-from kernelbraid.kernels import AUTO, BANKS
+from kernelbraid.bench.records import SCORINGS, STUDIES, Trial
+from kernelbraid.kernels import AUTO, BANKS, name_in_view
 
 REGISTRY = "registry"  # as grid: the one of the method itself
 
@@ -234,7 +234,7 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) 
     if method.policy != "each":
         return [""]
     names = [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
-    return names if n_views == 1 else [view_kernel(view, name) for view in range(1, n_views + 1) for name in names]
+    return names if n_views == 1 else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
 
 
 def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:

@@ -76,17 +76,6 @@ class Record:
         return self.status not in ("failed", "skipped")
 
 
-def view_kernel(view: int, kernel: str) -> str:
-    """Return the name of a kernel on one of several views, counted from 1."""
-    return f"view {view}: {kernel}"
-
-
-def split_kernel(name: str) -> tuple[int, str]:
-    """Return the view and the kernel behind a name; view 1 where there is only one."""
-    head, _, tail = name.partition(": ")
-    return (int(head.removeprefix("view ")), tail) if tail and head.startswith("view ") else (1, name)
-
-
 def to_json(value: Any) -> str:
     """Return plain data as text, the same for equal data; infinity is a number in it, NaN is refused."""
     try:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.bench.cluster import ClusterError
-from kernelbraid.bench.fitting import settings_of
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
 from kernelbraid.cli.progress import show_progress, show_search
@@ -19,6 +18,7 @@ from kernelbraid.cli.summary import print_summary, summarise
 from kernelbraid.cli.views import Views, open_views, read_views
 from kernelbraid.cli.wording import in_options, out_of_range
 from kernelbraid.datasets import DataError
+from kernelbraid.learning.settings import Settings
 
 PASSES = 2  # of a fit through landmarks over the samples: to choose them, and to express all
 
@@ -103,8 +103,13 @@ def _watch(model: Any, recipe: Recipe, *, hidden: bool) -> AbstractContextManage
     """Return what shows that a fit lives."""
     if recipe.searches:
         return show_search(recipe.name, hidden=hidden)
-    max_iter = settings_of(model)["max_iter"] if recipe.tells_steps else None
-    return show_progress(recipe.name, max_iter, hidden=hidden)
+    return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
+
+
+def _most_steps(model: Any) -> int:
+    """Return the limit of steps; a preset gives that of LKG."""
+    asked = model.get_params(deep=False)
+    return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
 
 
 def in_words(recipe: Recipe, message: str) -> str:

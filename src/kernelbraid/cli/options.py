@@ -14,14 +14,17 @@ from kernelbraid.cli.values import (
     whole_number,
     whole_number_or,
 )
-from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.kernels import BANKS, KERNELS
 from kernelbraid.kernels.banks import AUTO
+from kernelbraid.learning.settings import PRESETS
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
 SPECTRA = get_args(Spectrum)
-RECOMMENDED, PUBLISHED = PRESETS["recommended"], PRESETS["authors"]  # both presets of the paper stop alike
+RECOMMENDED, PUBLISHED = (
+    PRESETS["recommended"].learning,
+    PRESETS["authors"].learning,
+)  # both presets of the paper stop alike
 
 
 def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None) -> Any:

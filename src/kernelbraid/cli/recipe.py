@@ -9,7 +9,7 @@ from kernelbraid.bench import METHODS, Method
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.wording import option_name
 from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
-from kernelbraid.estimators.presets import PRESETS, Preset
+from kernelbraid.learning.settings import PRESETS, Settings
 
 PRECOMPUTED = "precomputed"
 PENALTY = "graph_penalty"
@@ -87,7 +87,7 @@ def choose(name: str | None, asked: Mapping[str, Any]) -> Recipe:
     if "budget" in given:
         raise Failure("--budget limits a search; add --search, or leave out --budget.", BAD_USAGE)
     if name is None:
-        name = BY_PENALTY[given.get(PENALTY, _preset(given).graph_penalty)]
+        name = BY_PENALTY[given.get(PENALTY, _preset(given).learning.graph_penalty)]
         _refuse_foreign(f"{name}, the default", FITTED[name], given, asked)
         return Recipe(name, {"n_clusters": AUTO, **given})
     method = METHODS[name]
@@ -171,7 +171,7 @@ def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {parameter: value for parameter, value in asked.items() if value is not None}
 
 
-def _preset(given: Mapping[str, Any]) -> Preset:
+def _preset(given: Mapping[str, Any]) -> Settings:
     """Return the preset that LKG would use."""
     return PRESETS[given.get("preset", inspect.signature(LKG).parameters["preset"].default)]
 

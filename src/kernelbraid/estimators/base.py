@@ -1,7 +1,5 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -11,10 +9,10 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
+from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._typing import Array
-from kernelbraid.estimators.counting import SMALLEST_PROBLEM
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
+from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
@@ -25,13 +23,11 @@ __all__ = [
     "StrOptions",
     "fit_context",
     "check_n_clusters",
-    "identities",
     "is_view_list",
     "mark_input",
     "read_cross_kernels",
     "read_kernels",
     "read_views",
-    "row_digests",
 ]
 
 FLOATS = [np.float64, np.float32]
@@ -169,33 +165,6 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
             f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) "
             "or give more samples."
         )
-
-
-def identities(arrays: Sequence[Array]) -> np.ndarray:
-    """Number the distinct samples: equal numbers for rows that agree in every array, in order of appearance."""
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(digest, len(numbers)) for digest in row_digests(arrays)])
-
-
-def row_digests(arrays: Sequence[Array]) -> list[bytes]:
-    """Return a digest of each sample, the same for rows that agree in every array."""
-    digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
-    for array in arrays:
-        for digest, key in zip(digests, _row_keys(array), strict=True):
-            digest.update(key)
-    return [digest.digest() for digest in digests]
-
-
-def _row_keys(A: Array) -> Iterable[bytes]:
-    """Return a key for each row; keys of one array have one length, or tell theirs."""
-    if not sparse.issparse(A):
-        return ((row + 0.0).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
-    A = sparse.csr_array(A, copy=True)
-    A.sum_duplicates()
-    A.eliminate_zeros()
-    cuts = A.indptr[1:-1]
-    parts = zip(np.split(A.indices, cuts), np.split(A.data, cuts), strict=True)
-    return (len(columns).to_bytes(8) + columns.tobytes() + values.tobytes() for columns, values in parts)
 
 
 def is_view_list(X: Any) -> bool:

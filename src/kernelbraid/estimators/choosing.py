@@ -8,9 +8,10 @@ from sklearn.utils.validation import check_array
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import FLOATS, check_n_clusters
 from kernelbraid.estimators.blocks import draw_seed
-from kernelbraid.estimators.counting import SMALLEST_PROBLEM
 from kernelbraid.estimators.sources import Source
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
+from kernelbraid.learning.counting import SMALLEST_PROBLEM
+from kernelbraid.learning.settings import Settings
 from kernelbraid.solvers.landmarks import draw, leverage_scores, row_slices, settle, split_views, spread
 
 DEFAULT_LANDMARKS = 500
@@ -47,7 +48,7 @@ def pick_landmarks(
     count: int,
     how: str,
     widths: tuple[int, ...],
-    settings: dict[str, Any],
+    settings: Settings,
     random_state: np.random.RandomState,
 ) -> Array:
     """Return landmarks from samples in random order, as :class:`kernelbraid.LandmarkLKG` names the ways."""
@@ -73,13 +74,13 @@ def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
         )
 
 
-def _leverages(pool: list[Array], n_pilots: int, settings: dict[str, Any]) -> np.ndarray:
+def _leverages(pool: list[Array], n_pilots: int, settings: Settings) -> np.ndarray:
     """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
     pilots = [view[:n_pilots] for view in pool]
-    banks = banks_for(settings["kernels"], pilots)
+    banks = banks_for(settings.kernels, pilots)
     bank = FittedBank.of(pilots, banks, stack_bank(pilots, banks))
     n_kernels = sum(map(len, banks))
     average = np.full(n_kernels, 1 / n_kernels)
     rows_of_pool = row_slices(pool[0].shape[0], n_pilots)
     cross = np.concatenate([bank.cross([view[rows] for view in pool], average) for rows in rows_of_pool])
-    return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings["alpha"])
+    return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings.learning.alpha)

@@ -5,16 +5,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import to_numpy
-from kernelbraid._linalg import blas_threads
 from kernelbraid.estimators.base import COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.readout import read_out
+from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
 
 UNLABELLED = -1
 # Parameters that are handed on to LKG.
@@ -161,26 +162,34 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         LKGClassifier
             The fitted classifier.
         """
-        labels = self._read_labels(y)
-        known = labels != UNLABELLED if labels.dtype.kind in "iuf" else np.ones(len(labels), dtype=bool)
-        if not known.any():
-            raise ValueError("y holds no known label, only -1; give at least one, or cluster with LKG.")
-        self.classes_, codes = np.unique(labels[known], return_inverse=True)
-        graph = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH}).fit(X)
-        n = graph.labels_.shape[0]
-        if n != len(labels):
-            raise ValueError(f"X holds {n} samples and y {len(labels)} labels; give one for each, -1 if not known.")
-        given = np.zeros((n, len(self.classes_)))
-        given[np.flatnonzero(known), codes] = 1.0
-        S = normalised_graph(to_numpy(graph.graph_))
-        with blas_threads(n, self.n_jobs):
-            self._spread = np.linalg.solve(np.eye(n) - self.spread * S, given)
-        self.label_distributions_ = np.where(known[:, None], given, self._shares(self._spread))
-        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-        self.graph_model_, self.n_features_in_ = graph, graph.n_features_in_
-        if hasattr(graph, "feature_names_in_"):
-            self.feature_names_in_ = graph.feature_names_in_
+        labels, known = self._read_labels(y)
+        model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
+        candidates = self._read(X, model, len(labels))
+        learned = model._learn(candidates, check_random_state(model.random_state))
+        reading = read_out(learned, model._readout(), random_state=check_random_state(model.random_state))
+        model._publish(candidates, model._settings(), learned, reading)
+        self.graph_model_ = model
+        self._publish(reading.placed.graph, labels, known)
+        warn_of(learned.complaint)
         return self
+
+    def _read(self, X: Any, model: LKG, n_labels: int) -> Candidates:
+        """Return the candidate kernels over samples, one for each label."""
+        candidates = model._read(X)
+        n = candidates.n_samples
+        if n != n_labels:
+            raise ValueError(f"X holds {n} samples and y {n_labels} labels; give one for each, -1 if not known.")
+        copy_features(model, self)
+        return candidates
+
+    def _publish(self, graph: Any, labels: np.ndarray, known: np.ndarray) -> None:
+        """Spread the known labels, and set the fitted attributes."""
+        self.classes_, codes = np.unique(labels[known], return_inverse=True)
+        given = np.zeros((len(labels), len(self.classes_)))
+        given[np.flatnonzero(known), codes] = 1.0
+        self._spread = spread_labels(graph, given, self.spread, self.n_jobs)
+        self.label_distributions_ = np.where(known[:, None], given, shares_of(self._spread))
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 
     def predict(self, X):
         """Return the class of samples.
@@ -213,7 +222,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._place(X)[0]
 
-    def _read_labels(self, y: Any) -> np.ndarray:
+    def _read_labels(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels, and which of them are known."""
         if y is None:
             raise ValueError("LKGClassifier requires y to be passed, but the target y is None; give -1 if unknown.")
         labels = np.asarray(y)
@@ -222,19 +232,14 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         labels = column_or_1d(labels, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        return labels
-
-    def _shares(self, spread: np.ndarray) -> np.ndarray:
-        """Return rows that sum to one; a sample that no label reaches gets even shares."""
-        totals = spread.sum(axis=1, keepdims=True)
-        even = np.full_like(spread, 1 / spread.shape[1])
-        return np.where(totals > 0, spread / np.where(totals > 0, totals, 1.0), even)
+        known = labels != UNLABELLED if labels.dtype.kind in "iuf" else np.ones(len(labels), dtype=bool)
+        if not known.any():
+            raise ValueError("y holds no known label, only -1; give at least one, or cluster with LKG.")
+        return labels, known
 
     def _place(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
         check_is_fitted(self)
         edges, places = self.graph_model_._edges_to_fitted(X)
-        degrees = to_numpy(self.graph_model_.graph_).sum(axis=1)
-        reached = edges @ (self._spread / np.sqrt(np.where(degrees > 0, degrees, 1.0))[:, None])
-        shares = self._shares(reached)
+        shares = reached_by(edges, self.graph_model_.graph_, self._spread)
         return np.where((places >= 0)[:, None], self.label_distributions_[places], shares), places

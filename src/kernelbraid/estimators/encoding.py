@@ -12,7 +12,6 @@ from scipy import sparse
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid._cluster import is_dask
 from kernelbraid.estimators.classifier import LKGClassifier
-from kernelbraid.estimators.inductive import FittedGraph
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
@@ -20,8 +19,10 @@ from kernelbraid.estimators.members import Member
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
+from kernelbraid.estimators.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.kernels import Custom, FittedBank, Gaussian, Linear, Neighbours, Polynomial, SelfTuning
 from kernelbraid.kernels.functions import Given, Pairs
+from kernelbraid.learning.extension import Extension
 from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
 from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, LandmarkExpression
@@ -38,7 +39,7 @@ MODELS: dict[str, type] = {
 PARTS: dict[str, type] = {
     part.__name__: part
     for part in (
-        *(Gaussian, Linear, Polynomial, SelfTuning, Neighbours, Given, Pairs, FittedBank, FittedGraph),
+        *(Gaussian, Linear, Polynomial, SelfTuning, Neighbours, Given, Pairs, FittedBank, Extension),
         *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
     )
 }
@@ -57,9 +58,7 @@ def member(number: int) -> str:
 
 def _names(part: type) -> list[str]:
     """Return the constructor's arguments, from which a part is made again."""
-    return (
-        ["bank", "samples", "settings", "placement"] if part is FittedGraph else [field.name for field in fields(part)]
-    )
+    return [field.name for field in fields(part) if field.init]
 
 
 class Writer:
@@ -174,10 +173,19 @@ def _refusal(value: Any, where: str) -> str:
 
 
 class Reader:
-    """Makes a model from its tree and the arrays of an archive."""
+    """Makes a model from its tree and the arrays of an archive.
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    Parameters
+    ----------
+    archive : ZipFile
+        The file.
+    version : int
+        Of its format.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, version: int) -> None:
         self._archive = archive
+        self._parts: Mapping[str, Callable[..., Any]] = {**PARTS, **(PARTS_OF_VERSION_1 if version == 1 else {})}
         self._arrays: dict[int, np.ndarray] = {}
 
     def decode(self, node: Any) -> Any:
@@ -200,10 +208,10 @@ class Reader:
                 raise ValueError(f"{name!r} is no attribute of a fit")
         model = kind(**self._decode_all(node["parameters"]))
         vars(model).update(self._decode_all(node["attributes"]))
-        return model
+        return upgrade(model)
 
     def _decode_part(self, node: Mapping[str, Any]) -> Any:
-        return _look_up(PARTS, node["class"])(**self._decode_all(node["fields"]))
+        return _look_up(self._parts, node["class"])(**self._decode_all(node["fields"]))
 
     def _decode_scalar(self, node: Mapping[str, Any]) -> Any:
         dtype = np.dtype(node["dtype"])
@@ -261,7 +269,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
         return np.frombuffer(bytearray(file.read()), dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
-def _look_up(known: Mapping[str, type], name: Any) -> type:
+def _look_up(known: Mapping[str, Callable[..., Any]], name: Any) -> Callable[..., Any]:
     """Return a class of a list by its name."""
     if name not in known:
         raise UnknownNameError(f"the class {name!r}")

@@ -1,11 +1,9 @@
 """Kernel k-means with one or several kernels as scikit-learn clusterers."""
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,8 +21,11 @@ from kernelbraid.estimators.base import (
     read_cross_kernels,
     read_views,
 )
-from kernelbraid.estimators.candidates import Candidates, publish, read_candidate, read_candidates, tell_apart
-from kernelbraid.estimators.memory import STORAGES
+from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.readout import distinct_labels
+from kernelbraid.learning.report import alternation_complaint
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
 from kernelbraid.solvers.kmeans import Rule
@@ -54,20 +55,16 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
             found = kernel_kmeans(
                 stack, self.n_clusters, rule=rule, start=self.init, n_init=self.n_init, random_state=random_state
             )
-            labels = tell_apart(found.labels, self.n_clusters, candidates.samples)
+            labels = distinct_labels(found.labels, self.n_clusters, candidates.identities)
             centres = KernelCentres.of(stack, found, labels)
-        self._fitted, self._centres = candidates.fitted, centres
-        publish(self, labels_=labels, centre_weights_=centres.V, kernel_weights_=centres.weights)
+        self._fitted, self._centres = candidates.bank, centres
+        publish(self, stack.like, labels_=labels, centre_weights_=centres.V, kernel_weights_=centres.weights)
         self.kernel_names_ = candidates.names
         self.inertia_, self.n_iter_, self.objective_ = found.inertia, found.n_iter, found.objective
-        self.status_ = str(Status.CONVERGED if found.converged else Status.MAX_ITER)
-        if not found.converged:
-            warnings.warn(
-                f"{type(self).__name__} made max_iter={self.max_iter} steps and its clusters still changed. "
-                "Raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        status = Status.CONVERGED if found.converged else Status.MAX_ITER
+        self.status_ = str(status)
+        unsettled = {"unsettled": "its clusters still changed", "max_iter": self.max_iter}
+        warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=5)
         return self
 
     def predict(self, X):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,10 +17,14 @@ from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
 from kernelbraid.estimators.blocks import draw_rows, draw_seed
 from kernelbraid.estimators.choosing import check_landmarks, draw_pool, pick_landmarks
-from kernelbraid.estimators.inductive import expression_weight
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.estimators.reading import is_precomputed, warn_of
 from kernelbraid.estimators.sources import Source, open_source, parts_of, rows_of
+from kernelbraid.learning.candidates import Views
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.learn import learn
+from kernelbraid.learning.readout import graph_of
+from kernelbraid.learning.settings import Settings
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
@@ -139,8 +144,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Landmarks.
     landmark_labels_ : ndarray of shape (n_landmarks,)
         Cluster of each landmark.
-    graph_ : ndarray of shape (n_landmarks, n_landmarks)
-        Symmetric affinity of the landmarks.
+    graph_ : csr array or ndarray of shape (n_landmarks, n_landmarks)
+        Symmetric affinity of the landmarks: sparse if `n_neighbors` is a number, dense otherwise.
     kernel_ : ndarray of shape (n_landmarks, n_landmarks)
         K, the consensus kernel of the landmarks.
     kernel_weights_ : ndarray of shape (n_kernels,)
@@ -196,7 +201,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         **{
             name: legal
             for name, legal in LKG._parameter_constraints.items()
-            if name not in ("thresholding", "storage", "memory_budget", "device")
+            if name not in ("thresholding", "storage", "memory_budget", "device", "keep_matrices")
         },
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
@@ -298,12 +303,12 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         LandmarkLKG
             The fitted estimator.
         """
-        settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
+        settings = Settings.of(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
         source = open_source(self, X, self.block_size)
         widths = self._widths(source.width)
         self.landmarks_ = self._choose(source, widths, settings, random_state)
-        self._learn(widths, settings, random_state)
+        self._learn(split_views(self.landmarks_, widths), widths, settings, random_state)
         with blas_threads(self.kernel_.shape[0], 1):
             edges = self._express(source)
             self._embed(edges, source, settings)
@@ -366,35 +371,45 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self,
         source: Source,
         widths: tuple[int, ...],
-        settings: dict[str, Any],
+        settings: Settings,
         random_state: np.random.RandomState,
     ) -> Array:
         """Return the landmarks."""
-        if isinstance(settings["kernels"], str) and settings["kernels"] == "precomputed":
+        if is_precomputed(settings.kernels):
             raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
         if not isinstance(self.landmarks, str):
             return check_landmarks(self.landmarks, source.width, self.n_clusters)
         pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
         return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state)
 
-    def _learn(self, widths: tuple[int, ...], settings: dict[str, Any], random_state: np.random.RandomState) -> None:
-        """Fit the core on the landmarks, and set what it has found."""
-        shared = set(LKG._parameter_constraints) - {"n_jobs", "n_init", "random_state"}
-        asked = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
-        views = split_views(self.landmarks_, widths)
-        core = LKG(**asked, n_init=1, random_state=random_state).fit(views if len(views) > 1 else views[0])
-        for name in ("graph_", "kernel_", "kernel_weights_", "kernel_names_", "n_clusters_", "n_clusters_evidence_"):
-            setattr(self, name, getattr(core, name))
-        self.n_iter_, self.status_, self.history_ = core.n_iter_, core.status_, core.history_
-        K = np.asarray(core.kernel_, dtype=np.float64)
+    def _learn(
+        self,
+        views: list[Array],
+        widths: tuple[int, ...],
+        settings: Settings,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Learn kernel and graph of the landmarks, and set what was found."""
+        learning = replace(settings.learning, n_jobs=None)  # that of the parameters counts blocks
+        candidates = Views(views).pose(settings.kernels, stored=not learning.is_kernel_fixed)
+        options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
+        learned = learn(candidates, learning, random_state=random_state, **options)
+        counts = count_if_asked(candidates, self.n_clusters, random_state=random_state)
+        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        self.graph_, self.kernel_ = graph_of(learned, settings.readout), np.asarray(learned.K)
+        self.kernel_weights_, self.kernel_names_ = learned.weights, candidates.names
+        self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
+        assert candidates.bank is not None  # landmarks are samples
         self._expression = LandmarkExpression(
-            core._fitted.bank,
-            np.asarray(core.kernel_weights_, dtype=np.float64),
-            Expression.of(K, expression_weight(settings), None, "learned"),
+            candidates.bank,
+            np.asarray(learned.weights, dtype=np.float64),
+            Expression.of(self.kernel_.astype(np.float64), learning.expression_weight, None, "learned"),
             None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
-            settings["edge_weights"],
+            settings.readout.edge_weights,
             widths,
         )
+        warn_of(learned.complaint, stacklevel=5)
 
     def _express(self, source: Source) -> Parts[Edges]:
         """Return the edges of all samples to landmarks, kept if they are few."""
@@ -402,21 +417,21 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         few = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
         return edges.keep() if few else edges
 
-    def _embed(self, edges: Parts[Edges], source: Source, settings: dict[str, Any]) -> None:
+    def _embed(self, edges: Parts[Edges], source: Source, settings: Settings) -> None:
         """Sum the bipartite graph over all samples, and place them by it."""
         reduction = edges.map(Reduction.of).total()
         check_n_clusters(self.n_clusters_, source.n_samples or 0)  # now all of them were counted
-        self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings["embedding"])
+        self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings.readout.embedding)
         self.singular_values_ = self._placement.values
         self.embedding_ = edges.map(self._placement.place).keep().array(self.n_clusters_, np.float32)
 
-    def _cluster(self, settings: dict[str, Any], random_state: np.random.RandomState) -> None:
+    def _cluster(self, settings: Settings, random_state: np.random.RandomState) -> None:
         """Find centres on a part of the samples, and improve them on all."""
         part = np.sort(draw_rows(self.embedding_.shape[0], SUBSAMPLE, draw_seed(random_state)))
         centres = find_centres(
             rows_of(self.embedding_, part),
             self.n_clusters_,
-            n_init=settings["n_init"],
+            n_init=settings.readout.n_init,
             by_distance=self.restart_score == "distance",
             random_state=random_state,
         )

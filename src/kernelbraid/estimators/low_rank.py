@@ -1,8 +1,7 @@
 """LKG as a scikit-learn clusterer."""
 
 import math
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,23 +9,23 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context
-from kernelbraid.estimators.candidates import cluster_graph, count_components, graph_of, publish, read_candidates
-from kernelbraid.estimators.counting import count_clusters, kernel_graphs
-from kernelbraid.estimators.inductive import FittedGraph, InductiveMixin
-from kernelbraid.estimators.memory import STORAGES
-from kernelbraid.estimators.outcome import History, Outcome
-from kernelbraid.estimators.presets import PRESETS
-from kernelbraid.kernels import KernelStack
-from kernelbraid.solvers import low_rank
-from kernelbraid.solvers.fixed_kernel import solve_fixed
-from kernelbraid.solvers.iterate import Solution
+from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.inductive import InductiveMixin
+from kernelbraid.estimators.reading import as_published, check_memory, is_precomputed, publish, read_samples, warn_of
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.extension import Extension
+from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, STORAGES, WORKING_MATRICES
+from kernelbraid.learning.readout import Reading, read_out
+from kernelbraid.learning.settings import PRESETS, PULLS, Readout, Settings
+from kernelbraid.solvers.extension import Placement
+from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
 from kernelbraid.solvers.thresholding import ROUTES
 
-# Factor of Tr(K H_i) in the weights' problem, Eq. (14).
-PULLS = {"projection": 2.0, "printed": 0.5}
+# Matrices of n_samples x n_samples that are published on request.
+MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")
 
 
 class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
@@ -112,6 +111,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         Restarts of k-means. Recommended: 20; published: 100.
     restart_score : {"inertia", "distance"}, default="inertia"
         The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    keep_matrices : bool, default=None
+        Publish ``coefficients_``, ``auxiliary_graph_`` and ``kernel_``, too, three dense matrices of n_samples x
+        n_samples. Recommended: no; published: yes.
     max_iter : int, default=None
         Largest number of steps of the solver. All presets: 200.
     tol : float, default=None
@@ -131,10 +133,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         PyTorch device to compute on, such as ``"cuda"``; results come back as NumPy arrays. If None, the input
         decides: PyTorch tensors are used where they are, and results are tensors beside them.
     n_jobs : int, default=None
-        Threads of BLAS during the fit. If None: one below 1000 samples, where more do not help; above, its own
-        setting stands (``OMP_NUM_THREADS`` and the like). PyTorch has its own, ``torch.set_num_threads``.
+        Threads of BLAS during the fit, and processes while the number of clusters is chosen. If None: one process, and
+        one thread below 1000 samples, where more do not help; above, its own setting stands (``OMP_NUM_THREADS`` and
+        the like). PyTorch has its own, ``torch.set_num_threads``.
     record_objective : bool, default=False
-        Record the objective in ``history_`` (costs one or two singular value decompositions a step).
+        Record the objective in ``history_`` (costs one or two singular value decompositions per step).
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``mu``,
         ``kernel_change``, ``graph_residual`` and ``kernel_residual``. Returning True ends the iteration there.
@@ -151,17 +154,17 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the mean adjusted
         mutual information between the clusters of two graphs; their mean ``modularity`` and ``eigengap``. None if the
         number was given.
-    graph_ : ndarray of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered.
+    graph_ : csr array or ndarray of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered: sparse if `n_neighbors` is a number, dense otherwise.
     n_components_ : int
         Connected components of the graph. More than clusters, and some of them were joined; as many or fewer is
         common, and no fault.
     coefficients_ : ndarray of shape (n_samples, n_samples)
-        Z: column j expresses sample j by the others.
+        Z: column j expresses sample j by the others. With ``keep_matrices=True``.
     auxiliary_graph_ : ndarray of shape (n_samples, n_samples)
-        J, the copy of Z that carries the penalty.
+        J, the copy of Z that carries the penalty; Z itself if one linear system gives it. With ``keep_matrices=True``.
     kernel_ : ndarray of shape (n_samples, n_samples)
-        K, the consensus kernel; the average of the candidates if it is not learned.
+        K, the consensus kernel; the average of the candidates if it is not learned. With ``keep_matrices=True``.
     kernel_weights_ : ndarray of shape (n_kernels,)
         Weight of each candidate; not negative, sum 1. All alike if the kernel is not learned; otherwise candidates that
         are nearly the same matrix share theirs.
@@ -189,8 +192,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     Notes
     -----
     One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W; for Z and J alone
-    if K stays, and for Z alone, exactly, if the penalty is squared as well. Memory is about 11 matrices of
-    n_samples x n_samples, plus n_kernels of them when stored or one a view when lazy; time is O(n_samples^3) a step.
+    if K stays, and for Z alone, exactly, if the penalty is squared as well: that takes about 3 matrices of n_samples x
+    n_samples and one per view. Otherwise memory is about 11 such matrices, plus n_kernels of them when stored or one
+    per view when lazy. Time is O(n_samples^3) per step.
     X is used as it is: scale it first if its features have different units.
 
     References
@@ -211,7 +215,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar = {
         "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
-        "graph_penalty": [StrOptions(set(low_rank.GRAPH_PENALTIES)), None],
+        "graph_penalty": [StrOptions(set(GRAPH_PENALTIES)), None],
         **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "mu")},
         "gamma": [Interval(Real, 0, None, closed="neither"), Options(Real, {math.inf}), None],
         "mu_growth": [Interval(Real, 1, None, closed="left"), None],
@@ -223,6 +227,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "restart_score": [StrOptions({"inertia", "distance"})],
+        "keep_matrices": ["boolean", None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "thresholding": [StrOptions(set(ROUTES))],
@@ -256,6 +261,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         embedding=None,
         n_init=None,
         restart_score="inertia",
+        keep_matrices=None,
         max_iter=None,
         tol=None,
         thresholding="auto",
@@ -285,6 +291,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.embedding = embedding
         self.n_init = n_init
         self.restart_score = restart_score
+        self.keep_matrices = keep_matrices
         self.max_iter = max_iter
         self.tol = tol
         self.thresholding = thresholding
@@ -297,11 +304,15 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernels == "precomputed"
-        tags.input_tags.three_d_array = self.kernels == "precomputed"
-        return tags
+        return mark_input(super().__sklearn_tags__(), self.kernels)
+
+    def __getattr__(self, name):
+        if name in MATRICES and "labels_" in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} does not keep {name}, which has n_samples x n_samples entries, unless it is "
+                "asked to; fit it with keep_matrices=True."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
@@ -320,30 +331,74 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         LKG
             The fitted estimator.
         """
-        settings = PRESETS[self.preset].resolve(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
-        candidates = read_candidates(self, X, settings["kernels"], storage=self.storage)
-        samples, self.kernel_names_ = candidates.samples, candidates.names
-        problem = self._problem(candidates.stack, settings)
-        history = History(self.callback, partial(low_rank.objective, problem) if self.record_objective else None)
-        solve = solve_fixed if math.isinf(settings["gamma"]) else low_rank.solve
-        solution = solve(
-            problem,
-            self._start(candidates.stack, settings, random_state),
-            graph=settings["graph_from"],
-            max_iter=settings["max_iter"],
-            tol=settings["tol"],
-            route=self.thresholding,
-            threads=self.n_jobs,
-            watch=history,
-        )
-        outcome = Outcome.of(solution, problem, history, settings)
-        self._count(candidates.stack, random_state)
-        self._fitted = FittedGraph(candidates.fitted, samples, settings)
-        del problem, candidates  # the embedding needs their memory
-        self._publish(solution, history, settings, random_state, samples)
-        outcome.warn()
+        candidates = self._read(X)
+        learned = self._learn(candidates, random_state)
+        counts = count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=self.n_jobs)
+        readout = self._readout() if counts is None else replace(self._readout(), n_clusters=counts.best)
+        reading = read_out(learned, readout, random_state=random_state)
+        self._publish(candidates, self._settings(), learned, reading, counts)
+        warn_of(learned.complaint)
         return self
+
+    def _settings(self) -> Settings:
+        """Return what the parameters mean."""
+        return Settings.of(self.get_params(deep=False))
+
+    def _readout(self) -> Readout:
+        """Return how the graph is read out."""
+        return self._settings().readout
+
+    def _read(self, X: Any) -> Candidates:
+        """Check the samples, and pose the kernels over them; none is kept where their average is all that is needed."""
+        settings = self._settings()
+        kernels, fixed = settings.kernels, settings.learning.is_kernel_fixed and self.storage == "auto"
+        samples = read_samples(self, X, precomputed=is_precomputed(kernels))
+        working = CLOSED_FORM_MATRICES if settings.learning.is_closed_form else WORKING_MATRICES
+        storage = "lazy" if fixed else self.storage
+        stored = check_memory(self, samples, kernels, storage=storage, working=working)
+        return samples.pose(kernels, stored=stored and not fixed)
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState) -> LearnedGraph:
+        """Learn the graph, with the kernel if somebody will ask for it: new samples do if it is not theirs to form."""
+        settings = self._settings()
+        keep = settings.keep_matrices or candidates.bank is None
+        options: dict[str, Any] = {"callback": self.callback, "keep_kernel": keep}
+        return learn(candidates, settings.learning, random_state=random_state, **options)
+
+    def _publish(
+        self,
+        candidates: Candidates,
+        settings: Settings,
+        learned: LearnedGraph,
+        reading: Reading,
+        counts: Counts | None = None,
+    ) -> None:
+        """Set the fitted attributes, and what new samples need."""
+        placed, like = reading.placed, candidates.stack.like
+        publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
+        publish(self, like, kernel_weights_=learned.weights)
+        for name in set(MATRICES) & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        if settings.keep_matrices:
+            publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
+        self._fitted = self._extension(candidates, settings, learned, reading)
+        self.kernel_names_, self.n_components_ = candidates.names, placed.n_components
+        self.n_clusters_ = int(placed.embedding.shape[1])
+        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
+
+    def _extension(
+        self, candidates: Candidates, settings: Settings, learned: LearnedGraph, reading: Reading
+    ) -> Extension:
+        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
+
+        def here(A: Array | None) -> Array | None:
+            return None if A is None else as_published(self, candidates.stack.like, A)
+
+        placement = Placement.of(reading.placed.graph, reading.placed.vectors, settings.readout.embedding)
+        placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
+        return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
     def _instead(self, shapes: list[tuple[int, int]]) -> str | None:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
@@ -354,73 +409,3 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         widths = [width for _, width in shapes]
         call = f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500, view_widths={widths})"
         return f"{call}.fit(np.hstack(X))"
-
-    def _problem(self, kernels: KernelStack, settings: dict[str, Any]) -> low_rank.LowRankProblem:
-        return low_rank.LowRankProblem(
-            kernels=kernels,
-            R=kernels.factor(),
-            alpha=settings["alpha"],
-            beta=settings["beta"],
-            gamma=settings["gamma"],
-            penalty=low_rank.GRAPH_PENALTIES[settings["graph_penalty"]],
-            growth=settings["mu_growth"],
-            pull=PULLS[settings["weights_problem"]],
-        )
-
-    def _start(
-        self, kernels: KernelStack, settings: dict[str, Any], random_state: np.random.RandomState
-    ) -> Callable[[], low_rank.LowRankState]:
-        """Return a function that makes the starting point anew, the same one every time."""
-        graph = None
-        if settings["graph_start"] == "random":
-            # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
-            n = kernels.n_samples
-            graph = random_state.random_sample((n, n)) / n
-        scale = 1.0 if settings["kernel_start"] == "average" else 1 / kernels.n_kernels
-        return partial(low_rank.starting_point, kernels, settings["mu"], graph=graph, kernel_scale=scale)
-
-    def _count(self, kernels: KernelStack, random_state: np.random.RandomState) -> None:
-        """Set the number of clusters, chosen if it is not given."""
-        self.n_clusters_, self.n_clusters_evidence_ = self.n_clusters, None
-        if self.n_clusters == "auto":
-            with blas_threads(kernels.n_samples, self.n_jobs):
-                counts = count_clusters(kernel_graphs(kernels), random_state=random_state)
-            self.n_clusters_, self.n_clusters_evidence_ = counts.best, counts.columns()
-
-    def _publish(
-        self,
-        solution: Solution[low_rank.LowRankState],
-        history: History,
-        settings: dict[str, Any],
-        random_state: np.random.RandomState,
-        samples: list[Array],
-    ) -> None:
-        """Cluster the graph and set the fitted attributes."""
-        state = solution.state
-        Z, J, K, g = state.Z, state.J, state.K, state.g
-        state.give_up()
-        coefficients = J if settings["graph_from"] == "J" else Z
-        graph = graph_of(coefficients, settings["n_neighbors"], settings["edge_weights"])
-        vectors, embedding, found = cluster_graph(
-            graph,
-            self.n_clusters_,
-            spectrum=settings["embedding"],
-            n_init=settings["n_init"],
-            restart_score=self.restart_score,
-            random_state=random_state,
-            samples=samples,
-            threads=self.n_jobs,
-        )
-        publish(
-            self,
-            coefficients_=Z,
-            auxiliary_graph_=J,
-            kernel_=K,
-            graph_=graph,
-            embedding_=embedding,
-            labels_=found.labels,
-            kernel_weights_=g,
-        )
-        self._fitted.settle(self.graph_, vectors)
-        self.n_components_ = count_components(graph)
-        self.n_iter_, self.status_, self.history_ = solution.n_iter, str(solution.status), history.columns()

@@ -1,25 +1,33 @@
-"""The settings that a search has tried: fitted, scored without labels, and explained in sentences."""
+"""The settings that a search tries: checked, fitted over shared kernels, scored without labels, and explained."""
 
 import time
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.reading import is_precomputed
+from kernelbraid.kernels import resolve_bank
+from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.counting import Counts
+from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.parallel import each
+from kernelbraid.learning.readout import Reading, cluster, read_out
+from kernelbraid.learning.settings import Settings
 from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
+from kernelbraid.solvers.status import Status
 
 DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
 HIGH, LOW = 0.6, 0.3  # mean agreement of the settings above, and below which a sentence says so
 ALIKE = 1e-6  # largest difference, relative to the largest entry, of kernels that are the same
-SOUND = ("converged", "max_iter", "stopped")
 
 
 @dataclass
@@ -35,31 +43,131 @@ class Member:
     graph: Any = None  # sparse, if it is kept
 
 
-class Reference:
-    """What all members are compared by: above all the mean of their kernels, so that none judges for itself.
+@dataclass(frozen=True)
+class Tryout:
+    """A setting that is to be tried: the estimator that would be fitted, and what its parameters mean."""
+
+    params: dict[str, Any]
+    model: LKG
+    settings: Settings
+
+    @property
+    def bank(self) -> str:
+        """What tells the kernels of settings apart."""
+        return repr(self.settings.kernels)
+
+    def with_count(self, counts: Counts | None) -> "Tryout":
+        """Return the setting with the number of clusters that was chosen, if it leaves it open."""
+        if counts is None or self.settings.readout.n_clusters != "auto":
+            return self
+        readout = replace(self.settings.readout, n_clusters=counts.best)
+        model = clone(self.model).set_params(n_clusters=counts.best)
+        return Tryout(self.params, model, replace(self.settings, readout=readout))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of a tryout."""
+
+    tryout: Tryout
+    candidates: Candidates
+    learned: LearnedGraph  # with a kernel at most
+    reading: Reading
+    seconds: float
+
+    def with_restarts(self, n_init: int, seed: int) -> "Attempt":
+        """Return the same graph, clustered again with other restarts of k-means."""
+        settings = replace(self.tryout.settings, readout=replace(self.tryout.settings.readout, n_init=n_init))
+        tryout = Tryout(self.tryout.params, clone(self.tryout.model).set_params(n_init=n_init), settings)
+        reading = cluster(self.reading.placed, settings.readout, random_state=np.random.RandomState(seed))
+        return replace(self, tryout=tryout, reading=reading)
+
+    def publish(self) -> LKG:
+        """Return the estimator with what was learned: fitted, though nobody called its ``fit``."""
+        self.tryout.model._publish(self.candidates, self.tryout.settings, self.learned, self.reading)
+        return self.tryout.model
+
+
+def check_tryouts(base: LKG, candidates: Sequence[Mapping[str, Any]]) -> list[Tryout]:
+    """Return the settings of all candidates, or name the first that no fit can have, before anything is computed."""
+    if not candidates:
+        raise ValueError("candidates is an empty list; give at least one dict of parameters of LKG.")
+    return [_check_tryout(base, params, f"candidates[{number}]") for number, params in enumerate(candidates)]
+
+
+def _check_tryout(base: LKG, params: Any, where: str) -> Tryout:
+    if not isinstance(params, Mapping):
+        raise ValueError(f"{where}={params!r} is no dict; give parameters of LKG by their names.")
+    known = base.get_params(deep=False)
+    foreign = next((name for name in params if name not in known), None)
+    if foreign is not None:
+        raise ValueError(f"{where} sets {foreign!r}, which is no parameter of LKG; it has {', '.join(sorted(known))}.")
+    model = clone(base).set_params(**params)
+    try:
+        model._validate_params()
+        if "kernels" in params and model.kernels not in (None, "auto") and not is_precomputed(model.kernels):
+            _check_bank(model.kernels)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if is_precomputed(model.kernels) != is_precomputed(base.kernels):
+        asked = "kernels of its own" if is_precomputed(base.kernels) else "'precomputed' kernels"
+        raise ValueError(f"{where} asks for {asked}, and the search was given others; leave out its 'kernels'.")
+    given = {**model.get_params(deep=False), "keep_matrices": bool(model.keep_matrices)}
+    return Tryout(dict(params), model, Settings.of(given))
+
+
+def _check_bank(kernels: Any) -> None:
+    """Refuse what is no bank, nor a list with one for each view."""
+    if not isinstance(kernels, str) and kernels and all(isinstance(bank, str | list | tuple) for bank in kernels):
+        for bank in kernels:
+            resolve_bank(bank)
+        return
+    resolve_bank(kernels)
+
+
+class Banks:
+    """Candidate kernels over the same samples: each bank is posed once, and its average kept if there is room.
 
     Parameters
     ----------
-    keep_graphs : bool, default=False
-        Whether the graphs of the members will be needed.
+    samples : Views or GivenKernels
+        Checked samples.
+    is_shared : bool
+        Whether average kernels are kept for the next setting with the same bank.
     """
 
-    def __init__(self, keep_graphs: bool = False) -> None:
-        self.keep_graphs = keep_graphs
+    def __init__(self, samples: Views | GivenKernels, *, is_shared: bool) -> None:
+        self.samples, self.is_shared = samples, is_shared
+        self._posed: dict[tuple[str, bool], Candidates] = {}
+
+    def pose(self, tryout: Tryout) -> Candidates:
+        """Return the candidates of a setting; kernels whose weights are learned are stored."""
+        stored = not tryout.settings.learning.is_kernel_fixed
+        key = (tryout.bank, stored)
+        if key not in self._posed:
+            kernels = tryout.settings.kernels
+            self._posed[key] = self.samples.pose(kernels, stored=stored, is_shared=self.is_shared and not stored)
+        return self._posed[key]
+
+
+class Reference:
+    """What all members are compared by: the mean of their kernels, so that none judges for itself."""
+
+    def __init__(self) -> None:
         self.total: Any = 0.0
         self.seen: set[str] = set()
-        self.n_features = 0
         self._first: Any = None
         self._differs = False
 
-    def add(self, name: str, K: NDArray[np.float64]) -> None:
+    def add(self, name: str, form: Callable[[], Any]) -> None:
         """Take a kernel in, once under each name."""
         if name in self.seen:
             return
         self.seen.add(name)
+        K = to_numpy(form())
         self.total = self.total + K
         if self._first is None:
-            self._first = K
+            self._first = K.copy()
         elif not self._differs:
             self._differs = not np.allclose(K, self._first, rtol=0, atol=ALIKE * float(np.abs(self._first).max()))
 
@@ -73,30 +181,74 @@ class Reference:
         return np.asarray(self.total / len(self.seen))
 
 
-def fit_member(model: LKG, params: dict[str, Any], X: Any, reference: Reference) -> Member:
-    """Fit a setting, and take in what its scores need."""
+def attempt(candidates: Candidates, settings: Settings, seed: int) -> tuple[LearnedGraph, Reading, float]:
+    """Learn and read out one setting; of its matrices a kernel stays that new samples or the user will ask for."""
     started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is in the status
-        model.fit(X)
-    labels, graph = to_numpy(model.labels_), to_numpy(model.graph_)
-    reference.add(" + ".join(model.kernel_names_), to_numpy(model.kernel_))
-    reference.n_features = model.n_features_in_
-    member = Member(params, labels, model.status_, time.perf_counter() - started)
+    random_state = np.random.RandomState(seed)
+    keep = settings.keep_matrices or candidates.bank is None
+    learned = learn(candidates, settings.learning, random_state=random_state, keep_kernel=keep)
+    reading = read_out(learned, settings.readout, random_state=random_state)
+    if not settings.keep_matrices:
+        kernel = learned.K if keep or not settings.learning.is_kernel_fixed else None
+        learned = replace(learned, Z=None, J=None, K=kernel)
+    return learned, reading, time.perf_counter() - started
+
+
+def attempts(tryouts: Iterable[Tryout], banks: Banks, seed: int, n_jobs: int | None) -> Iterator[Attempt]:
+    """Yield what becomes of the settings, in their order, in this process or in several."""
+    waiting: list[tuple[Tryout, Candidates]] = []
+
+    def tasks() -> Iterator[tuple[Candidates, Settings, int]]:
+        for tryout in tryouts:
+            waiting.append((tryout, banks.pose(tryout)))
+            candidates = waiting[-1][1]
+            if candidates.is_shared:
+                candidates.average()  # once, here: processes would form it again and again
+            yield candidates, tryout.settings, seed
+
+    for learned, reading, seconds in each(attempt, tasks(), n_jobs):
+        tryout, candidates = waiting.pop(0)
+        yield Attempt(tryout, candidates, learned, reading, seconds)
+
+
+def score_attempts(found: Sequence[Attempt], *, keep_graphs: bool) -> tuple[list[Member], Reference]:
+    """Return the settings with their scores, and what they were compared by."""
+    members = [member_of(attempt, keep_graph=keep_graphs) for attempt in found]
+    reference = Reference()
+    for attempt in found:
+        fixed = attempt.tryout.settings.learning.is_kernel_fixed
+        form = attempt.candidates.average if fixed else partial(getattr, attempt.learned, "K")
+        reference.add(" + ".join(attempt.candidates.names), form)
+    sound = [member for member in members if not member.fault]
+    score_members(sound, reference.kernel())
+    return members, reference
+
+
+def best_of(members: Sequence[Member]) -> int:
+    """Return the place of the sound setting with the largest score; the first one if none is sound."""
+    scores = [-np.inf if member.fault else member.scores["score"] for member in members]
+    return int(np.argmax(scores))
+
+
+def member_of(attempt: Attempt, *, keep_graph: bool) -> Member:
+    """Return what a search keeps of a setting, with those scores that need no other."""
+    labels, placed = attempt.reading.labels, attempt.reading.placed
+    member = Member(attempt.tryout.params, labels, str(attempt.learned.status), attempt.seconds)
+    graph = placed.graph if sparse.issparse(placed.graph) else to_numpy(placed.graph)
     member.scores = {
         "modularity": modularity(graph, labels),
         "balance": balance(labels),
-        "components": float(model.n_components_),
+        "components": float(placed.n_components),
     }
     member.fault = _fault(member)
-    if reference.keep_graphs:
+    if keep_graph:
         member.graph = sparse.csr_array(graph)
     return member
 
 
 def _fault(member: Member) -> str:
     """Say why a setting cannot be chosen, nothing if it can."""
-    if member.status not in SOUND:
+    if not Status(member.status).is_sound:
         return f"the fit ended with {member.status}"
     sizes = np.bincount(member.labels)
     if len(sizes) > 2 and sizes.max() > DOMINANT * sizes.sum():

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._files import write_whole
 from kernelbraid.estimators.encoding import MODELS, Reader, UnknownNameError, Writer, member
 
-FORMAT, VERSION = "kernelbraid model", 1  # a reader takes one version; another one is refused with what to install
+FORMAT, VERSION = "kernelbraid model", 2
+READABLE = (1, 2)  # other versions are refused with what to install
 TREE = "model.json"  # the member that names the others
 # What a damaged file makes NumPy, zipfile, json and our own classes raise.
 DAMAGE = (
@@ -130,7 +131,7 @@ def load_model(path: str | PathLike[str]) -> Any:
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise _RefusedError(NO_MODEL.format(path))  # ours are not compressed: they cannot grow when read
             header = _read_header(archive, path)
-            model = Reader(archive).decode(header["model"])
+            model = Reader(archive, header["version"]).decode(header["model"])
         check_is_fitted(model)
         return model
     except _RefusedError as error:
@@ -173,9 +174,9 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     header = json.loads(archive.read(TREE)) if TREE in archive.namelist() else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _RefusedError(NO_MODEL.format(path))
-    if header.get("version") != VERSION:
+    if header.get("version") not in READABLE:
         raise _RefusedError(
             f"{path} has version {header.get('version')} of the model format, and kernelbraid {_our_version()} reads "
-            f"version {VERSION}; install {_writer(header)}, which wrote it."
+            f"versions up to {VERSION}; install {_writer(header)}, which wrote it."
         )
     return header

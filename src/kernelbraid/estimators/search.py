@@ -2,28 +2,41 @@
 
 import math
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
-from kernelbraid.estimators.candidates import cluster_graph, count_components
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.members import Member, Reference, explain, fit_member, score_members
-from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.estimators.members import (
+    Attempt,
+    Banks,
+    Member,
+    Tryout,
+    attempts,
+    best_of,
+    check_tryouts,
+    explain,
+    score_attempts,
+)
+from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
 from kernelbraid.kernels import BANKS
+from kernelbraid.learning.candidates import GivenKernels, Views
+from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.identity import identities, row_digests
+from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
+from kernelbraid.learning.readout import cluster, place_graph
+from kernelbraid.learning.settings import Settings
 from kernelbraid.ops.refinement import average_graphs
 
 # Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
 ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
-#: What all candidates have in common: a fixed kernel, a graph in closed form, its ten strongest edges a sample.
+#: What all candidates have in common: a fixed kernel, a graph in closed form, the ten strongest edges of each sample.
 COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
 
 
@@ -83,7 +96,8 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fits, as for :class:`LKG`.
+        Processes that try settings, each with one thread of BLAS. If None, one process, with threads as :class:`LKG`
+        has them. The result does not depend on it.
     callback : callable, default=None
         ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
         ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.
@@ -109,7 +123,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     n_components_ : int
         Connected components of the graph of the chosen setting.
     results_ : pandas DataFrame
-        One row a setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
+        One row per setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
         pandas.
     why_ : list of str
         What was tried, what was chosen, and how far it can be trusted.
@@ -188,41 +202,23 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         LKGSearch
             The fitted search.
         """
-        started = time.perf_counter()
-        precomputed = self.kernels == "precomputed"
-        candidates = default_candidates(precomputed) if self.candidates is None else list(self.candidates)
-        if not candidates:
-            raise ValueError("candidates is an empty list; give at least one dict of parameters of LKG.")
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        base = self._base(precomputed, seed)
-        self._count(base, X)
-        reference = Reference(keep_graphs=self.result == "consensus")
-        members = list(self._try(base, candidates, X, reference, started))
-        self.n_features_in_ = reference.n_features
-        sound = [member for member in members if not member.fault]
-        score_members(sound, reference.kernel())
-        best = max(sound, key=lambda member: member.scores["score"]) if sound else members[0]
-        self.best_index_ = members.index(best)
-        self.best_params_ = dict(best.params)
-        self.best_estimator_ = clone(base).set_params(**best.params)
-        if self.n_init is not None:
-            self.best_estimator_.set_params(n_init=self.n_init)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the same fit as before; why_ tells how it ended
-            self.best_estimator_.fit(X)
-        self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
-        self.candidate_labels_ = np.stack([member.labels for member in members])
-        self._members = members
-        self.why_ = explain(members, best, len(candidates), time.perf_counter() - started, reference.all_alike)
-        if self.result == "consensus" and len(sound) > 1:
-            self._join(sound, seed)
-        if not sound:
-            warnings.warn(f"LKGSearch: {self.why_[0]} {self.why_[-1]}", ConvergenceWarning, stacklevel=2)
+        started, seed = time.perf_counter(), self._draw_seed()
+        tryouts = check_tryouts(self._base(seed), self._candidates())
+        samples = read_samples(self, X, precomputed=self.kernels == "precomputed")
+        banks = Banks(samples, is_shared=self._may_share(samples, tryouts))
+        counts = self._count(banks, seed)
+        found = self._try([tryout.with_count(counts) for tryout in tryouts], banks, seed, started)
+        members, reference = score_attempts(found, keep_graphs=self.result == "consensus")
+        best = best_of(members)
+        self._publish(members, found[best], counts, seed)
+        self.why_ = explain(members, members[best], len(tryouts), time.perf_counter() - started, reference.all_alike)
+        self._join(members, seed)
+        self._warn(members)
         return self
 
     @property
     def results_(self):
-        """One row a setting."""
+        """One row per setting."""
         try:
             import pandas as pd
         except ImportError:
@@ -239,59 +235,104 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         ]
         return pd.DataFrame(rows)
 
-    def _join(self, sound: Sequence[Member], seed: int) -> None:
-        """Cluster the average of the graphs of the better half."""
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _base(self, seed: int) -> LKG:
+        """Return the estimator that the candidates change; in several processes each has one thread."""
+        threads = self.n_jobs if self.n_jobs is None else 1
+        base = LKG(self.n_clusters, **COMMON, memory_budget=self.memory_budget, device=self.device, n_jobs=threads)
+        return base.set_params(random_state=seed, kernels=self._bank())
+
+    def _bank(self) -> str:
+        """Return the kernels of a setting that names none."""
+        return "precomputed" if self.kernels == "precomputed" else "auto"
+
+    def _candidates(self) -> Sequence[Mapping[str, Any]]:
+        return default_candidates(self.kernels == "precomputed") if self.candidates is None else list(self.candidates)
+
+    def _may_share(self, samples: Views | GivenKernels, tryouts: Sequence[Tryout]) -> bool:
+        """Refuse settings for which there is no room; tell whether the average of every bank can be kept as well."""
+        fixed: dict[str, Tryout] = {}
+        for tryout in tryouts:
+            if tryout.settings.learning.is_kernel_fixed:
+                fixed[tryout.bank] = tryout
+            self._check_memory(samples, tryout)
+        try:
+            return bool(fixed) and self._check_memory(samples, next(iter(fixed.values())), n_kept=len(fixed))
+        except MemoryError:
+            return False
+
+    def _check_memory(self, samples: Views | GivenKernels, tryout: Tryout, n_kept: int = 0) -> bool:
+        learning = tryout.settings.learning
+        working = (CLOSED_FORM_MATRICES if learning.is_closed_form else WORKING_MATRICES) + n_kept
+        storage = "lazy" if learning.is_kernel_fixed else "stored"
+        check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
+        return True
+
+    def _count(self, banks: Banks, seed: int) -> Counts | None:
+        """Choose the number of clusters if it is not given, once for all settings."""
+        if self.n_clusters != "auto":
+            return None
+        candidates = banks.samples.pose(self._bank())
+        return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=self.n_jobs)
+
+    def _try(self, tryouts: Sequence[Tryout], banks: Banks, seed: int, started: float) -> list[Attempt]:
+        """Fit settings until the budget is spent, the callback says so, or the user interrupts."""
+        fits, seconds = self._limits(len(tryouts))
+        found: list[Attempt] = []
+
+        def in_time() -> Iterator[Tryout]:
+            for tryout in tryouts[:fits]:
+                longest = max((attempt.seconds for attempt in found), default=0.0)
+                if found and time.perf_counter() - started + longest > seconds:
+                    return
+                yield tryout
+
+        running = attempts(in_time(), banks, seed, self.n_jobs)
+        try:
+            for attempt in running:
+                found.append(attempt)
+                progress = SearchProgress(len(found), fits, time.perf_counter() - started, attempt.tryout.params)
+                if self.callback is not None and self.callback(progress):
+                    break
+        except KeyboardInterrupt:
+            if not found:
+                raise
+        return found
+
+    def _publish(self, members: list[Member], best: Attempt, counts: Counts | None, seed: int) -> None:
+        """Set what was found; the chosen setting is clustered again if it is to have other restarts."""
+        if self.n_init is not None:
+            best = best.with_restarts(self.n_init, seed)
+        self.best_index_ = next(i for i, member in enumerate(members) if member.params is best.tryout.params)
+        self.best_params_ = dict(best.tryout.params)
+        self.best_estimator_ = best.publish()
+        copy_features(self, self.best_estimator_)
+        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
+        self.candidate_labels_ = np.stack([member.labels for member in members])
+        self._members = members
+
+    def _join(self, members: Sequence[Member], seed: int) -> None:
+        """Cluster the average of the graphs of the better half, if that is asked for."""
+        sound = [member for member in members if not member.fault]
+        if self.result != "consensus" or len(sound) < 2:
+            return
         better = sorted(sound, key=lambda member: -member.scores["score"])[: (len(sound) + 1) // 2]
-        graph = average_graphs([member.graph.toarray() for member in better])
-        _, _, found = cluster_graph(
-            graph,
-            self.n_clusters_,
-            spectrum="largest",
-            n_init=PRESETS["recommended"].n_init if self.n_init is None else self.n_init,
-            restart_score="inertia",
-            random_state=check_random_state(seed),
-            samples=[graph],
-            threads=self.n_jobs,
-        )
-        self.labels_, self.n_components_ = found.labels, count_components(graph)
+        given = {"n_clusters": self.n_clusters_, "n_jobs": self.n_jobs, "n_init": self.n_init}
+        readout = Settings.of({"preset": COMMON["preset"], **given}).readout
+        graph = average_graphs([member.graph for member in better])
+        placed = place_graph(graph, readout, identities(row_digests([graph])))
+        reading = cluster(placed, readout, random_state=check_random_state(seed))
+        self.labels_, self.n_components_ = reading.labels, placed.n_components
         self.why_.append(f"The labels are those of a consensus: the average of the graphs of {len(better)} settings.")
 
-    def _base(self, precomputed: bool, seed: int) -> LKG:
-        """Return the estimator that the candidates change."""
-        base = LKG(self.n_clusters, **COMMON, memory_budget=self.memory_budget, device=self.device, n_jobs=self.n_jobs)
-        return base.set_params(random_state=seed, kernels="precomputed" if precomputed else "auto")
-
-    def _count(self, base: LKG, X: Any) -> None:
-        """Choose the number of clusters if it is not given, and tell the estimator that the candidates change."""
-        self.n_clusters_, self.n_clusters_evidence_ = self.n_clusters, None
-        if self.n_clusters == "auto":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                counted = clone(base).set_params(n_init=1).fit(X)
-            self.n_clusters_, self.n_clusters_evidence_ = counted.n_clusters_, counted.n_clusters_evidence_
-            base.set_params(n_clusters=self.n_clusters_)
-
-    def _try(
-        self, base: LKG, candidates: Sequence[Mapping[str, Any]], X: Any, reference: "Reference", started: float
-    ) -> Iterator[Member]:
-        """Yield a member a setting until the budget is spent, the callback says so, or the user interrupts."""
-        fits, seconds = self._limits(len(candidates))
-        longest = 0.0
-        for number, params in enumerate(candidates[:fits], 1):
-            elapsed = time.perf_counter() - started
-            if number > 1 and elapsed + longest > seconds:
-                return
-            try:
-                member = fit_member(clone(base).set_params(**params), dict(params), X, reference)
-            except KeyboardInterrupt:
-                if number == 1:
-                    raise
-                return
-            longest = max(longest, member.seconds)
-            yield member
-            progress = SearchProgress(number, fits, time.perf_counter() - started, params)
-            if self.callback is not None and self.callback(progress):
-                return
+    def _warn(self, members: Sequence[Member]) -> None:
+        """Warn if no setting is sound."""
+        if all(member.fault for member in members):
+            warn_of(f"LKGSearch: {self.why_[0]} {self.why_[-1]}", stacklevel=5)
 
     def _limits(self, available: int) -> tuple[int, float]:
         """Return how many fits may be made, and how many seconds they may take."""

@@ -3,8 +3,7 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
+import numpy as np
 
 from kernelbraid._linalg import blas_threads
 from kernelbraid.estimators.base import (
@@ -18,17 +17,20 @@ from kernelbraid.estimators.base import (
     fit_context,
     mark_input,
 )
-from kernelbraid.estimators.candidates import Candidates, cluster_and_publish, read_candidate, read_candidates
-from kernelbraid.estimators.memory import STORAGES
-from kernelbraid.estimators.outcome import StepHistory
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.report import StepHistory
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 14.0
 
 
-class SimplexGraph(ClusterMixin, BaseEstimator):
+class SimplexGraph(GraphClusterer):
     r"""Simplex sparse representation (SSR): a graph without any parameter to choose.
 
     Expresses every sample as a convex combination of the others, and clusters the graph of the coefficients:
@@ -73,8 +75,8 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2.
+    graph_ : array or csr array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j by the others.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -116,6 +118,7 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _keeps_coefficients = True
     _parameter_constraints: ClassVar = {**COMPUTING, **GRAPH, "max_iter": [COUNT], "callback": [callable, None]}
 
     def __init__(
@@ -166,31 +169,33 @@ class SimplexGraph(ClusterMixin, BaseEstimator):
         SimplexGraph
             The fitted estimator.
         """
-        candidates = read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING)
+        return self._cluster(X)
+
+    def _read(self, X: Any) -> Candidates:
+        return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING)
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        """Solve the quadratic programs of all samples."""
         history = StepHistory(self.callback)
-        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, self.n_jobs):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
-        T, random_state = solution.state.T, check_random_state(self.random_state)
-        cluster_and_publish(self, T.T, candidates.samples, random_state, coefficients_=T.T)
-        history.publish(self, solution)
-        return self
+        return self._learned(solution.state.T.T, candidates, solution, history)
 
 
-class _TwinGraph(ClusterMixin, BaseEstimator):
+class _TwinGraph(GraphClusterer):
     """What both estimators share: the run of the solver."""
 
-    def _cluster(self, candidates: Candidates, *, learn_weights: bool) -> Any:
-        """Run the solver and set the fitted attributes."""
-        self.kernel_names_ = candidates.names
+    _keeps_coefficients = True
+    _learns_weights: ClassVar[bool]
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        """Alternate between the graph, its eigenvectors and the weights of the kernels."""
         history = StepHistory(self.callback)
-        problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, learn_weights)
-        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+        problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, self._learns_weights)
+        with blas_threads(candidates.n_samples, self.n_jobs):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
-        state, random_state = solution.state, check_random_state(self.random_state)
-        learned = {"coefficients_": state.T.T, "kernel_weights_": state.a / state.a.sum()}
-        cluster_and_publish(self, state.T.T, candidates.samples, random_state, **learned)
-        history.publish(self, solution)
-        return self
+        state = solution.state
+        return self._learned(state.T.T, candidates, solution, history, state.a / state.a.sum())
 
 
 TWIN: dict[str, Any] = {
@@ -260,8 +265,8 @@ class TwinGraph(_TwinGraph):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2.
+    graph_ : array or csr array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -307,6 +312,7 @@ class TwinGraph(_TwinGraph):
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _learns_weights = False
     _parameter_constraints: ClassVar = {**TWIN, **ONE_KERNEL}
 
     def __init__(
@@ -365,7 +371,10 @@ class TwinGraph(_TwinGraph):
         TwinGraph
             The fitted estimator.
         """
-        return self._cluster(read_candidate(self, X, self.kernel, working=WORKING), learn_weights=False)
+        return self._cluster(X)
+
+    def _read(self, X: Any) -> Candidates:
+        return read_candidate(self, X, self.kernel, working=WORKING)
 
 
 class MultipleKernelTwinGraph(_TwinGraph):
@@ -424,8 +433,8 @@ class MultipleKernelTwinGraph(_TwinGraph):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2.
+    graph_ : array or csr array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -472,6 +481,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _learns_weights = True
     _parameter_constraints: ClassVar = {
         **TWIN,
         "kernels": [str, list, tuple],
@@ -537,5 +547,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
         MultipleKernelTwinGraph
             The fitted estimator.
         """
-        candidates = read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
-        return self._cluster(candidates, learn_weights=True)
+        return self._cluster(X)
+
+    def _read(self, X: Any) -> Candidates:
+        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)

@@ -1,16 +1,17 @@
 """Spectral clustering with one kernel or several as scikit-learn clusterers."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 
 from kernelbraid._linalg import blas_threads
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
-from kernelbraid.estimators.candidates import cluster_and_publish, read_candidate, read_candidates
-from kernelbraid.estimators.outcome import StepHistory
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.estimators.reading import read_candidate, read_candidates
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops import nonnegative
 from kernelbraid.solvers import spectral
 
@@ -18,7 +19,7 @@ from kernelbraid.solvers import spectral
 WORKING = 6.0
 
 
-class KernelSpectralClustering(ClusterMixin, BaseEstimator):
+class KernelSpectralClustering(GraphClusterer):
     r"""Spectral clustering with a kernel as the graph (SC).
 
     .. math::
@@ -63,7 +64,7 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array of shape (n_samples, n_samples)
+    graph_ : array or csr array of shape (n_samples, n_samples)
         The kernel matrix that was used as graph.
     embedding_ : array of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
@@ -97,6 +98,7 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _learns_by = ("embedding",)
     _parameter_constraints: ClassVar = {**COMPUTING, **ONE_KERNEL, **GRAPH}
 
     def __init__(
@@ -145,16 +147,19 @@ class KernelSpectralClustering(ClusterMixin, BaseEstimator):
         KernelSpectralClustering
             The fitted estimator.
         """
-        candidates = read_candidate(self, X, self.kernel, working=WORKING)
-        self.kernel_names_ = candidates.names
-        kernel = candidates.stack.combine(np.ones(1))
+        return self._cluster(X)
+
+    def _read(self, X: Any) -> Candidates:
+        return read_candidate(self, X, self.kernel, working=WORKING)
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        """Return the kernel itself as the graph; negative values are edges for the Laplacian alone."""
+        kernel = candidates.average()
         graph = kernel if self.embedding == "unnormalised" else nonnegative(kernel)
-        random_state = check_random_state(self.random_state)
-        cluster_and_publish(self, graph, candidates.samples, random_state, kernel_weights_=np.ones(1))
-        return self
+        return LearnedGraph(graph, candidates.identities, np.ones(1), n_iter=0)
 
 
-class AffinityAggregation(ClusterMixin, BaseEstimator):
+class AffinityAggregation(GraphClusterer):
     r"""Affinity aggregation for spectral clustering (AASC) with several kernels or views.
 
     Learns a weighted sum of graphs together with its spectral embedding:
@@ -208,7 +213,7 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
         Share of each kernel in the graph: a, divided by its sum.
     kernel_names_ : list of str
         Readable name of each kernel.
-    graph_ : array of shape (n_samples, n_samples)
+    graph_ : array or csr array of shape (n_samples, n_samples)
         Weighted sum of the normalised affinities.
     embedding_ : array of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
@@ -313,14 +318,16 @@ class AffinityAggregation(ClusterMixin, BaseEstimator):
         AffinityAggregation
             The fitted estimator.
         """
-        candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
-        self.kernel_names_ = candidates.names
+        return self._cluster(X)
+
+    def _read(self, X: Any) -> Candidates:
+        return read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        """Learn the weights of the normalised affinities; their sum is the graph."""
         history = StepHistory(self.callback)
-        with blas_threads(candidates.stack.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, self.n_jobs):
             graphs = spectral.affinities(candidates.stack)
             solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)
-        state, random_state = solution.state, check_random_state(self.random_state)
-        shares = state.a / state.a.sum()
-        cluster_and_publish(self, state.S, candidates.samples, random_state, kernel_weights_=shares)
-        history.publish(self, solution)
-        return self
+        state = solution.state
+        return self._learned(state.S, candidates, solution, history, state.a / state.a.sum())

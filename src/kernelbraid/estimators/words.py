@@ -1,19 +1,17 @@
 """What the kernel weights of a fit mean, in sentences."""
 
-import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kernelbraid.estimators.presets import PRESETS
+from kernelbraid.kernels import split_name
+from kernelbraid.learning.settings import Settings
 
 USED = 0.0005  # weights below are rounding: such a kernel is not used
 TIE = 0.01  # relative distance to the largest weight within which none matters most
 ALIKE = 0.2  # relative distance of all weights to the largest within which all kernels matter alike
 NAMED = 3  # kernels that share the largest weight are named up to this number
-VIEW = re.compile(r"view (\d+): (.+)")  # as in kernels/banks.py
 
 
 def kernel_is_fixed(model: Any) -> bool:
@@ -29,8 +27,9 @@ def kernel_is_fixed(model: Any) -> bool:
     bool
         Whether it is LKG with an infinite gamma.
     """
-    preset = getattr(model, "preset", None)
-    return preset is not None and math.isinf(PRESETS[preset].resolve({"gamma": model.gamma})["gamma"])
+    if getattr(model, "preset", None) is None:
+        return False
+    return Settings.of({"preset": model.preset, "gamma": model.gamma}).learning.is_kernel_fixed
 
 
 def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True) -> list[str]:
@@ -63,13 +62,12 @@ def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True
         raise ValueError(f"names has {len(names)} entries and weights {len(values)}; give one name a weight.")
     if not len(values):
         return []
-    views = [VIEW.fullmatch(name) for name in names]
-    found = [view for view in views if view is not None]
-    if len(found) < len(names):
+    split = [split_name(name) for name in names]
+    views = [view for view, _ in split if view is not None]
+    if len(views) < len(names):
         return [_kernels(names, values, learned)]
-    readable = [f"{view[2]} of view {view[1]}" for view in found]
-    numbers = [int(view[1]) for view in found]
-    return [_kernels(readable, values, learned), *_shares(numbers, values)]
+    readable = [f"{kernel} of view {view}" for view, kernel in split]
+    return [_kernels(readable, values, learned), *_shares(views, values)]
 
 
 def _kernels(names: Sequence[str], weights: np.ndarray, learned: bool) -> str:

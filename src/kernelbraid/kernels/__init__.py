@@ -8,14 +8,18 @@ from kernelbraid.kernels.banks import (
     banks_for,
     build_bank,
     n_matrices,
+    pairs_of,
     resolve_bank,
     resolve_banks,
     resolve_kernel,
     stack_bank,
+    stack_given,
+    stack_pairs,
 )
 from kernelbraid.kernels.fitted import FittedBank
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
+from kernelbraid.kernels.names import name_in_view, split_name
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing
 
@@ -44,6 +48,11 @@ __all__ = [
     "list_kernels",
     "stack_kernels",
     "stack_bank",
+    "stack_given",
+    "stack_pairs",
+    "pairs_of",
+    "name_in_view",
+    "split_name",
     "KernelStack",
     "LazyStack",
     "StoredStack",

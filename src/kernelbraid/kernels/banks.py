@@ -20,6 +20,7 @@ from kernelbraid._arrays import (
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
+from kernelbraid.kernels.names import name_in_view
 from kernelbraid.kernels.precomputed import check_kernel
 from kernelbraid.kernels.stacks import LazyStack
 
@@ -170,7 +171,7 @@ def bank_names(banks: Sequence[Sequence[Kernel | Custom]]) -> list[str]:
     """Return the kernels' readable names, led by the number of the view when there are several."""
     if len(banks) == 1:
         return [kernel.name for kernel in banks[0]]
-    return [f"view {view}: {kernel.name}" for view, bank in enumerate(banks, 1) for kernel in bank]
+    return [name_in_view(kernel.name, view) for view, bank in enumerate(banks, 1) for kernel in bank]
 
 
 def build_bank(
@@ -234,22 +235,40 @@ def stack_bank(
     """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     views = [_check_samples(view, number) for number, view in enumerate(views, 1)]
-    banks = banks_for(kernels, views)
+    return stack_pairs(views, banks_for(kernels, views), pairs_of(views, place), dtype=dtype, place=place)
+
+
+def pairs_of(views: Sequence[Array], place: Callable[[Array], Array] | None = None) -> list[Pairs]:
+    """Return what kernels need to know about the samples of each view, where it shall be kept."""
+    if place is None:
+        return [pairs_within(view) for view in views]
+    return [pairs_within(view if sparse.issparse(view) else place(view)).moved(place) for view in views]
+
+
+def stack_pairs(
+    views: Sequence[Array],
+    banks: Sequence[Sequence[Kernel | Custom]],
+    pairs: Sequence[Pairs],
+    *,
+    dtype: Any = None,
+    place: Callable[[Array], Array] | None = None,
+) -> LazyStack:
+    """Return a bank per view over samples whose inner products are known, so that several banks share them."""
     xp = namespace(*views)
     if dtype is None:
         dtype = xp.float32 if all(view.dtype == xp.float32 for view in views) else xp.float64
-    if place is None:
-        pairs = [pairs_within(view) for view in views]
-        stacks = [(of, _bind(bank, view, of)) for of, view, bank in zip(pairs, views, banks, strict=True)]
-        return LazyStack(stacks, dtype)
-    placed = [view if sparse.issparse(view) else place(view) for view in views]
-    pairs = [pairs_within(there).moved(place) for there in placed]
-    stacks = [
-        (of, [_move(kernel, place) for kernel in _bind(bank, view, of)])
-        for of, view, bank in zip(pairs, views, banks, strict=True)
-    ]
-    products = stacks[0][0].products
-    return LazyStack(stacks, getattr(namespace(products), "float32" if itemsize(dtype) == 4 else "float64"))
+    bound = [_bind(bank, view, of) for of, view, bank in zip(pairs, views, banks, strict=True)]
+    if place is not None:
+        bound = [[_move(kernel, place) for kernel in kernels] for kernels in bound]
+        dtype = getattr(namespace(pairs[0].products), "float32" if itemsize(dtype) == 4 else "float64")
+    return LazyStack(list(zip(pairs, bound, strict=True)), dtype)
+
+
+def stack_given(H: Array) -> LazyStack:
+    """Return given kernels, (n_kernels, n, n), as a stack that adds them up without another copy of each."""
+    kernels = [Given(H[i, ...], f"kernel {i}") for i in range(H.shape[0])]
+    nothing = namespace(H).zeros((H.shape[-1],), dtype=H.dtype, device=device(H))
+    return LazyStack([(Pairs(H[0, ...], nothing, nothing, max_square=0.0, max_distance=0.0), kernels)], H.dtype)
 
 
 def _check_samples(X: Any, number: int) -> Array:

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.kernels.banks import pairs_of, stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.kernels.precomputed import as_matrix
@@ -34,6 +35,10 @@ class FittedBank:
             for view, bank, (_, kernels) in zip(views, banks, stack.views, strict=True)
         ]
         return cls(views, bound, [replace(pairs, products=nothing) for pairs, _ in stack.views])
+
+    def within(self, weights: Vector) -> Array:
+        """Return sum_i w_i H_i between the fitted samples, formed anew."""
+        return stack_pairs(self.views, self.banks, pairs_of(self.views)).combine(weights)
 
     def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""

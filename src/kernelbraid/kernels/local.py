@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, runtime_checkable
 
+from scipy import sparse
+
 from kernelbraid._arrays import (
+    as_dense,
+    as_sparse,
     asarray_like,
     identity_like,
     in_place,
     kth_smallest,
     namespace,
     row_blocks,
-    symmetric_part,
 )
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
@@ -123,15 +126,14 @@ class Neighbours:
     ----------
     n_neighbors : int, default=10
         k, at least 1; all other samples where there are fewer.
-    graph, values : array of shape (n_fitted, n_fitted), default=None
-        N and K of the fitted samples; set by :meth:`bind`.
+    graph : csr array or array of shape (n_fitted, n_fitted), default=None
+        N of the fitted samples; set by :meth:`bind`.
     roots, degrees : array of shape (n_fitted,), default=None
         Roots of the diagonal of N N', and D; set by :meth:`bind`.
     """
 
     n_neighbors: int = 10
     graph: Array | None = field(default=None, repr=False, compare=False)  # N
-    values: Array | None = field(default=None, repr=False, compare=False)  # K between the fitted samples
     roots: Array | None = field(default=None, repr=False, compare=False)  # of the diagonal of N N'
     degrees: Array | None = field(default=None, repr=False, compare=False)
 
@@ -145,8 +147,8 @@ class Neighbours:
 
     @property
     def n_matrices(self) -> int:
-        """The graph, and the kernel itself."""
-        return 2
+        """While it is bound, the graph; it is sparse then."""
+        return 1
 
     def bind(self, pairs: Pairs) -> "Neighbours":
         """Find the neighbours and form the kernel."""
@@ -158,30 +160,32 @@ class Neighbours:
         degrees = xp.sum(A, axis=1)
         degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))
         N = A / xp.sqrt(degrees)[:, None] / xp.sqrt(degrees)[None, :]
-        K = symmetric_part(N @ N.T)
-        roots = xp.sqrt(xp.linalg.diagonal(K))
-        roots = xp.where(roots > 0, roots, asarray_like(1.0, roots))
-        return replace(self, graph=N, values=K / roots[:, None] / roots[None, :], roots=roots, degrees=degrees)
+        lengths = xp.sqrt(xp.sum(N * N, axis=1))
+        lengths = xp.where(lengths > 0, lengths, asarray_like(1.0, lengths))
+        return replace(self, graph=as_sparse(N), roots=lengths, degrees=degrees)
 
     def moved(self, place: Callable[[Array], Array]) -> "Neighbours":
         """Return the kernel with its graph elsewhere."""
-        if self.values is None:
+        if self.graph is None:
             return self
-        graph, values, roots, degrees = map(place, (self.graph, self.values, self.roots, self.degrees))
-        return replace(self, graph=graph, values=values, roots=roots, degrees=degrees)
+        graph = place(self.graph.toarray() if sparse.issparse(self.graph) else self.graph)
+        return replace(self, graph=as_sparse(graph), roots=place(self.roots), degrees=place(self.degrees))
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return the kernel for the rows of the pairs."""
-        if self.values is None or self.graph is None or self.roots is None or self.degrees is None:
+        if self.graph is None or self.roots is None or self.degrees is None:
             return self.bind(pairs).matrix(pairs)
-        if not pairs.new:
-            return self.values[pairs.first_row : pairs.first_row + pairs.products.shape[0], :]
         xp = namespace(pairs.products)
+        if not pairs.new:
+            rows = slice(pairs.first_row, pairs.first_row + pairs.products.shape[0])
+            shared = as_dense(self.graph[rows, :] @ self.graph.T)
+            return in_place("divide", in_place("divide", shared, self.roots[rows][:, None]), self.roots[None, :])
         joined = self._nearest(pairs, itself=False)
         joined = in_place("divide", joined, xp.sqrt(xp.sum(joined, axis=1))[:, None])
         joined = in_place("divide", joined, xp.sqrt(self.degrees)[None, :])
         lengths = xp.linalg.vector_norm(joined, axis=1)
-        return in_place("divide", in_place("divide", joined @ self.graph.T, lengths[:, None]), self.roots[None, :])
+        shared = joined @ self.graph.T
+        return in_place("divide", in_place("divide", shared, lengths[:, None]), self.roots[None, :])
 
     def _nearest(self, pairs: Pairs, *, itself: bool) -> Array:
         """Return ones where a column is among the nearest of a row."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from kernelbraid._arrays import (
     asarray_like,
     device,
+    in_place,
     is_finite,
+    is_on_host,
     namespace,
     power_of_two,
     quiet_overflow,
@@ -28,6 +30,9 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 DEPENDENT = 8
 # Total squared distance from the mean that is rounding, in units of the precision, the number of samples and the trace.
 SPREAD = 4
+# Blocks of rows that several passes find in the cache, as a share of the usual ones.
+IN_CACHE = 0.125
+ON_DEVICE = 64.0  # so much larger on an accelerator, which waits between blocks
 
 
 def say_nothing(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -192,12 +197,10 @@ class LazyStack:
     def combine(self, g: Vector) -> Array:
         """Return sum_i g_i H_i as a new array; kernels of weight zero are not formed."""
         total = self._empty(self.n_samples, self.n_samples)
-        for rows, block in self._blocks():
-            part: Array = 0.0
-            for weight, kernel in zip(g, block, strict=True):
-                if weight != 0:
-                    part = part + float(weight) * kernel()
-            total[rows, :] = namespace(total).astype(part, self.dtype)
+        xp = namespace(total)
+        for rows, block in self._blocks(IN_CACHE):
+            parts = (float(weight) * kernel() for weight, kernel in zip(g, block, strict=True) if weight != 0)
+            total[rows, :] = xp.astype(reduce(partial(in_place, "add"), parts), self.dtype, copy=False)
         return total
 
     def factor(self) -> Matrix:
@@ -267,6 +270,7 @@ class LazyStack:
 
     def _blocks(self, share: float = 1.0) -> Iterator[tuple[slice, list["_Block"]]]:
         """Yield blocks of rows, each with one function a kernel that forms it there."""
+        share = share if is_on_host(self.like) else ON_DEVICE * share
         for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
             yield rows, [_Block(kernel, pairs) for pairs, kernels in parts for kernel in kernels]

@@ -1,14 +1,29 @@
 """From learned coefficients to a graph: whose neighbour is who, and how much that counts."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from kernelbraid._arrays import asarray_like, identity_like, kth_largest, namespace
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import (
+    add_to_diagonal,
+    as_rows,
+    asarray_like,
+    is_on_host,
+    kth_largest,
+    kth_largest_of_rows,
+    namespace,
+    row_blocks,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph, symmetrise
 
 #: What an edge weighs: what was learned, that relative to the strongest edge of its column, or one.
 EdgeWeights: TypeAlias = Literal["learned", "scaled", "binary"]
+Host: TypeAlias = np.ndarray[Any, Any]
+DEVICE_SHARE = 64  # blocks on an accelerator, in units of those on the host: it waits for each
 
 
 def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: EdgeWeights = "learned") -> Array:
@@ -26,13 +41,41 @@ def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: Edge
 
     Returns
     -------
-    array of shape (n, n)
-        Symmetric and not negative.
+    array or csr array of shape (n, n)
+        Symmetric and not negative: a sparse NumPy array if `n_neighbors` is a number, whatever the library of A.
     """
-    A = nonnegative(A)
-    if n_neighbors is not None:
-        A = A * (1 - identity_like(A))
-    return symmetrise(refine_columns(A, n_neighbors=n_neighbors, edge_weights=edge_weights))
+    if n_neighbors is None:
+        return symmetrise(refine_columns(nonnegative(A), n_neighbors=None, edge_weights=edge_weights))
+    edges = strongest_edges(A, n_neighbors)
+    if edge_weights == "binary":
+        edges.data[:] = 1.0
+    elif edge_weights == "scaled":
+        strongest = edges.max(axis=1).toarray().ravel()
+        edges.data /= np.repeat(strongest, np.diff(edges.indptr))
+    return sparse.csr_array(edges / 2 + edges.T / 2)
+
+
+def strongest_edges(A: Array, n_neighbors: int) -> Array:
+    """Return the largest positive entries off the diagonal of each column as the rows of a csr array."""
+    n = A.shape[0]
+    share = 1.0 if is_on_host(A) else DEVICE_SHARE
+    parts = [_strongest(A, columns, min(n_neighbors, n)) for columns in row_blocks(n, share)]
+    values, indices, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return sparse.csr_array((values, indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+
+
+def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
+    """Return values and rows of the largest entries of some columns, and their number in each."""
+    xp = namespace(A)
+    block = as_rows(A, columns)
+    n_rows, n = block.shape
+    itself = block[:, columns]
+    block[:, columns] = add_to_diagonal(itself, -xp.linalg.diagonal(itself))
+    kept = (block > 0) & (kth_largest_of_rows(block, k)[:, None] <= block)
+    rows, indices = xp.nonzero(kept)
+    values = xp.take(xp.reshape(block, (-1,)), rows * n + indices)
+    counts = np.bincount(to_numpy(rows), minlength=n_rows)
+    return to_numpy(values), to_numpy(indices).astype(np.int32), counts
 
 
 def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeights) -> Array:

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
-from kernelbraid._linalg import eigh, is_thin, leading_eigenvectors
+from kernelbraid._linalg import eigh, leading_eigenvectors
 from kernelbraid._typing import Array
 
 #: Which eigenvectors of a graph span the embedding.
@@ -20,19 +20,33 @@ def symmetrise(A: Array) -> Array:
 
 
 def normalised_graph(S: Array) -> Array:
-    """Return D^-1/2 S D^-1/2 for a symmetric nonnegative graph with degrees D; an isolated vertex keeps zeros."""
+    """Return D^-1/2 S D^-1/2 for a symmetric nonnegative graph with degrees D; an isolated vertex keeps zeros.
+
+    A sparse graph stays sparse.
+    """
     S, scale = _with_inverse_roots(S)
+    if sparse.issparse(S):
+        rows = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
+        return sparse.csr_array((S.data * (scale[rows] * scale[S.indices]), S.indices, S.indptr), shape=S.shape)
     S *= scale[:, None]
     S *= scale[None, :]
     return symmetric_part(S)
 
 
+def degrees(S: Array) -> Array:
+    """Return the sums of the rows of a graph, sparse or not."""
+    return np.asarray(S.sum(axis=1)).ravel() if sparse.issparse(S) else namespace(S).sum(S, axis=1)
+
+
 def _with_inverse_roots(S: Array) -> tuple[Array, Array]:
     """Return a graph divided by its largest edge, and D^-1/2 for its degrees D."""
+    if sparse.issparse(S):
+        S = S / (float(S.data.max(initial=0.0)) or 1.0)
+        return S, 1 / (float(np.finfo(S.dtype).eps) + np.sqrt(degrees(S)))
     xp = namespace(S)
     largest = xp.max(S)
     S = S / xp.where(largest > 0, largest, asarray_like(1.0, S))  # degrees cannot overflow
-    return S, 1 / (float(xp.finfo(S.dtype).eps) + xp.sqrt(xp.sum(S, axis=1)))
+    return S, 1 / (float(xp.finfo(S.dtype).eps) + xp.sqrt(degrees(S)))
 
 
 def laplacian(S: Array) -> Array:
@@ -48,8 +62,9 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
 
     Parameters
     ----------
-    S : array of shape (n, n)
-        Symmetric graph; nonnegative unless ``"unnormalised"``.
+    S : array or csr array of shape (n, n)
+        Symmetric graph; nonnegative unless ``"unnormalised"``. Of a sparse one, the eigenvectors of largest eigenvalue
+        come from products with it.
     n_components : int
         Number of eigenvectors.
     spectrum : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
@@ -62,9 +77,11 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
     array of shape (n, n_components)
         The largest entry of each eigenvector is positive.
     """
+    if sparse.issparse(S):
+        if spectrum in ("largest", "random_walk"):
+            return _sparse_vectors(S, n_components)
+        S = S.toarray()
     xp = namespace(S)
-    if spectrum in ("largest", "random_walk") and is_thin(S, n_components):
-        return _thin_vectors(S, n_components)
     values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
     ranks = {"magnitude": xp.abs(values), "unnormalised": -values}
     order = xp.argsort(ranks.get(spectrum, values), descending=True, stable=True)
@@ -78,22 +95,31 @@ def _with_positive_peaks(vectors: Array) -> Array:
     return vectors * xp.where(peaks < 0, asarray_like(-1.0, vectors), asarray_like(1.0, vectors))
 
 
-def _thin_vectors(S: Array, n_components: int) -> Array:
-    """Return the eigenvectors of largest eigenvalue of a graph with few edges.
+def _sparse_vectors(S: Array, n_components: int) -> Array:
+    """Return the eigenvectors of largest eigenvalue of a sparse graph, in its precision.
 
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
-    n_parts, part = connected_components(sparse.csr_array(S), directed=False)
-    roots = np.sqrt(S.sum(axis=1))
-    order = np.argsort(-np.bincount(part), kind="stable")
-    known = np.zeros((S.shape[0], n_parts))
-    known[np.arange(S.shape[0]), np.argsort(order)[part]] = roots
-    lengths = np.linalg.norm(known, axis=0)
-    known = known[:, lengths > 0] / lengths[lengths > 0]  # isolated vertices have no eigenvalue 1
+    wide = S.astype(np.float64)
+    known = _component_vectors(wide, n_components)
     left = n_components - known.shape[1]
-    if left <= 0:
-        return known[:, :n_components]
-    return _with_positive_peaks(np.hstack([known, leading_eigenvectors(normalised_graph(S), known, left)]))
+    if left > 0:
+        known = np.hstack([known, leading_eigenvectors(normalised_graph(wide), known, left)])
+    return _with_positive_peaks(known).astype(S.dtype)
+
+
+def _component_vectors(S: Array, most: int) -> Array:
+    """Return the roots of the degrees on each of at most so many components, scaled to length one."""
+    _, part = connected_components(S, directed=False)
+    roots = np.sqrt(degrees(S))
+    sizes = np.bincount(part, weights=roots > 0)  # isolated vertices have no eigenvalue 1
+    order = np.argsort(-sizes, kind="stable")[: min(most, np.count_nonzero(sizes))]
+    place = np.full(sizes.shape[0], -1)
+    place[order] = np.arange(order.shape[0])
+    rows = np.flatnonzero(place[part] >= 0)
+    known = np.zeros((S.shape[0], order.shape[0]))
+    known[rows, place[part[rows]]] = roots[rows]
+    return known / np.linalg.norm(known, axis=0)
 
 
 def spectral_embedding(S: Array, n_components: int, *, spectrum: Spectrum = "largest") -> Array:
@@ -110,8 +136,8 @@ def embed_rows(S: Array, vectors: Array, spectrum: Spectrum) -> Array:
     if spectrum != "random_walk":
         return unit_rows(vectors)
     S, scale = _with_inverse_roots(S)
-    empty = namespace(S).sum(S, axis=1) == 0
-    return namespace(S).where(empty[:, None], asarray_like(0.0, S), vectors * scale[:, None])
+    empty = degrees(S) == 0
+    return namespace(vectors).where(empty[:, None], asarray_like(0.0, vectors), vectors * scale[:, None])
 
 
 def unit_rows(A: Array) -> Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernelbraid._arrays import as_dense
 from kernelbraid.estimators.words import kernel_is_fixed
 from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
 
@@ -96,7 +97,9 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
     title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
-    return _heat_map(model.kernel_, _vertex_labels(model), title, ax, power=1.0)
+    kernel = getattr(model, "kernel_", None)
+    kernel = model._fitted.consensus() if kernel is None else kernel  # not kept, but it can be formed again
+    return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
 
 
 def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
@@ -197,7 +200,7 @@ def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: f
     from matplotlib.colors import PowerNorm
 
     order = np.argsort(labels, kind="stable")
-    sorted_matrix = np.asarray(matrix)[np.ix_(order, order)]
+    sorted_matrix = np.asarray(as_dense(matrix))[np.ix_(order, order)]
     low, high = _colour_range(sorted_matrix)
     norm = PowerNorm(power, vmin=low, vmax=high, clip=True)
     image = ax.imshow(sorted_matrix, cmap=HEAT, norm=norm, interpolation="nearest", rasterized=True)

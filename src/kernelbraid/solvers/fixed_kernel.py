@@ -1,12 +1,14 @@
-"""LKG with an infinite gamma: the kernel stays the average of the candidates, the graph alone is learned, Eq. (2)."""
+"""LKG with an infinite gamma: the kernel stays the average of the candidates, the graph alone is learned, Eq. (2).
+
+With the squared penalty one linear system gives it: see `ridge`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kernelbraid._arrays import clip_negative, frobenius_norm, namespace
-from kernelbraid._linalg import blas_threads, ridge_smoother
-from kernelbraid._typing import Array
+from kernelbraid._arrays import frobenius_norm, namespace
+from kernelbraid._linalg import blas_threads
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank import (
     MIN_ITER,
@@ -20,16 +22,11 @@ from kernelbraid.solvers.low_rank import (
     update_copy,
     update_graph,
 )
-from kernelbraid.solvers.penalties import FROBENIUS, Prox
+from kernelbraid.solvers.penalties import Prox
 from kernelbraid.solvers.thresholding import Route
 
 FIXED = "fixed"  # in the place of a route: the kernel is not thresholded
 NOTHING = 1e-10  # norm of a graph that counts as zero when two of them are compared
-
-
-def ridge_coefficients(K: Array, alpha: float) -> Array:
-    """Return argmin_Z 1/2 Tr(K - 2KZ + Z'KZ) + alpha/2 ||Z||_F^2, with negative entries set to zero."""
-    return clip_negative(ridge_smoother(K, alpha))
 
 
 @dataclass
@@ -87,16 +84,13 @@ def solve_fixed(
     graph, max_iter, route, threads, watch
         As for :func:`~kernelbraid.solvers.low_rank.solve`.
     tol : float, default=1e-5
-        Stop after step 6 at the earliest when ||Z - J||_F < tol ||J||_F; never if 0. With the squared penalty the first
-        step is exact, and the last.
+        Stop after step 6 at the earliest when ||Z - J||_F < tol ||J||_F; never if 0.
 
     Returns
     -------
     Solution
         Its state is the last sound iterate, or the average kernel and its graph if there was none.
     """
-    if problem.penalty is FROBENIUS:
-        return _solve_squared(problem, start, graph=graph, threads=threads, watch=watch)
 
     def converged(n: int, s: LowRankState) -> bool:
         if n < MIN_ITER or s.progress is None:
@@ -109,34 +103,5 @@ def solve_fixed(
         defect=partial(_defect, graph=graph),
         fallback=partial(average_state, problem.kernels),
         max_iter=max_iter,
-        watch=watch,
-    )
-
-
-def _solve_squared(
-    problem: LowRankProblem,
-    start: Callable[[], LowRankState],
-    *,
-    graph: GraphName,
-    threads: int | None,
-    watch: Callable[[int, LowRankState], bool | None] | None,
-) -> Solution[LowRankState]:
-    """Solve the problem of the squared penalty, which is one linear system, as a single step."""
-
-    def step(s: LowRankState) -> LowRankState:
-        with blas_threads(problem.kernels.n_samples, threads):
-            Z = ridge_coefficients(s.K, problem.alpha)
-        J = Z + 0.0
-        used = problem.penalty.operator("auto").used
-        # The residual is zero, unless Z is not finite: the check for that reads it.
-        progress = Progress(s.mu, 0.0, residual(Z, J), 0.0, -1, -1, used, FIXED)
-        return replace(s, Z=Z, J=J, progress=progress)
-
-    return iterate(
-        lambda: (step, start()),
-        converged=lambda n, s: True,
-        defect=partial(_defect, graph=graph),
-        fallback=partial(average_state, problem.kernels),
-        max_iter=1,
         watch=watch,
     )

@@ -2,24 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Generic, TypeVar
 
 from kernelbraid._arrays import linalg_errors, quiet_overflow
+from kernelbraid.solvers.status import Status
+
+__all__ = ["Solution", "Status", "iterate"]
 
 State = TypeVar("State")
-
-
-class Status(StrEnum):
-    """How an iteration ended. The first three return the last iterate, the others the last sound one."""
-
-    CONVERGED = "converged"  # the stopping test held
-    MAX_ITER = "max_iter"  # all allowed steps were made
-    STOPPED = "stopped"  # a callback asked to stop
-    NON_FINITE = "non_finite"  # the next iterate was not finite
-    KERNEL_VANISHED = "kernel_vanished"  # the consensus kernel became zero
-    GRAPH_EMPTY = "graph_empty"  # the graph became zero
-    GRAPH_DIAGONAL = "graph_diagonal"  # the graph joins no two samples
 
 
 @dataclass(frozen=True)

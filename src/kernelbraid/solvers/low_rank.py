@@ -90,8 +90,6 @@ class LowRankState:
         self.Z = self.K = self.J = self.W = self.Y1 = self.Y2 = None
         return arrays
 
-    give_up = hand_over  # the old name, which estimators/low_rank.py still calls
-
 
 @dataclass
 class Stepper:
@@ -136,7 +134,7 @@ def update_graph(K: Array, J: Array, Y1: Array, mu: Number) -> Array:
     right *= mu
     right += K
     right += Y1
-    return clip_negative(_solve_system(_add_to_diagonal(K + 0.0, mu), right))
+    return clip_negative(solve_in_place(add_to_diagonal(K + 0.0, mu), right))
 
 
 def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, mu: Number) -> Array:
@@ -153,7 +151,7 @@ def update_kernel(p: LowRankProblem, W: Array, Y2: Array, Z: Array, g: Vector, m
     K -= expressed
     del expressed
     K += Z.mT
-    K = _add_to_diagonal(K, -0.5)
+    K = add_to_diagonal(K, -0.5)
     K *= 1 / (mu + 2 * p.gamma)
     return clip_negative(K)
 
@@ -201,19 +199,6 @@ def relative_change(new: Array, old: Array) -> Number:
     xp = namespace(new)
     sizes = xp.linalg.matrix_norm(old)
     return xp.where(sizes == 0, asarray_like(math.inf, sizes), residual(new, old) / sizes)
-
-
-def _add_to_diagonal(A: Array, value: Number) -> Array:
-    """Add a number, or one per problem of a batch, to the diagonal elements; uses up A."""
-    if A.ndim == 2:
-        return add_to_diagonal(A, value)
-    A += value * identity_like(A)
-    return A
-
-
-def _solve_system(A: Array, B: Array) -> Array:
-    """Return A^-1 B, for every problem of a batch; uses up A and B."""
-    return solve_in_place(A, B) if A.ndim == 2 else namespace(A).linalg.solve(A, B)
 
 
 def objective(p: LowRankProblem, s: LowRankState) -> float:

@@ -7,6 +7,9 @@ from typing import Any
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries.
 WORKING_MATRICES = 11.0
+# The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph; twice more while
+# the number of clusters is chosen.
+CLOSED_FORM_MATRICES = 3.0
 STORAGES = ("auto", "stored", "lazy")
 
 
@@ -29,7 +32,7 @@ def predict_bytes(
     itemsize : int
         Bytes of a number: 4 or 8.
     stored : bool
-        Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix a view.
+        Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix per view.
     n_given : int, default=0
         How many of the kernels are functions of the user, whose matrices are kept in either case.
     working : float, default=11.0

@@ -7,20 +7,21 @@ something else.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
-from kernelbraid.kernels.stacks import KernelStack
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.parallel import each
 from kernelbraid.metrics.label_free import ami, modularity
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
-from kernelbraid.solvers.fixed_kernel import ridge_coefficients
 from kernelbraid.solvers.kmeans import kmeans
+from kernelbraid.solvers.ridge import ridge_coefficients
 
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
@@ -50,7 +51,7 @@ class Counts:
         return int(self.n_clusters[int(np.argmax(np.where(tied, self.modularity, -np.inf)))])
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the evidence as one array a quantity."""
+        """Return the evidence as one array per quantity."""
         scores = {"score": self.stability, "modularity": self.modularity, "eigengap": self.eigengap}
         return {"n_clusters": self.n_clusters, **scores}
 
@@ -60,24 +61,48 @@ def largest_count(n_samples: int) -> int:
     return min(LARGEST, n_samples // 3)
 
 
-def kernel_graphs(kernels: KernelStack) -> list[Any]:
-    """Return sparse graphs of the average kernel and of up to four of the kernels, for two or three penalties each.
+def count_if_asked(
+    candidates: Candidates, n_clusters: int | str, *, random_state: np.random.RandomState, n_jobs: int | None = None
+) -> Counts | None:
+    """Choose the number of clusters if it is ``"auto"``; None if it is given.
 
     Parameters
     ----------
-    kernels : KernelStack
+    candidates : Candidates
+        Candidate kernels.
+    n_clusters : int or "auto"
+        As for :class:`kernelbraid.LKG`.
+    random_state : RandomState
+        Draws the starts of k-means.
+    n_jobs : int, default=None
+        As for :func:`count_clusters`.
+    """
+    if n_clusters != "auto":
+        return None
+    with blas_threads(candidates.n_samples, n_jobs):
+        return count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
+
+
+def kernel_graphs(candidates: Candidates) -> list[Any]:
+    """Return sparse graphs of the average kernel and of up to four of the kernels, for two or three penalties each.
+
+    A factor per penalty is cheaper than one eigendecomposition of the kernel for all of them.
+
+    Parameters
+    ----------
+    candidates : Candidates
         Candidate kernels.
     """
-    m, n = kernels.n_kernels, kernels.n_samples
-    weights = [np.full(m, 1 / m)]
-    if m > 1:
-        weights += [np.eye(m)[i] for i in np.unique(np.linspace(0, m - 1, min(m, N_KERNELS)).round().astype(int))]
+    stack = candidates.stack
+    m, n = stack.n_kernels, stack.n_samples
+    chosen = np.unique(np.linspace(0, m - 1, min(m, N_KERNELS)).round().astype(int)).tolist() if m > 1 else []
+    forms: list[Callable[[], Array]] = [candidates.average, *(partial(stack.combine, np.eye(m)[i]) for i in chosen)]
     found = []
-    for g in weights:
-        K = kernels.combine(g)
+    for form in forms:
+        K = form()
         for alpha in PENALTIES if n <= LARGE else FEW_PENALTIES:
-            graph = refine_graph(ridge_coefficients(K, alpha), n_neighbors=NEIGHBOURS, edge_weights="scaled")
-            found.append(sparse.csr_array(to_numpy(graph)))
+            coefficients = ridge_coefficients(K, alpha)
+            found.append(refine_graph(coefficients, n_neighbors=NEIGHBOURS, edge_weights="scaled"))
     return found
 
 
@@ -85,6 +110,7 @@ def count_clusters(
     graphs: Sequence[Any],
     *,
     random_state: np.random.RandomState,
+    n_jobs: int | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Counts:
     """Try numbers of clusters from 2 on: first over the whole range, then around the best.
@@ -95,6 +121,8 @@ def count_clusters(
         At least two, symmetric and not negative.
     random_state : RandomState
         Draws the starts of k-means.
+    n_jobs : int, default=None
+        Processes, each with one thread of linear algebra; this one alone if None.
     watch : callable, default=None
         ``watch(done, total)`` is called after every number.
 
@@ -105,17 +133,18 @@ def count_clusters(
     """
     n = graphs[0].shape[0]
     largest = largest_count(n)
-    bases = [_basis(graph, largest) for graph in graphs]
+    bases = list(each(_basis, ((graph, largest) for graph in graphs), n_jobs))
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     n_init = RESTARTS if n <= LARGE else FEW_RESTARTS
     tried: dict[int, tuple[float, float, float]] = {}
 
     def attempt(numbers: Sequence[int]) -> None:
-        for k in numbers:
-            if k not in tried:
-                tried[k] = _evidence(graphs, bases, k, n_init, np.random.RandomState(seed))
-                if watch is not None:
-                    watch(len(tried), COARSE + 2 * FINE)
+        new = [k for k in numbers if k not in tried]
+        tasks = ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in new)
+        for k, evidence in zip(new, each(_evidence, tasks, n_jobs), strict=True):
+            tried[k] = evidence
+            if watch is not None:
+                watch(len(tried), COARSE + 2 * FINE)
 
     coarse = np.unique(np.geomspace(2, largest, COARSE).round().astype(int)).tolist()
     attempt(coarse)
@@ -134,9 +163,8 @@ def _gather(tried: dict[int, tuple[float, float, float]]) -> Counts:
 
 def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:
     """Return the leading eigenvectors of a graph, one more than clusters at most, and their eigenvalues."""
-    S = graph.toarray()
-    vectors = spectral_vectors(S, min(largest + 1, S.shape[0]))
-    values = np.sum(vectors * (sparse.csr_array(normalised_graph(S)) @ vectors), axis=0)
+    vectors = spectral_vectors(graph, min(largest + 1, graph.shape[0]))
+    values = np.sum(vectors * (normalised_graph(graph) @ vectors), axis=0)
     return vectors, values
 
 

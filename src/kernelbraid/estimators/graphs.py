@@ -1,0 +1,79 @@
+"""Estimators that learn a graph and read it out."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+
+from kernelbraid.estimators.reading import publish, warn_of
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.readout import Reading, read_out
+from kernelbraid.learning.report import StepHistory
+from kernelbraid.learning.settings import Readout
+from kernelbraid.solvers.iterate import Solution
+
+
+class GraphClusterer(ClusterMixin, BaseEstimator):
+    """Check, learn, read out, publish: what all of them do but the first two.
+
+    A subclass has `_read`, from what a user hands over to candidates, and `_learn`, from these to a graph.
+    """
+
+    _keeps_coefficients: ClassVar[bool] = False  # whether ``coefficients_`` are published
+    _learns_by: ClassVar[tuple[str, ...]] = ()  # parameters of reading out by which the graph differs, too
+
+    def _read(self, X: Any) -> Candidates:
+        raise NotImplementedError
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        raise NotImplementedError
+
+    def _cluster(self, X: Any) -> Any:
+        """Learn the graph of samples and cluster it."""
+        candidates = self._read(X)
+        learned = self._learn(candidates)
+        reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
+        self._publish(candidates, learned, reading)
+        warn_of(learned.complaint, stacklevel=5)
+        return self
+
+    def _readout(self) -> Readout:
+        """Return how the graph is read out."""
+        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters", "n_jobs")
+        return Readout(**{name: getattr(self, name) for name in names})
+
+    def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:
+        """Set the fitted attributes."""
+        placed, like = reading.placed, candidates.stack.like
+        publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
+        if self._keeps_coefficients:
+            publish(self, like, coefficients_=learned.Z)
+        if learned.weights is not None:
+            publish(self, like, kernel_weights_=learned.weights)
+            self.kernel_names_ = candidates.names
+        self.inertia_, self.n_iter_ = reading.inertia, reading.n_iter
+        if learned.history:
+            self.objective_ = learned.history["objective"]
+            self.n_iter_, self.status_ = learned.n_iter, str(learned.status)
+
+    def _learned(
+        self,
+        Z: Any,
+        candidates: Candidates,
+        solution: Solution[Any],
+        history: StepHistory,
+        weights: np.ndarray | None = None,
+    ) -> LearnedGraph:
+        """Return the graph of an alternation, and how it ended."""
+        tol = getattr(self, "tol", None)
+        return LearnedGraph(
+            Z,
+            candidates.identities,
+            weights,
+            status=solution.status,
+            n_iter=solution.n_iter,
+            history=history.columns(),
+            complaint=history.complaint(type(self).__name__, solution, max_iter=self.max_iter, tol=tol),
+        )

@@ -1,0 +1,175 @@
+"""From what users hand over to candidate kernels, and from results to fitted attributes."""
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelbraid._arrays import device as device_of
+from kernelbraid._arrays import free_bytes, is_foreign, namespace, to_device, to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views
+from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
+from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.memory import WORKING_MATRICES, choose_storage
+
+FEATURES = ("n_features_in_", "feature_names_in_")
+
+
+def is_precomputed(kernels: Any) -> bool:
+    """Tell whether samples come as kernels."""
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def read_samples(estimator: Any, X: Any, *, precomputed: bool) -> Views | GivenKernels:
+    """Check what a user hands over, once for any number of fits.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameters `n_clusters` and `device`; gets ``n_features_in_``.
+    X : matrix, list of matrices, or stack of kernels
+        As for ``fit``.
+    precomputed : bool
+        Whether it holds kernels.
+    """
+    place = None if estimator.device is None else partial(to_device, name=estimator.device)
+    n_clusters = getattr(estimator, "n_clusters", 1)
+    if not precomputed:
+        views = read_views(estimator, X)
+        check_n_clusters(n_clusters, views[0].shape[0])
+        return Views(views, place)
+    given = list_kernels(X)
+    matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
+    check_n_clusters(n_clusters, (matrices[0].shape or (0,))[0])
+    return GivenKernels(matrices, partial(read_kernels, estimator), place)
+
+
+def check_memory(
+    estimator: Any, samples: Views | GivenKernels, kernels: Any, *, storage: str, working: float, copies: float = 0.0
+) -> bool:
+    """Return whether the kernels are to be stored; refuse a fit for which there is no room.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameter `memory_budget`.
+    samples : Views or GivenKernels
+        What was read.
+    kernels : str or list
+        Bank, or a bank per view.
+    storage : {"auto", "stored", "lazy", "fixed"}
+        How the kernels are kept, as for :func:`~kernelbraid.learning.memory.choose_storage`.
+    working : float
+        Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
+    copies : float, default=0.0
+        Further matrices for each kernel.
+    """
+    size: dict[str, Any] = samples.size(kernels)
+    there = samples.like if samples.place is None else samples.place(np.empty(0))
+    free = free_bytes(there) if is_foreign(there) else None
+    if samples.shapes and hasattr(estimator, "_instead"):
+        size["instead"] = estimator._instead(samples.shapes)
+    size["working"] = working + copies * size["n_kernels"]
+    return choose_storage(storage if samples.shapes else "fixed", estimator.memory_budget, free, **size)
+
+
+def read_candidates(
+    estimator: Any,
+    X: Any,
+    kernels: Any,
+    *,
+    storage: str = "auto",
+    working: float = WORKING_MATRICES,
+    copies: float = 0.0,
+) -> Candidates:
+    """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameters `n_clusters`, `memory_budget` and `device`; gets ``n_features_in_``.
+    X : matrix, list of matrices, or stack of kernels
+        As for ``fit``.
+    kernels : str or list
+        ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
+    storage, working, copies
+        As for :func:`check_memory`.
+
+    Returns
+    -------
+    Candidates
+        On the device, and stored or lazy.
+    """
+    samples = read_samples(estimator, X, precomputed=is_precomputed(kernels))
+    stored = check_memory(estimator, samples, kernels, storage=storage, working=working, copies=copies)
+    return samples.pose(kernels, stored=stored)
+
+
+def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Candidates:
+    """Do the same for one kernel over one view.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for :func:`read_candidates`.
+    X : matrix
+        Samples, or a kernel if `kernel` is ``"precomputed"``.
+    kernel : str, kernel or callable
+        What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
+    working : float
+        As for :func:`read_candidates`.
+
+    Returns
+    -------
+    Candidates
+        One kernel, stored.
+    """
+    precomputed = is_precomputed(kernel)
+    given = "precomputed" if precomputed else [resolve_kernel(kernel)]
+    name = type(estimator).__name__
+    if precomputed and len(list_kernels(X)) > 1:
+        raise ValueError(
+            f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
+            "or use an estimator with several kernels."
+        )
+    if not precomputed and is_view_list(X) and len(X) > 1:
+        raise ValueError(
+            f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
+            "kernels."
+        )
+    return read_candidates(estimator, X, given, storage="fixed", working=working)
+
+
+def copy_features(source: Any, target: Any) -> None:
+    """Give a fitted estimator what another one knows about the features."""
+    for name in FEATURES:
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
+
+
+def as_published(estimator: Any, like: Array, value: Array) -> Array:
+    """Return a result in the caller's kind of array.
+
+    With ``device=...`` the caller has NumPy arrays and gets them back; otherwise results live where the samples do, and
+    a sparse graph becomes dense there.
+    """
+    if estimator.device is not None or not is_foreign(like):
+        return value if sparse.issparse(value) else to_numpy(value)
+    dense = value.toarray() if sparse.issparse(value) else value
+    return namespace(like).asarray(dense, device=device_of(like))
+
+
+def publish(estimator: Any, like: Array, **attributes: Array) -> None:
+    """Set fitted attributes in the caller's kind of array; `like` lives where the samples do."""
+    for name, value in attributes.items():
+        setattr(estimator, name, as_published(estimator, like, value))
+
+
+def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
+    """Warn of what a fit complains of; the warning points at the call of ``fit``."""
+    if complaint is not None:
+        warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)

@@ -1,0 +1,185 @@
+"""Learn: from candidate kernels to a graph, by the cheapest solver that gives it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.report import History, complaint, oversize
+from kernelbraid.learning.settings import Learning
+from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.batch import solve_many
+from kernelbraid.solvers.fixed_kernel import solve_fixed
+from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.low_rank import GraphName, LowRankState
+from kernelbraid.solvers.ridge import solve_ridge
+
+Callback = Callable[[int, Any], bool | None]
+
+
+@dataclass(frozen=True)
+class LearnedGraph:
+    """What was learned about samples, before anybody asks for clusters."""
+
+    Z: Array  # coefficients: column j expresses sample j by the others
+    identities: np.ndarray  # numbers of the distinct samples: copies get one label
+    weights: np.ndarray | None = None  # of the candidate kernels
+    J: Array | None = None  # the copy of Z that carries the penalty; Z itself where there is none
+    K: Array | None = None  # consensus kernel, where it was kept
+    status: Status = Status.CONVERGED
+    judged_by: GraphName = "Z"  # the graph that decides whether an iterate is sound
+    n_iter: int = 1
+    history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
+    complaint: str | None = None  # what a user should be told
+
+    def coefficients(self, name: GraphName) -> Array:
+        """Return the matrix that becomes the graph."""
+        return self.J if name == "J" and self.J is not None else self.Z
+
+    def serves(self, name: GraphName) -> bool:
+        """Tell whether a graph can be read out; an unsound fit was cut off for the one that it was judged by."""
+        return self.status.is_sound or name == self.judged_by
+
+
+def learn(
+    candidates: Candidates,
+    learning: Learning,
+    *,
+    random_state: np.random.RandomState | None = None,
+    callback: Callback | None = None,
+    keep_kernel: bool = False,
+) -> LearnedGraph:
+    """Learn the graph of samples, and the consensus kernel if it is not fixed.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Candidate kernels over the samples.
+    learning : Learning
+        The problem, and when to stop.
+    random_state : RandomState, default=None
+        Draws the first graph where that is random.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; returning True ends the iteration.
+    keep_kernel : bool, default=False
+        Whether the kernel is wanted; a fixed one is used up otherwise. A learned one always comes along.
+
+    Returns
+    -------
+    LearnedGraph
+        Matrices where the candidates live.
+    """
+    stack = candidates.stack
+    if learning.is_closed_form:
+        return _closed_form(candidates, learning, callback, keep_kernel)
+    problem = learning.problem(stack)
+    history = History(callback, partial(low_rank.objective, problem) if learning.record_objective else None)
+    solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
+    solution = solve(
+        problem,
+        _start(stack, learning, random_state),
+        graph=learning.graph_from,
+        max_iter=learning.max_iter,
+        tol=learning.tol,
+        route=learning.thresholding,
+        threads=learning.n_jobs,
+        watch=history,
+    )
+    return _learned(solution, candidates, learning, history)
+
+
+def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[LearnedGraph]:
+    """Learn one graph for each setting over the same kernels: as a batch on an accelerator, else in processes.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Candidate kernels, stored.
+    learnings : sequence of Learning
+        All of them batched, judged by the same graph and stopped alike.
+
+    Returns
+    -------
+    list of LearnedGraph
+        In the order of the settings, without a history.
+    """
+    if not learnings:
+        return []
+    alike = {(learning.graph_from, learning.max_iter, learning.tol) for learning in learnings}
+    ((graph, max_iter, tol),) = alike
+    settings = [learning.setting() for learning in learnings]
+    solutions = solve_many(candidates.stack, settings, graph=graph, max_iter=max_iter, tol=tol)
+    return [
+        _learned(solution, candidates, learning, None) for solution, learning in zip(solutions, learnings, strict=True)
+    ]
+
+
+def _closed_form(
+    candidates: Candidates, learning: Learning, callback: Callback | None, keep_kernel: bool
+) -> LearnedGraph:
+    """Learn the graph of the average kernel by one linear system."""
+    m = candidates.stack.n_kernels
+    g = np.full(m, 1 / m)
+    objective = None
+    if learning.record_objective:
+        objective = partial(low_rank.objective, learning.problem(candidates.stack))
+    history = History(callback, objective)
+    solution = solve_ridge(
+        candidates.average,
+        g,
+        alpha=learning.alpha,
+        mu=learning.mu,
+        keep_kernel=keep_kernel or candidates.is_shared or learning.record_objective,
+        threads=learning.n_jobs,
+        watch=history,
+    )
+    return _learned(solution, candidates, learning, history)
+
+
+def _learned(
+    solution: Solution[LowRankState], candidates: Candidates, learning: Learning, history: History | None
+) -> LearnedGraph:
+    """Return what users are told of a solution."""
+    state = solution.state
+    told = None
+    if history is not None:
+        size = 1.0 if learning.is_kernel_fixed else oversize(candidates.stack, state.K)
+        facts = {**history.last, **_numbers(learning), "size": size}
+        told = complaint(solution, facts, is_kernel_fixed=learning.is_kernel_fixed)
+    return LearnedGraph(
+        Z=state.Z,
+        identities=candidates.identities,
+        weights=state.g,
+        J=state.J,
+        K=state.K,
+        status=solution.status,
+        judged_by=learning.graph_from,
+        n_iter=solution.n_iter,
+        history={} if history is None else history.columns(),
+        complaint=told,
+    )
+
+
+def _numbers(learning: Learning) -> dict[str, Any]:
+    """Return the settings that a sentence may mention."""
+    names = ("alpha", "beta", "gamma", "mu", "mu_growth", "max_iter", "tol", "graph_from")
+    return {name: getattr(learning, name) for name in names}
+
+
+def _start(
+    kernels: KernelStack, learning: Learning, random_state: np.random.RandomState | None
+) -> Callable[[], LowRankState]:
+    """Return a function that makes the starting point anew, the same one every time."""
+    graph = None
+    if learning.graph_start == "random":
+        # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
+        n = kernels.n_samples
+        drawing = np.random.RandomState(0) if random_state is None else random_state
+        graph = drawing.random_sample((n, n)) / n
+    scale = 1.0 if learning.kernel_start == "average" else 1 / kernels.n_kernels
+    return partial(low_rank.starting_point, kernels, learning.mu, graph=graph, kernel_scale=scale)

@@ -1,0 +1,107 @@
+"""Read out: from a learned graph to an embedding and labels. The only tail there is."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Array
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.settings import Readout
+from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.spectral import embed_rows, spectral_vectors, symmetrise
+from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
+
+
+@dataclass(frozen=True)
+class PlacedGraph:
+    """A symmetric graph and the coordinates of its vertices."""
+
+    graph: Array  # csr array if it was refined
+    vectors: Array  # orthonormal eigenvectors, (n, k)
+    embedding: Array  # what they make of the vertices, (n, k)
+    identities: np.ndarray
+
+    @cached_property
+    def n_components(self) -> int:
+        """Connected components of the graph."""
+        graph = self.graph if sparse.issparse(self.graph) else to_numpy(self.graph)
+        return int(connected_components(sparse.csr_array(graph), directed=False)[0])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A graph with its embedding, and the clusters found there."""
+
+    placed: PlacedGraph
+    labels: np.ndarray
+    inertia: float
+    n_iter: int  # steps of k-means
+
+
+def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
+    """Return the graph that was learned, its spectral embedding, and the clusters that k-means finds there.
+
+    Parameters
+    ----------
+    learned : LearnedGraph
+        Coefficients.
+    readout : Readout
+        Which edges stay, which eigenvectors place the samples, how k-means runs; its `n_clusters` is a number.
+    random_state : RandomState
+        Draws the starts of k-means.
+
+    Returns
+    -------
+    Reading
+        Exactly `n_clusters` labels in order of appearance, fewer only if fewer samples are distinct; copies of a sample
+        have its label.
+    """
+    return cluster(place(learned, readout), readout, random_state=random_state)
+
+
+def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
+    """Return the graph and its embedding; trials that differ in k-means alone share it."""
+    return place_graph(graph_of(learned, readout), readout, learned.identities)
+
+
+def place_graph(graph: Array, readout: Readout, identities: np.ndarray) -> PlacedGraph:
+    """Return the embedding of a symmetric graph."""
+    k, spectrum = int(readout.n_clusters), readout.embedding
+    with blas_threads(graph.shape[0], readout.n_jobs):
+        vectors = spectral_vectors(graph, k, spectrum=spectrum)
+        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities)
+
+
+def graph_of(learned: LearnedGraph, readout: Readout) -> Array:
+    """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours."""
+    coefficients = learned.coefficients(readout.graph_from)
+    if readout.n_neighbors == "all":
+        if readout.edge_weights == "learned":
+            return symmetrise(coefficients)
+        return refine_graph(coefficients, edge_weights=readout.edge_weights)
+    return refine_graph(coefficients, n_neighbors=readout.n_neighbors, edge_weights=readout.edge_weights)
+
+
+def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
+    """Return the clusters that k-means finds in an embedding."""
+    k = int(readout.n_clusters)
+    with blas_threads(placed.embedding.shape[0], readout.n_jobs):
+        found: Clustering = kmeans(
+            placed.embedding,
+            k,
+            n_init=readout.n_init,
+            random_state=random_state,
+            by_distance=readout.restart_score == "distance",
+        )
+    return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
+
+
+def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:
+    """Return exactly `n_clusters` labels in order of appearance, copies of a sample with its label."""
+    _, first = np.unique(identities, return_index=True)
+    return separate(labels[first[identities]], n_clusters, identities)
