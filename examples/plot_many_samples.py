@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 
 from kernelbraid import LandmarkLKG, load_model, save_model
@@ -68,7 +69,8 @@ for ax, title, labels in zip(axes, ("LandmarkLKG", "k-means"), (model.labels_, k
     ax.set_aspect("equal")
     ax.axis("off")
 landmarks = model.landmarks_
-for i, j in np.argwhere(np.triu(model.graph_) > 0.3 * model.graph_.max()):
+strong = sparse.triu(model.graph_ > 0.3 * model.graph_.max(), format="coo")
+for i, j in zip(*strong.coords, strict=True):
     axes[0].plot(*landmarks[[i, j], :2].T, color="0.8", linewidth=0.6, zorder=0)
 axes[0].scatter(landmarks[:, 0], landmarks[:, 1], s=5, color="white", edgecolor="black", linewidth=0.4, zorder=3)
 

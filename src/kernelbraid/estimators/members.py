@@ -22,7 +22,7 @@ from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.parallel import each
 from kernelbraid.learning.readout import Reading, cluster, read_out
 from kernelbraid.learning.settings import Settings
-from kernelbraid.metrics import agreement, balance, kernel_silhouette, modularity
+from kernelbraid.metrics import agreement, balance, kernel_silhouettes, modularity
 from kernelbraid.solvers.status import Status
 
 DOMINANT = 0.9  # share of the samples in one of three clusters or more that makes a result absurd
@@ -258,7 +258,7 @@ def _fault(member: Member) -> str:
 
 def score_members(members: Sequence[Member], kernel: NDArray[np.float64]) -> None:
     """Compare sound settings with each other, and with the kernel that all were given."""
-    silhouettes = [kernel_silhouette(kernel, member.labels) for member in members]
+    silhouettes = kernel_silhouettes(kernel, [member.labels for member in members])
     agreements = agreement([member.labels for member in members])
     for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
         member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}

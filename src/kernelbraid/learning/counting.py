@@ -30,7 +30,7 @@ FINE = 16  # numbers around each of the best two of them
 N_KERNELS = 4  # that get graphs of their own, beside their average
 NEIGHBOURS = 5  # edges of each sample: a cluster of six samples can still be one
 PENALTIES, FEW_PENALTIES = (1.0, 0.3, 3.0), (1.0, 3.0)  # weights of the squared penalty, for each kernel
-RESTARTS, FEW_RESTARTS = 10, 3  # of k-means
+RESTARTS, FEW_RESTARTS = 10, 3  # of k-means where the choice is made; and over the whole range, or with many samples
 LARGE = 3000  # samples above which the fewer ones are used
 TIED = 1e-6  # stabilities that differ by less are the same
 
@@ -43,11 +43,13 @@ class Counts:
     stability: NDArray[np.float64]  # mean adjusted mutual information between the clusters of two graphs
     modularity: NDArray[np.float64]  # mean over the graphs
     eigengap: NDArray[np.float64]  # mean distance from the last eigenvalue that is used to the next
+    is_near: NDArray[np.bool_] | None = None  # which ones were tried with all restarts, and may be chosen; all if None
 
     @property
     def best(self) -> int:
-        """The number with the largest stability; of several, that with the largest modularity."""
-        tied = self.stability > self.stability.max() - TIED
+        """The number with the largest stability among those that may be chosen; of several, the most modular."""
+        stability = self.stability if self.is_near is None else np.where(self.is_near, self.stability, -np.inf)
+        tied = stability > stability.max() - TIED
         return int(self.n_clusters[int(np.argmax(np.where(tied, self.modularity, -np.inf)))])
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -135,30 +137,32 @@ def count_clusters(
     largest = largest_count(n)
     bases = list(each(_basis, ((graph, largest) for graph in graphs), n_jobs))
     seed = int(random_state.randint(np.iinfo(np.int32).max))
-    n_init = RESTARTS if n <= LARGE else FEW_RESTARTS
     tried: dict[int, tuple[float, float, float]] = {}
 
-    def attempt(numbers: Sequence[int]) -> None:
-        new = [k for k in numbers if k not in tried]
-        tasks = ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in new)
-        for k, evidence in zip(new, each(_evidence, tasks, n_jobs), strict=True):
+    def attempt(numbers: Sequence[int], n_init: int) -> None:
+        tasks = ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers)
+        for k, evidence in zip(numbers, each(_evidence, tasks, n_jobs), strict=True):
             tried[k] = evidence
             if watch is not None:
                 watch(len(tried), COARSE + 2 * FINE)
 
     coarse = np.unique(np.geomspace(2, largest, COARSE).round().astype(int)).tolist()
-    attempt(coarse)
-    ranked = sorted(coarse, key=lambda k: -tried[k][0])
-    for k in ranked[:2]:
-        at = coarse.index(k)
-        low, high = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
-        attempt(np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round().astype(int)).tolist())
-    return _gather(tried)
+    attempt(coarse, FEW_RESTARTS)
+    near = sorted({k for best in sorted(coarse, key=lambda k: -tried[k][0])[:2] for k in _around(best, coarse)})
+    attempt(near, RESTARTS if n <= LARGE else FEW_RESTARTS)
+    return _gather(tried, near)
 
 
-def _gather(tried: dict[int, tuple[float, float, float]]) -> Counts:
+def _around(k: int, coarse: Sequence[int]) -> list[int]:
+    """Return numbers between the two neighbours of one that was tried, all of them if they are few."""
+    at = coarse.index(k)
+    low, high = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
+    return np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round().astype(int)).tolist()
+
+
+def _gather(tried: dict[int, tuple[float, float, float]], near: Sequence[int]) -> Counts:
     numbers = np.array(sorted(tried))
-    return Counts(numbers, *np.array([tried[int(k)] for k in numbers]).T)
+    return Counts(numbers, *np.array([tried[int(k)] for k in numbers]).T, np.isin(numbers, near))
 
 
 def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:

@@ -1,6 +1,6 @@
 """Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
-from kernelbraid.metrics.label_free import agreement, ami, balance, kernel_silhouette, modularity
+from kernelbraid.metrics.label_free import agreement, ami, balance, kernel_silhouette, kernel_silhouettes, modularity
 from kernelbraid.metrics.scores import (
     SCORES,
     accuracy,
@@ -26,6 +26,7 @@ __all__ = [
     "recall",
     "entropy",
     "kernel_silhouette",
+    "kernel_silhouettes",
     "modularity",
     "balance",
     "agreement",
