@@ -42,6 +42,11 @@ def asarray_like(values: Any, like: Array) -> Array:
     return xp.asarray(values, dtype=like.dtype, device=device(like))
 
 
+def beside(values: Any, other: Array) -> Array:
+    """Return `values` in the library and on the device of another array, in their own type."""
+    return namespace(other).asarray(values, device=device(other)) if is_foreign(other) else values
+
+
 def is_foreign(array: Any) -> bool:
     """Tell whether something is an array of a library other than NumPy."""
     return bool(is_array_api_obj(array)) and not is_numpy_array(array)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._typing import Array
-from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
+from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
@@ -25,7 +25,7 @@ __all__ = [
     "check_n_clusters",
     "is_view_list",
     "mark_input",
-    "read_cross_kernels",
+    "read_cross",
     "read_kernels",
     "read_views",
 ]
@@ -124,6 +124,17 @@ def read_kernels(estimator: Any, X: Any) -> Array:
     H = stack_kernels(X)
     estimator.n_features_in_ = H.shape[-1]
     return H
+
+
+def read_cross(estimator: Any, X: Any, bank: FittedBank | None, weights: np.ndarray) -> tuple[Array, list[Array]]:
+    """Return the weighted sum of kernels between new samples (rows) and fitted ones, and the new samples.
+
+    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
+    """
+    if bank is None:
+        return read_cross_kernels(estimator, X, weights)
+    views = read_views(estimator, X, reset=False)
+    return bank.cross(views, weights), views
 
 
 def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Array, list[Array]]:

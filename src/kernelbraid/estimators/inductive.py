@@ -6,10 +6,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import device as device_of
-from kernelbraid._arrays import is_foreign, namespace, to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import read_cross_kernels, read_views
+from kernelbraid.estimators.base import read_cross
 from kernelbraid.learning.extension import Extension
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
@@ -67,19 +66,12 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         found = np.where(
             places >= 0, labels[places], nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
         )
-        if not is_foreign(self.labels_):
-            return found
-        return namespace(self.labels_).asarray(found, device=device_of(self.labels_))
+        return beside(found, self.labels_)
 
     def _edges_to_fitted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
-        weights = self._fitted.kernel_weights
-        if self._fitted.bank is None:
-            cross, samples = read_cross_kernels(self, X, weights)
-        else:
-            samples = read_views(self, X, reset=False)
-            cross = self._fitted.bank.cross(samples, weights)
+        cross, samples = read_cross(self, X, self._fitted.bank, self._fitted.kernel_weights)
         return self._fitted.edges(cross, vars(self).get("kernel_")), self._fitted.known(samples)
 
     def _place(self, X: Any) -> tuple[Array, np.ndarray]:

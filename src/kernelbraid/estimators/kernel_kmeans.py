@@ -7,8 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import device as device_of
-from kernelbraid._arrays import is_foreign, namespace, to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._linalg import blas_threads
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -18,8 +17,7 @@ from kernelbraid.estimators.base import (
     StrOptions,
     fit_context,
     mark_input,
-    read_cross_kernels,
-    read_views,
+    read_cross,
 )
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of
 from kernelbraid.learning.candidates import Candidates
@@ -82,16 +80,8 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
             Labels.
         """
         check_is_fitted(self)
-        weights = to_numpy(self.kernel_weights_).astype(float)
-        if self._fitted is None:
-            cross, _ = read_cross_kernels(self, X, weights)
-        else:
-            views = read_views(self, X, reset=False)
-            cross = self._fitted.cross(views, weights)
-        labels = self._centres.nearest(cross)
-        if not is_foreign(self.labels_):
-            return labels
-        return namespace(self.labels_).asarray(labels, device=device_of(self.labels_))
+        cross, _ = read_cross(self, X, self._fitted, to_numpy(self.kernel_weights_).astype(float))
+        return beside(self._centres.nearest(cross), self.labels_)
 
 
 class KernelKMeans(_KernelKMeans):

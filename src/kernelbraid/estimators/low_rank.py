@@ -17,7 +17,7 @@ from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, STORAGES, WORKING_MATRICES
+from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.settings import PRESETS, PULLS, Readout, Settings
 from kernelbraid.solvers.extension import Placement
@@ -352,12 +352,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     def _read(self, X: Any) -> Candidates:
         """Check the samples, and pose the kernels over them; none is kept where their average is all that is needed."""
         settings = self._settings()
-        kernels, fixed = settings.kernels, settings.learning.is_kernel_fixed and self.storage == "auto"
+        kernels, learning = settings.kernels, settings.learning
+        is_summed = learning.is_kernel_fixed and self.storage == "auto"
+        storage = "lazy" if is_summed else self.storage
         samples = read_samples(self, X, precomputed=is_precomputed(kernels))
-        working = CLOSED_FORM_MATRICES if settings.learning.is_closed_form else WORKING_MATRICES
-        storage = "lazy" if fixed else self.storage
-        stored = check_memory(self, samples, kernels, storage=storage, working=working)
-        return samples.pose(kernels, stored=stored and not fixed)
+        stored = check_memory(self, samples, kernels, storage=storage, working=learning.working_matrices)
+        return samples.pose(kernels, stored=stored and not is_summed)
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState) -> LearnedGraph:
         """Learn the graph, with the kernel if somebody will ask for it: new samples do if it is not theirs to form."""

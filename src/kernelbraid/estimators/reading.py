@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelbraid._arrays import device as device_of
-from kernelbraid._arrays import free_bytes, is_foreign, namespace, to_device, to_numpy
+from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
@@ -159,8 +158,7 @@ def as_published(estimator: Any, like: Array, value: Array) -> Array:
     """
     if estimator.device is not None or not is_foreign(like):
         return value if sparse.issparse(value) else to_numpy(value)
-    dense = value.toarray() if sparse.issparse(value) else value
-    return namespace(like).asarray(dense, device=device_of(like))
+    return beside(as_dense(value), like)
 
 
 def publish(estimator: Any, like: Array, **attributes: Array) -> None:

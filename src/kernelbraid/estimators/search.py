@@ -29,7 +29,6 @@ from kernelbraid.kernels import BANKS
 from kernelbraid.learning.candidates import GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.identity import identities, row_digests
-from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import cluster, place_graph
 from kernelbraid.learning.settings import Settings
 from kernelbraid.ops.refinement import average_graphs
@@ -265,8 +264,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
 
     def _check_memory(self, samples: Views | GivenKernels, tryout: Tryout, n_kept: int = 0) -> bool:
         learning = tryout.settings.learning
-        working = (CLOSED_FORM_MATRICES if learning.is_closed_form else WORKING_MATRICES) + n_kept
-        storage = "lazy" if learning.is_kernel_fixed else "stored"
+        storage, working = "lazy" if learning.is_kernel_fixed else "stored", learning.working_matrices + n_kept
         check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
         return True
 

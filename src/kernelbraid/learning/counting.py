@@ -157,12 +157,13 @@ def _around(k: int, coarse: Sequence[int]) -> list[int]:
     """Return numbers between the two neighbours of one that was tried, all of them if they are few."""
     at = coarse.index(k)
     low, high = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
-    return np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round().astype(int)).tolist()
+    return [int(near) for near in np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round())]
 
 
 def _gather(tried: dict[int, tuple[float, float, float]], near: Sequence[int]) -> Counts:
     numbers = np.array(sorted(tried))
-    return Counts(numbers, *np.array([tried[int(k)] for k in numbers]).T, np.isin(numbers, near))
+    stability, dense, gap = np.array([tried[int(k)] for k in numbers]).T
+    return Counts(numbers, stability, dense, gap, np.isin(numbers, near))
 
 
 def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from kernelbraid.kernels import KernelStack
+from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.batch import Setting
@@ -50,6 +51,11 @@ class Learning:
     def is_closed_form(self) -> bool:
         """Whether one linear system gives the graph."""
         return self.is_kernel_fixed and self.graph_penalty == "frobenius"
+
+    @property
+    def working_matrices(self) -> float:
+        """Matrices of n x n that a fit holds at its peak beside the kernels."""
+        return CLOSED_FORM_MATRICES if self.is_closed_form else WORKING_MATRICES
 
     @property
     def is_batched(self) -> bool:
