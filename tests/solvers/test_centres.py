@@ -14,6 +14,7 @@ from kernelbraid.solvers.centres import (
     inner_products,
     moved_centres,
     nearest_centres,
+    smallest,
     squared_lengths,
 )
 from kernelbraid.solvers.kernel_kmeans import KernelSpace
@@ -44,6 +45,25 @@ def test_of_two_equal_centres_the_first_is_the_nearest():
     assert nearest_centres(np.ones((3, 2)), np.ones(2)).tolist() == [0, 0, 0]
 
 
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 9), st.integers(0, 999))
+def test_the_first_of_equal_elements_is_the_smallest(runs, k, n, seed):
+    D = np.random.default_rng(seed).integers(0, 3, (runs, k, n)).astype(float)
+    labels, values = smallest(D)
+    np.testing.assert_array_equal(labels, D.argmin(axis=1))
+    np.testing.assert_array_equal(values, D.min(axis=1))
+
+
+def test_the_smallest_of_very_many_is_found():
+    D = np.random.default_rng(0).random((1, 70_000, 2))
+    np.testing.assert_array_equal(smallest(D)[0], D.argmin(axis=1))
+
+
+def test_every_backend_finds_the_same_smallest_elements(xp):
+    D = rng.integers(0, 3, (2, 5, 7)).astype(float)
+    for here, there in zip(smallest(D), smallest(xp.asarray(D)), strict=True):
+        np.testing.assert_array_equal(there, here)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_products_lengths_and_sums_are_the_same_for_sparse_samples(form):
     A, labels = form(X), np.arange(20) % 3
@@ -65,15 +85,15 @@ def test_distances_to_weighted_means_are_explicit_ones(xp):
     V = rng.dirichlet(np.ones(20), size=6)
     space = FeatureSpace(xp.asarray(X))
     found = to_numpy(space.distances(xp.asarray(V)))
-    assert found.shape == (1, 20, 6)
-    np.testing.assert_allclose(found[0], explicit(X, V @ X), atol=1e-12)
+    assert found.shape == (1, 6, 20)
+    np.testing.assert_allclose(found[0].T, explicit(X, V @ X), atol=1e-12)
     np.testing.assert_allclose(to_numpy(space.squares)[0], (X**2).sum(axis=1))
 
 
 def random_clusters(seed, shares=False, empty=False):
     draw = np.random.default_rng(seed)
-    labels = draw.integers(-1 if empty else 0, 5, size=(20, 3))
-    return Clusters(labels, 5, draw.random((20, 3)) if shares else None)
+    labels = draw.integers(-1 if empty else 0, 5, size=(3, 20))
+    return Clusters(labels, 5, draw.random((3, 20)) if shares else None)
 
 
 @given(st.integers(0, 200), st.booleans(), st.booleans())
@@ -85,7 +105,7 @@ def test_sparse_and_dense_weights_are_those_of_means(seed, shares, empty):
     np.testing.assert_allclose(clusters.weights(chosen).toarray(), V[chosen], atol=1e-15)
     for run in range(3):
         for c in range(5):
-            share = (clusters.labels[:, run] == c) * (1.0 if clusters.shares is None else clusters.shares[:, run])
+            share = (clusters.labels[run] == c) * (1.0 if clusters.shares is None else clusters.shares[run])
             np.testing.assert_allclose(V[5 * run + c], share / (share.sum() or 1.0), atol=1e-15)
 
 
@@ -96,16 +116,16 @@ def test_samples_as_centres_are_clusters_of_one():
 
 
 def test_sizes_count_the_members_of_every_run():
-    clusters = Clusters(np.array([[0, 2], [0, 2], [1, 0]]), 3)
+    clusters = Clusters(np.array([[0, 0, 1], [2, 2, 0]]), 3)
     assert clusters.sizes.tolist() == [[2, 1, 0], [1, 0, 2]]
 
 
 def test_changed_clusters_are_those_that_a_sample_has_left_or_entered():
-    before = Clusters(np.array([[0, 0], [1, 1], [-1, 2]]), 3)
-    after = Clusters(np.array([[0, 0], [2, 1], [-1, 0]]), 3)
+    before = Clusters(np.array([[0, 1, -1], [0, 1, 2]]), 3)
+    after = Clusters(np.array([[0, 2, -1], [0, 1, 0]]), 3)
     assert after.changed_since(before).tolist() == [False, True, True, True, False, True]
     assert not after.changed_since(after).any()
-    assert Clusters(after.labels, 3, np.ones((3, 2))).changed_since(after).all()
+    assert Clusters(after.labels, 3, np.ones((2, 3))).changed_since(after).all()
 
 
 SPACES = {
@@ -123,14 +143,14 @@ def test_kept_distances_are_those_formed_anew(name, shares):
     for seed in range(6):
         expected = space.distances(clusters.weights_like(space.squares))
         found = kept.to(clusters)
-        assert found.shape == (expected.shape[0], 20, clusters.n_runs, 5)
+        assert found.shape == (expected.shape[0], clusters.n_runs, 5, 20)
         np.testing.assert_allclose(found.reshape(expected.shape), expected, atol=1e-12)
         if seed == 3:
             stays = np.array([True, False, True])
             kept.keep(stays)
             clusters = clusters.only(stays)
         labels = clusters.labels.copy()
-        labels[seed : seed + 1 + 4 * (seed == 2)] = seed % 5  # few move, and once many
+        labels[:, seed : seed + 1 + 4 * (seed == 2)] = seed % 5  # few move, and once many
         clusters = Clusters(labels, 5, clusters.shares)
 
 
@@ -143,9 +163,9 @@ def test_only_distances_to_changed_centres_are_formed_anew():
             return super().distances(V)
 
     kept = Distances(Watched(X))
-    first = np.arange(20)[:, None] % 10
+    first = np.arange(20)[None, :] % 10
     second = first.copy()
-    second[0] = 1  # from cluster 0 to cluster 1
+    second[0, 0] = 1  # from cluster 0 to cluster 1
     for labels in (first, second, second):
         kept.to(Clusters(labels, 10))
     assert asked == [10, 2]

@@ -64,9 +64,9 @@ def test_kernel_distances_are_distances_in_feature_space(xp, kind):
     space = KernelSpace(stack.store() if kind == "stored" else stack)
     V = np.random.default_rng(1).dirichlet(np.ones(30), size=8)
     found = to_numpy(space.distances(xp.asarray(V)))
-    assert found.shape == (3, 30, 8)
+    assert found.shape == (3, 8, 30)
     for K, distances in zip(build_bank(NOISE, bank), found, strict=True):
-        np.testing.assert_allclose(distances, squared_distances([K], V, [1.0]), atol=1e-10)
+        np.testing.assert_allclose(distances.T, squared_distances([K], V, [1.0]), atol=1e-10)
 
 
 def test_kernel_distances_to_sparse_means_are_the_same():

@@ -135,7 +135,7 @@ def test_centres_are_the_ones_that_the_labels_belong_to():
 
 def test_robust_centres_of_one_cluster_are_the_geometric_median():
     X = np.random.default_rng(5).standard_normal((30, 2))
-    found = lloyd(FeatureSpace(X), Clusters(np.zeros((30, 1), int), 1), Rule(robust=True, tol=1e-12, max_iter=1000))
+    found = lloyd(FeatureSpace(X), Clusters(np.zeros((1, 30), int), 1), Rule(robust=True, tol=1e-12, max_iter=1000))
     centre = (found.centres @ X)[0]
     away = X - centre
     directions = away / np.linalg.norm(away, axis=1, keepdims=True)

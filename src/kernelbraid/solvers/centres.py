@@ -17,9 +17,8 @@ Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-# Share of changed centres above which all distances are formed anew: to put single columns in their places costs
-# about as much as to form them.
-MOST = 0.4
+# Share of changed centres above which all distances are formed anew: to pick single ones costs time as well.
+MOST = 0.6
 
 
 def nearest_centres(products: Array, lengths: Array) -> Labels:
@@ -67,31 +66,45 @@ def moved_centres(sums: Array, counts: Labels, before: Array) -> Array:
     return shares @ sums + empty @ before
 
 
+def smallest(D: Array) -> tuple[Labels, Matrix]:
+    """Return the first of the smallest elements along the second of three axes, and their values, (runs, n) each."""
+    if is_foreign(D):
+        xp = namespace(D)
+        return to_numpy(xp.argmin(D, axis=1)).astype(np.int64), to_numpy(xp.min(D, axis=1)).astype(float)
+    values = D.min(axis=1)
+    # NumPy's argmin would copy the whole array to have the axis last. Numbers that fall along it, in as few bytes as
+    # they need, find the first of the smallest; where nothing can be compared they are 0.
+    k = D.shape[1]
+    falling = np.arange(k, 0, -1, dtype=np.min_scalar_type(k))
+    first = ((values[:, None, :] == D) * falling[:, None]).max(axis=1)
+    return (k - first.astype(np.int64)) % k, values.astype(float, copy=False)
+
+
 @dataclass(frozen=True)
 class Clusters:
     """The clusters of a batch of runs; their weighted means are the centres, numbered run after run."""
 
-    labels: Labels  # (n, runs), -1 for a sample that belongs to no cluster
+    labels: Labels  # (runs, n), -1 for a sample that belongs to no cluster
     k: int  # clusters in each run
-    shares: Matrix | None = None  # weights of the samples in the means, (n, runs); None if all count alike
+    shares: Matrix | None = None  # weights of the samples in the means, (runs, n); None if all count alike
 
     @classmethod
     def of(cls, starts: Labels, k: int, n: int) -> "Clusters":
         """Return the clusters of partitions, (runs, n), or around samples as centres, (runs, k)."""
-        return cls(starts.T, k) if starts.shape[1] == n and n != k else cls.around(starts, n)
+        return cls(starts, k) if starts.shape[1] == n and n != k else cls.around(starts, n)
 
     @classmethod
     def around(cls, starts: Labels, n: int) -> "Clusters":
         """Return clusters of one sample each, (runs, k): samples as centres."""
         n_runs, k = starts.shape
-        labels = np.full((n, n_runs), -1, dtype=np.int64)
-        labels[starts, np.arange(n_runs)[:, None]] = np.arange(k)[None, :]
+        labels = np.full((n_runs, n), -1, dtype=np.int64)
+        np.put_along_axis(labels, starts, np.arange(k)[None, :], axis=1)
         return cls(labels, k)
 
     @property
     def n_runs(self) -> int:
         """Number of runs."""
-        return int(self.labels.shape[1])
+        return int(self.labels.shape[0])
 
     @cached_property
     def sizes(self) -> Labels:
@@ -100,7 +113,7 @@ class Clusters:
 
     def only(self, runs: Any) -> "Clusters":
         """Return the clusters of some of the runs."""
-        return Clusters(self.labels[:, runs], self.k, None if self.shares is None else self.shares[:, runs])
+        return Clusters(self.labels[runs], self.k, None if self.shares is None else self.shares[runs])
 
     def changed_since(self, before: "Clusters") -> Flags:
         """Return which clusters have other members, or other weights of them, than before, (runs k,)."""
@@ -117,36 +130,38 @@ class Clusters:
 
         An empty cluster has a row of zeros.
         """
-        n = self.labels.shape[0]
-        rows, count, member = self._numbers, self.n_runs * self.k, self.labels >= 0
+        n_runs, n = self.labels.shape
+        numbers, member = self._numbers, self.labels >= 0
         if chosen is not None:
-            member &= chosen[rows]
-            rows = (np.cumsum(chosen) - 1)[rows]  # the place of a chosen centre among them
-            count = int(np.count_nonzero(chosen))
-        rows = rows[member]
-        shares = None if self.shares is None else self.shares[member]
-        totals = np.bincount(rows, shares)
-        values = (1.0 if shares is None else shares) / totals[rows]
-        starts = np.zeros(n + 1, dtype=np.int32)  # of the columns, whose members stand one after the other
-        np.cumsum(member.sum(axis=1), out=starts[1:])
-        return sparse.csc_array((values, rows.astype(np.int32), starts), shape=(count, n))
+            member &= chosen[numbers]
+        places = np.flatnonzero(member.T)  # column after column, as the sparse matrix wants them
+        rows, starts = numbers.T.ravel()[places], np.concatenate([[0], np.cumsum(member.sum(axis=0))])
+        if self.shares is None:
+            values = (1 / np.maximum(np.bincount(rows), 1))[rows]
+        else:
+            shares = self.shares.T.ravel()[places]
+            values = shares / np.bincount(rows, shares)[rows]
+        count = n_runs * self.k
+        if chosen is not None:  # their places among the chosen
+            count, rows = int(np.count_nonzero(chosen)), (np.cumsum(chosen) - 1)[rows]
+        return sparse.csc_array((values, rows.astype(np.int32), starts.astype(np.int32)), shape=(count, n))
 
     def weights_like(self, like: Array) -> Array:
         """Return V, (runs k, n), of all centres as a dense array like another, formed where that one is."""
         xp, where = namespace(like), device(like)
         numbers = xp.arange(self.k, dtype=xp.int64, device=where)
-        labels = xp.asarray(np.ascontiguousarray(self.labels.T), device=where)
+        labels = xp.asarray(np.ascontiguousarray(self.labels), device=where)
         V = xp.astype(labels[:, None, :] == numbers[None, :, None], like.dtype)
         if self.shares is not None:
-            V = V * asarray_like(np.ascontiguousarray(self.shares.T), like)[:, None, :]
+            V = V * asarray_like(self.shares, like)[:, None, :]
         totals = xp.sum(V, axis=2, keepdims=True)
         V /= xp.where(totals > 0, totals, asarray_like(1.0, like))
-        return xp.reshape(V, (-1, self.labels.shape[0]))
+        return xp.reshape(V, (-1, self.labels.shape[1]))
 
     @cached_property
     def _numbers(self) -> Labels:
-        """The cluster of each sample among those of all runs, (n, runs); meaningless where there is none."""
-        return self.labels + self.k * np.arange(self.n_runs)
+        """The cluster of each sample among those of all runs, (runs, n); meaningless where there is none."""
+        return self.labels + self.k * np.arange(self.n_runs)[:, None]
 
 
 class Space(Protocol):
@@ -157,7 +172,7 @@ class Space(Protocol):
         """Squared lengths of the samples, (m, n)."""
 
     def distances(self, V: Any) -> Array:
-        """Return squared distances to the centres sum_j V_cj x_j, (m, n, c) for V (c, n).
+        """Return squared distances to the centres sum_j V_cj x_j, (m, c, n) for V (c, n).
 
         Where the samples are NumPy arrays, V may be a sparse matrix.
         """
@@ -181,10 +196,10 @@ class FeatureSpace:
         return xp.concat([self.X, xp.ones_like(squares), squares], axis=1)
 
     def distances(self, V: Any) -> Array:
-        """Return squared distances, (1, n, c)."""
+        """Return squared distances, (1, c, n)."""
         xp, centres = namespace(self.X), V @ self.X
-        lengths = squared_lengths(centres)[:, None]
-        return (self._wide @ xp.concat([-2 * centres, lengths, xp.ones_like(lengths)], axis=1).T)[None, ...]
+        lengths = xp.sum(centres * centres, axis=1, keepdims=True)
+        return (xp.concat([-2 * centres, lengths, xp.ones_like(lengths)], axis=1) @ self._wide.T)[None, ...]
 
 
 class Distances:
@@ -201,25 +216,30 @@ class Distances:
     def __init__(self, space: Space) -> None:
         self._space = space
         self._clusters: Clusters | None = None  # of the last call
-        self._kept: Array = None  # (m, n, runs k)
+        self._kept: Array = None  # (m, runs k, n)
 
     def to(self, clusters: Clusters) -> Array:
-        """Return the distances to the centres, (m, n, runs, k); the next call may change them."""
+        """Return the distances to the centres, (m, runs, k, n); the next call may change them."""
         m, n = self._space.squares.shape
-        shape = (m, n, clusters.n_runs, clusters.k)
+        shape = (m, clusters.n_runs, clusters.k, n)
         if is_foreign(self._space.squares):
             D = self._space.distances(clusters.weights_like(self._space.squares))
             return namespace(D).reshape(D, shape)
-        changed = None if self._clusters is None else clusters.changed_since(self._clusters)
-        if changed is None or np.count_nonzero(changed) > MOST * changed.size:
-            self._kept = self._space.distances(clusters.weights())
-        elif changed.any():
-            self._kept[:, :, changed] = self._space.distances(clusters.weights(changed))
-        self._clusters = clusters
+        self._move(clusters)
         return self._kept.reshape(shape)
 
     def keep(self, runs: Flags) -> None:
         """Forget the other runs, which have ended."""
-        if self._clusters is not None and not runs.all():
-            self._kept = self._kept[:, :, np.repeat(runs, self._clusters.k)]
-            self._clusters = self._clusters.only(runs)
+        if self._clusters is None or runs.all():
+            return
+        self._kept = self._kept[:, np.repeat(runs, self._clusters.k), :]
+        self._clusters = self._clusters.only(runs)
+
+    def _move(self, clusters: Clusters) -> None:
+        """Form the distances to centres that were elsewhere before."""
+        changed = None if self._clusters is None else clusters.changed_since(self._clusters)
+        if changed is None or np.count_nonzero(changed) > MOST * changed.size:
+            self._kept = self._space.distances(clusters.weights())
+        elif changed.any():
+            self._kept[:, changed, :] = self._space.distances(clusters.weights(changed))
+        self._clusters = clusters

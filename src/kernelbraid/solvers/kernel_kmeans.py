@@ -30,11 +30,12 @@ class KernelSpace:
         return self.kernels.diagonals()
 
     def distances(self, V: Any) -> Array:
-        """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, n, c)."""
+        """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, c, n)."""
         V = asarray_like(V.toarray(), self.squares) if sparse.issparse(V) else V
-        products = self.kernels.apply(V.T)
-        lengths = namespace(V).sum(products * V.T[None, :, :], axis=1)  # (m, c)
-        return self.squares[:, :, None] + (lengths[:, None, :] - 2 * products)
+        xp = namespace(V)
+        products = xp.permute_dims(self.kernels.apply(V.T), (0, 2, 1))
+        lengths = xp.sum(products * V[None, :, :], axis=2)
+        return self.squares[:, None, :] + (lengths[:, :, None] - 2 * products)
 
 
 def kernel_kmeans(

@@ -13,7 +13,7 @@ import numpy as np
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.ops.weights import power_weights
-from kernelbraid.solvers.centres import Clusters, Distances, FeatureSpace, Labels, Matrix, Space
+from kernelbraid.solvers.centres import Clusters, Distances, FeatureSpace, Labels, Matrix, Space, smallest
 
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
@@ -143,7 +143,8 @@ def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
     them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
     """
     lengths = np.maximum(to_numpy(space.squares), 0.0).astype(float)
-    precision = COINCIDENT * float(namespace(space.squares).finfo(space.squares.dtype).eps)
+    xp = namespace(space.squares)
+    precision = COINCIDENT * float(xp.finfo(space.squares.dtype).eps)
     distances, active = Distances(space), np.arange(clusters.n_runs)
     weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (clusters.n_runs, 1))
     trace = np.full((clusters.n_runs, rule.max_iter), np.inf)
@@ -152,38 +153,29 @@ def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
         D = distances.to(clusters)
         if rule.exponent is not None:
             weights = rule.kernel_weights(_costs(D, clusters)) if step > 0 else weights
-            D = D * asarray_like(weights.T[:, None, :, None], D)
+            D = D * asarray_like(weights.T[:, :, None, None], D)
         scale = (weights @ lengths).max(axis=1)
-        labels, nearest = _assign(D)
+        labels, nearest = smallest(D[0, ...] if D.shape[0] == 1 else xp.sum(D, axis=0))
         found = _refilled(Clusters(labels, clusters.k), nearest, np.where(scale > 0, scale, 1.0) * precision)
         inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
         merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
-        moving = (found.labels != clusters.labels).any(axis=0) | (step == 0)
+        moving = (found.labels != clusters.labels).any(axis=1) | (step == 0)
         if rule.robust:  # the first weights show in the third step
             moving |= (step < 2) | (trace[active, step - 1] - inertia > rule.tol * inertia)
         last = step == rule.max_iter - 1
         for i in np.flatnonzero(~moving | last):
-            mine = found.labels[:, i].copy(), float(inertia[i]), float(merit[i]), step + 1, None, weights[i]
+            mine = found.labels[i].copy(), float(inertia[i]), float(merit[i]), step + 1, None, weights[i]
             ended = Clustering(*mine, trace[active[i], : step + 1], not moving[i])
             ends[int(active[i])] = ended, clusters.only([i])
         if last or not moving.any():
             break
         if rule.robust and step > 0:  # at first, samples are centres: robust weights would keep them there
-            found = Clusters(found.labels, found.k, rule.sample_weights(nearest, scale).T)
+            found = Clusters(found.labels, found.k, rule.sample_weights(nearest, scale))
         clusters = found if moving.all() else found.only(moving)
         active, weights = active[moving], weights[moving]
         distances.keep(moving)
     best, used = ends[_lowest([ends[run][0].merit for run in range(len(ends))])]
     return replace(best, centres=used.weights_like(space.squares))  # dense, and of one run only
-
-
-def _assign(D: Array) -> tuple[Labels, Matrix]:
-    """Return the nearest centres by the sum over all kernels, (n, runs), and the squared distances, (runs, n)."""
-    xp = namespace(D)
-    distances = D[0, ...] if D.shape[0] == 1 else xp.sum(D, axis=0)
-    index = xp.argmin(distances, axis=2, keepdims=True)
-    nearest = to_numpy(xp.take_along_axis(distances, index, axis=2)[..., 0]).T
-    return to_numpy(index[..., 0]).astype(np.int64), np.ascontiguousarray(nearest, dtype=float)
 
 
 def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
@@ -193,7 +185,7 @@ def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
         return clusters
     labels = clusters.labels.copy()
     for run in lacking:
-        labels[:, run] = refill(labels[:, run], nearest[run] / unit[run], clusters.k)
+        labels[run] = refill(labels[run], nearest[run] / unit[run], clusters.k)
     return Clusters(labels, clusters.k)
 
 
@@ -206,10 +198,11 @@ def _lowest(merits: Any) -> int:
 def _costs(D: Array, clusters: Clusters) -> Matrix:
     """Return what the clusters cost under every kernel: weighted squared distances to their centres, (runs, m)."""
     xp = namespace(D)
-    index = np.ascontiguousarray(np.broadcast_to(clusters.labels[None, :, :, None], (*D.shape[:3], 1)))
-    own = xp.take_along_axis(D, xp.asarray(index, device=device(D)), axis=3)[..., 0]  # (m, n, runs)
-    own = np.ascontiguousarray(to_numpy(xp.permute_dims(own, (2, 0, 1))), dtype=float)
-    own = own if clusters.shares is None else own * clusters.shares.T[:, None, :]
+    m, n_runs, _, n = D.shape
+    index = np.ascontiguousarray(np.broadcast_to(clusters.labels[None, :, None, :], (m, n_runs, 1, n)))
+    own = xp.take_along_axis(D, xp.asarray(index, device=device(D)), axis=2)[:, :, 0, :]
+    own = np.ascontiguousarray(to_numpy(xp.permute_dims(own, (1, 0, 2))), dtype=float)
+    own = own if clusters.shares is None else own * clusters.shares[:, None, :]
     return np.asarray(np.maximum(own.sum(axis=2), 0.0))
 
 
@@ -222,7 +215,7 @@ def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomS
     nearest = np.full((n_init, n), np.inf)
     for c in range(1, k):
         last = Clusters.around(starts[:, c - 1 : c], n)
-        distances = to_numpy(xp.sum(Distances(space).to(last), axis=0))[:, :, 0].T.astype(float)
+        distances = to_numpy(xp.sum(Distances(space).to(last), axis=0))[:, 0, :].astype(float)
         nearest = np.minimum(nearest, np.maximum(distances, 0.0))
         taken = np.zeros((n_init, n), dtype=bool)
         np.put_along_axis(taken, starts[:, :c], True, axis=1)
