@@ -142,7 +142,7 @@ class Banks:
 
     def pose(self, tryout: Tryout) -> Candidates:
         """Return the candidates of a setting; kernels whose weights are learned are stored."""
-        stored = not tryout.settings.learning.is_kernel_fixed
+        stored = not tryout.settings.learning.is_kernel_fixed and tryout.model.storage != "lazy"
         key = (tryout.bank, stored)
         if key not in self._posed:
             kernels = tryout.settings.kernels
@@ -181,12 +181,14 @@ class Reference:
         return np.asarray(self.total / len(self.seen))
 
 
-def attempt(candidates: Candidates, settings: Settings, seed: int) -> tuple[LearnedGraph, Reading, float]:
+def attempt(
+    candidates: Candidates, settings: Settings, seed: int, callback: Any = None
+) -> tuple[LearnedGraph, Reading, float]:
     """Learn and read out one setting; of its matrices a kernel stays that new samples or the user will ask for."""
     started = time.perf_counter()
     random_state = np.random.RandomState(seed)
     keep = settings.keep_matrices or candidates.bank is None
-    learned = learn(candidates, settings.learning, random_state=random_state, keep_kernel=keep)
+    learned = learn(candidates, settings.learning, random_state=random_state, keep_kernel=keep, callback=callback)
     reading = read_out(learned, settings.readout, random_state=random_state)
     if not settings.keep_matrices:
         kernel = learned.K if keep or not settings.learning.is_kernel_fixed else None
@@ -198,13 +200,13 @@ def attempts(tryouts: Iterable[Tryout], banks: Banks, seed: int, n_jobs: int | N
     """Yield what becomes of the settings, in their order, in this process or in several."""
     waiting: list[tuple[Tryout, Candidates]] = []
 
-    def tasks() -> Iterator[tuple[Candidates, Settings, int]]:
+    def tasks() -> Iterator[tuple[Any, ...]]:
         for tryout in tryouts:
             waiting.append((tryout, banks.pose(tryout)))
             candidates = waiting[-1][1]
             if candidates.is_shared:
                 candidates.average()  # once, here: processes would form it again and again
-            yield candidates, tryout.settings, seed
+            yield candidates, tryout.settings, seed, tryout.model.callback
 
     for learned, reading, seconds in each(attempt, tasks(), n_jobs):
         tryout, candidates = waiting.pop(0)

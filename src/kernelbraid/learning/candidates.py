@@ -12,7 +12,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
     KernelStack,
-    LazyStack,
+    StoredStack,
     bank_names,
     banks_for,
     n_matrices,
@@ -131,12 +131,6 @@ class GivenKernels:
         """An array that lives where the kernels do."""
         return self.matrices[0]
 
-    @cached_property
-    def checked(self) -> Array:
-        """The stack."""
-        H = self.check(self.matrices)
-        return H if self.place is None else self.place(H)
-
     def size(self, kernels: Any) -> dict[str, int]:
         """Return what decides the memory of a fit."""
         single = all(itemsize(getattr(K, "dtype", float)) == 4 for K in self.matrices)
@@ -144,7 +138,9 @@ class GivenKernels:
         return {"n_samples": n, "n_kernels": len(self.matrices), "n_views": 0, "itemsize": 4 if single else 8}
 
     def pose(self, kernels: Any, *, stored: bool = False, is_shared: bool = False) -> Candidates:
-        """Return the kernels as candidates."""
-        stack: LazyStack = stack_given(self.checked)
+        """Return the kernels as candidates; stored ones are made orthonormal in the memory of the checked stack."""
+        H = self.check(self.matrices)
+        H = H if self.place is None else self.place(H)
+        stack = StoredStack.of(H, overwrite=True) if stored else stack_given(H)
         names = [f"kernel {i}" for i in range(stack.n_kernels)]
-        return Candidates(stack.store() if stored else stack, names, self.matrices, None, is_shared)
+        return Candidates(stack, names, self.matrices, None, is_shared)
