@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.datasets import make_blobs
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, build_bank
 from kernelbraid.solvers import low_rank
 
@@ -27,6 +29,11 @@ def rings(n=60, seed=0):
     angle = rng.uniform(0, 2 * np.pi, n)
     radius = 1 + 2 * y + rng.normal(0, 0.05, n)
     return np.c_[radius * np.cos(angle), radius * np.sin(angle)], y
+
+
+def dense(A):
+    """A matrix, sparse or of any array library, as a plain NumPy array."""
+    return A.toarray() if sparse.issparse(A) else to_numpy(A)
 
 
 def low_rank_problem(H, *, alpha=0.1, beta=1.0, gamma=1.0, penalty="nuclear", growth=1.1, pull=2.0):

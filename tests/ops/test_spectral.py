@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.manifold import spectral_embedding as sklearn_embedding
 
 from kernelbraid import _linalg
 from kernelbraid._arrays import to_numpy
 from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
-from kernelbraid.ops.spectral import laplacian, spectral_vectors
+from kernelbraid.ops.spectral import degrees, embed_rows, laplacian, spectral_vectors
 
 
 def random_graph(n, seed=0):
@@ -115,21 +118,6 @@ def test_unnormalised_vectors_do_not_depend_on_the_scale_of_the_graph():
         np.testing.assert_allclose(spectral_vectors(S * size, 3, spectrum="unnormalised"), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("parts", [1, 3, 7])
-def test_graphs_with_few_edges_are_embedded_as_all_others(monkeypatch, parts):
-    rng = np.random.default_rng(parts)
-    X = rng.normal(size=(420, 3)) + 20 * np.arange(420)[:, None] % parts
-    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    graph = (distances <= np.sort(distances, axis=1)[:, 7:8]).astype(float)
-    graph = np.maximum(graph, graph.T) - np.eye(420)
-    dense = spectral_vectors(graph, 5)
-    monkeypatch.setattr(_linalg, "SPARSE_ORDER", 100)
-    thin = spectral_vectors(graph, 5)
-    np.testing.assert_allclose(thin.T @ thin, np.eye(5), atol=1e-8)
-    N = normalised_graph(graph)
-    np.testing.assert_allclose(np.diag(thin.T @ N @ thin), np.diag(dense.T @ N @ dense), atol=1e-8)
-
-
 def test_random_walk_is_what_scikit_learn_embeds():
     rng = np.random.default_rng(3)
     graph = rng.random((40, 40))
@@ -149,3 +137,148 @@ def test_random_walk_is_constant_on_components_and_zero_on_isolated_vertices():
     np.testing.assert_allclose(rows[0], rows[1])
     np.testing.assert_allclose(rows[2], rows[3])
     assert not rows[4].any()
+
+
+def neighbour_graph(sizes, k=5, isolated=0, seed=0):
+    """Nearest neighbours in clouds far apart, as a csr array; each cloud is a component, in any order of vertices."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for size in sizes:
+        X = rng.normal(size=(size, 2))
+        distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        A = (distances <= np.sort(distances, axis=1)[:, k : k + 1]) * rng.uniform(0.2, 1, (size, size))
+        A += np.diag(np.full(size - 1, 0.1), 1)  # a path through all of them: one component, surely
+        np.fill_diagonal(A, 0)
+        blocks.append(np.maximum(A, A.T))
+    blocks += [np.zeros((1, 1))] * isolated
+    graph = sparse.block_diag(blocks, format="csr").toarray()
+    order = rng.permutation(len(graph))
+    return sparse.csr_array(graph[np.ix_(order, order)])
+
+
+def assert_leading(vectors, graph, count):
+    """The vectors are orthonormal, each is an eigenvector, and no eigenvalue that is left out is larger."""
+    N = normalised_graph(graph.toarray())
+    values, reference = np.linalg.eigh(N)
+    values, reference = values[::-1], reference[:, ::-1]
+    found = np.sum(vectors * (N @ vectors), axis=0)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-8)
+    np.testing.assert_allclose(N @ vectors, vectors * found, atol=1e-7)
+    np.testing.assert_allclose(found, values[:count], atol=1e-10)
+    last = np.count_nonzero(values > values[count - 1] + 1e-6)  # those before the last eigenvalue are all there
+    if last:
+        assert subspace_angles(vectors[:, :last], reference[:, :last]).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("sizes", "isolated"),
+    [([300], 0), ([300], 4), ([150, 90, 60], 0), ([120, 90, 60, 40, 30], 2), ([30] * 10, 0), ([30] * 12, 3)],
+    ids=["one part", "isolated", "three parts", "five parts", "more parts", "more parts and isolated"],
+)
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_sparse_vectors_are_those_of_the_decomposition(sizes, isolated, count):
+    graph = neighbour_graph(sizes, isolated=isolated)
+    expected = graph.toarray()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_linalg.linalg, "eigh", lambda *_, **__: pytest.fail("decomposed the whole matrix"))
+        vectors = spectral_vectors(graph, count)
+    assert_leading(vectors, graph, count)
+    np.testing.assert_array_equal(graph.toarray(), expected)
+    assert np.all(vectors.max(axis=0) >= -vectors.min(axis=0) - 1e-12)  # the largest entry of each is positive
+
+
+@pytest.mark.parametrize("n", [2, 20, 199])
+def test_small_sparse_graphs_are_decomposed(n, monkeypatch):
+    monkeypatch.setattr(_linalg, "eigsh", lambda *_, **__: pytest.fail("iterated"))
+    graph = neighbour_graph([n], k=min(5, n - 1))
+    assert_leading(spectral_vectors(graph, min(4, n)), graph, min(4, n))
+
+
+def test_many_vectors_are_decomposed(monkeypatch):
+    monkeypatch.setattr(_linalg, "eigsh", lambda *_, **__: pytest.fail("iterated"))
+    graph = neighbour_graph([150, 70])
+    assert_leading(spectral_vectors(graph, 60), graph, 60)
+
+
+def test_all_vectors_of_a_sparse_graph_are_a_basis():
+    graph = neighbour_graph([9, 6], k=3, isolated=2)
+    assert_leading(spectral_vectors(graph, 17), graph, 17)
+
+
+def fail_to_converge(*_, **__):
+    raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+
+def converge_to_nonsense(operator, count, **_):
+    return np.linspace(0.9, 1, count), np.linalg.qr(np.random.default_rng(0).normal(size=(operator.shape[0], count)))[0]
+
+
+@pytest.mark.parametrize("products", [fail_to_converge, converge_to_nonsense])
+@pytest.mark.parametrize(("sizes", "isolated"), [([300], 0), ([150, 90, 60], 3)])
+def test_where_products_do_not_give_eigenvectors_the_decomposition_does(monkeypatch, products, sizes, isolated):
+    monkeypatch.setattr(_linalg, "eigsh", products)
+    graph = neighbour_graph(sizes, isolated=isolated)
+    assert_leading(spectral_vectors(graph, 6), graph, 6)
+
+
+def test_sparse_vectors_of_components_come_larger_ones_first_and_are_the_roots_of_their_degrees():
+    graph = neighbour_graph([20, 50, 30])
+    vectors = spectral_vectors(graph, 3)
+    np.testing.assert_array_equal(np.count_nonzero(vectors, axis=0), [50, 30, 20])
+    for vector in vectors.T:
+        on = vector > 0
+        roots = np.sqrt(graph.toarray()[on].sum(axis=1))
+        np.testing.assert_allclose(vector[on], roots / np.linalg.norm(roots))
+
+
+@pytest.mark.parametrize("spectrum", ["largest", "random_walk", "magnitude", "unnormalised"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_sparse_graph_has_the_embedding_of_a_dense_one(spectrum, count):
+    graph = neighbour_graph([250])
+    thin = spectral_embedding(graph, count, spectrum=spectrum)
+    full = spectral_embedding(graph.toarray(), count, spectrum=spectrum)
+    np.testing.assert_allclose(thin, full, atol=1e-6)
+
+
+def test_a_sparse_graph_may_have_any_scale():
+    graph = neighbour_graph([120, 100])
+    expected = spectral_vectors(graph, 5)
+    for size in (1e-200, 1e200, 1e307):
+        np.testing.assert_allclose(spectral_vectors(graph * size, 5), expected, atol=1e-7)
+
+
+def test_a_sparse_graph_without_edges_has_finite_vectors_and_rows_of_length_one_or_zero():
+    empty = sparse.csr_array((6, 6))
+    vectors = spectral_vectors(empty, 3)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)
+    assert np.isfinite(spectral_embedding(empty, 3)).all()
+    assert not spectral_embedding(empty, 3, spectrum="random_walk").any()
+
+
+def test_sparse_vectors_have_the_precision_of_the_graph_and_are_as_good_as_double():
+    graph = neighbour_graph([150, 90])
+    single = spectral_vectors(graph.astype(np.float32), 5)
+    assert single.dtype == np.float32
+    assert subspace_angles(single.astype(float), spectral_vectors(graph, 5)).max() < 1e-3
+
+
+def test_sparse_vectors_are_the_same_every_time():
+    graph = neighbour_graph([250])
+    np.testing.assert_array_equal(spectral_vectors(graph, 5), spectral_vectors(graph, 5))
+
+
+@pytest.mark.parametrize("isolated", [0, 3])
+def test_sparse_and_dense_graphs_are_normalised_alike(isolated):
+    graph = neighbour_graph([40, 20], isolated=isolated)
+    thin = normalised_graph(graph)
+    assert sparse.issparse(thin)
+    np.testing.assert_allclose(thin.toarray(), normalised_graph(graph.toarray()), atol=1e-15)
+    np.testing.assert_allclose(degrees(graph), degrees(graph.toarray()))
+
+
+def test_rows_of_a_random_walk_are_eigenvectors_of_it_for_sparse_graphs_too():
+    graph = neighbour_graph([220])
+    rows = embed_rows(graph, spectral_vectors(graph, 3), "random_walk")
+    walk = graph.toarray() / degrees(graph)[:, None]
+    values = np.sum(rows * (walk @ rows), axis=0) / np.sum(rows**2, axis=0)
+    np.testing.assert_allclose(walk @ rows, rows * values, atol=1e-7)

@@ -22,11 +22,24 @@ def graph():
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_a_vertex_is_placed_where_it_is(xp, graph, spectrum):
-    S = xp.asarray(graph)
+    S = xp.asarray(graph.toarray())
     placement = Placement.of(S, spectral_vectors(S, 3, spectrum=spectrum), spectrum)
     expected = to_numpy(spectral_embedding(S, 3, spectrum=spectrum))
     found = to_numpy(placement.embed(S))
     np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_a_sparse_graph_places_its_vertices_where_they_are(graph, spectrum):
+    vectors = spectral_vectors(graph, 3, spectrum=spectrum)
+    placement = Placement.of(graph, vectors, spectrum)
+    expected = spectral_embedding(graph, 3, spectrum=spectrum)
+    np.testing.assert_allclose(placement.embed(graph.toarray()), expected, atol=1e-7)
+    dense = Placement.of(graph.toarray(), vectors, spectrum)
+    np.testing.assert_allclose(placement.basis, dense.basis, atol=1e-12)
+    np.testing.assert_allclose(placement.values, dense.values, atol=1e-12)
+    assert isinstance(placement.basis, np.ndarray)
+    assert isinstance(placement.values, np.ndarray)
 
 
 def test_edges_solve_the_ridge_regression_on_the_fitted_samples(xp):

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import subspace_angles
+
+from kernelbraid._arrays import LinAlgError, to_numpy
+from kernelbraid._linalg import TILE, leading_eigenvectors, mirror, ridge_smoother
+
+
+def definite(n, seed=0):
+    A = np.random.default_rng(seed).normal(size=(n, n + 2))
+    return A @ A.T / n
+
+
+def indefinite(n, seed=0):
+    """Symmetric, with eigenvalues on both sides of -1, none near it."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    K = (Q * np.linspace(-3.3, 2.1, n)) @ Q.T
+    return (K + K.T) / 2
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70])
+@pytest.mark.parametrize("kind", [definite, indefinite])
+def test_the_smoother_solves_the_ridge_equations_also_for_indefinite_kernels(n, kind, overwrite):
+    K = kind(n)
+    Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
+    np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("kind", [definite, indefinite])
+def test_smoothers_of_all_libraries_agree(xp, kind, overwrite):
+    K = kind(30)
+    found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
+    np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [definite, indefinite])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_kernel_that_must_stay_stays(kind, order):
+    K = np.array(kind(20), order=order)
+    before = K.copy()
+    Z = ridge_smoother(K, 1.0)
+    np.testing.assert_array_equal(K, before)
+    assert not np.shares_memory(Z, K)
+
+
+def test_the_memory_of_a_kernel_that_is_used_up_becomes_that_of_the_graph():
+    K = definite(20)
+    Z = ridge_smoother(K, 1.0, overwrite=True)
+    assert Z.base is K or np.shares_memory(Z, K)
+    assert Z.flags.c_contiguous
+
+
+def test_a_view_that_is_not_contiguous_may_be_used_up_too():
+    wide = np.zeros((20, 40))
+    wide[:, ::2] = definite(20)
+    K = wide[:, ::2]
+    np.testing.assert_allclose(ridge_smoother(K, 1.0, overwrite=True), ridge_smoother(definite(20), 1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_smoothers_are_exactly_symmetric_and_keep_their_precision(overwrite):
+    for dtype in (np.float32, np.float64):
+        Z = ridge_smoother(definite(300).astype(dtype), 1.0, overwrite=overwrite)
+        assert Z.dtype == dtype
+        np.testing.assert_array_equal(Z, Z.T)
+
+
+def test_kept_and_used_up_kernels_give_the_same_graph():
+    K = definite(70)
+    np.testing.assert_array_equal(ridge_smoother(K.copy(), 0.3, overwrite=True), ridge_smoother(K, 0.3))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_singular_system_is_an_error_of_linear_algebra(overwrite):
+    with pytest.raises(LinAlgError):
+        ridge_smoother(-np.eye(4), 1.0, overwrite=overwrite)
+
+
+@given(st.integers(1, 12), st.integers(0, 30))
+def test_the_smoother_shrinks_the_eigenvalues_of_a_kernel(n, seed):
+    values = np.linalg.eigvalsh(definite(n, seed))
+    found = np.linalg.eigvalsh(ridge_smoother(definite(n, seed), 0.5))
+    np.testing.assert_allclose(found, values / (values + 0.5), atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 5, TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 9])
+def test_a_mirror_copies_the_lower_triangle_to_the_upper(n):
+    A = np.random.default_rng(0).normal(size=(n, n))
+    expected = np.tril(A) + np.tril(A, -1).T
+    assert mirror(A) is A
+    np.testing.assert_array_equal(A, expected)
+
+
+@pytest.mark.parametrize("n", [30, 250])  # by the decomposition, and by products
+@pytest.mark.parametrize("n_known", [0, 2])
+def test_leading_vectors_are_those_that_are_not_known(n, n_known):
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    values = np.concatenate([np.ones(n_known), np.linspace(0.95, -1, n - n_known)])
+    S = sparse.csr_array((Q * values) @ Q.T)
+    found = leading_eigenvectors(S, Q[:, :n_known], 4)
+    assert found.shape == (n, 4)
+    np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(Q[:, :n_known].T @ found, 0, atol=1e-8)
+    np.testing.assert_allclose(np.diag(found.T @ (S @ found)), values[n_known : n_known + 4], atol=1e-9)
+    assert subspace_angles(found, Q[:, n_known : n_known + 4]).max() < 1e-6
