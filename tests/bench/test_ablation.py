@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from kernelbraid.bench import ablation
 from kernelbraid.bench.ablation import average, bound_combination, kernel_first
-from kernelbraid.bench.fitting import data_for, kernels_for, make, settings_of
+from kernelbraid.bench.fitting import data_for, kernels_for, make
 from kernelbraid.bench.methods import ABLATIONS
 from kernelbraid.bench.records import Trial
 from kernelbraid.datasets import Dataset
@@ -131,12 +131,12 @@ def fit(asked, dataset):
 
 def test_what_is_taken_out_cannot_be_put_back_by_a_setting():
     for name in ("LKGr/one-kernel", *OWN):
-        settings = settings_of(make(trial(name, "linear" if "one" in name else ""), 3))
+        settings = make(trial(name, "linear" if "one" in name else ""), 3)._settings().flat()
         assert (settings["beta"], settings["gamma"], settings["tol"]) == (1e-12, 1e6, 0)
         assert (settings["alpha"], settings["mu"]) == (0.01, 0.7)
-    assert settings_of(make(trial("LKGr/no-rank"), 3))["beta"] == 1e-12
-    assert settings_of(make(trial("LKGr/no-rank"), 3))["gamma"] == 6.0
-    assert settings_of(make(trial("LKGr/whole"), 3))["beta"] == 0.5
+    assert make(trial("LKGr/no-rank"), 3)._settings().learning.beta == 1e-12
+    assert make(trial("LKGr/no-rank"), 3)._settings().learning.gamma == 6.0
+    assert make(trial("LKGr/whole"), 3)._settings().learning.beta == 0.5
 
 
 def test_settings_that_are_not_given_are_those_of_the_preset(dataset):

@@ -121,6 +121,13 @@ def blank(record):
     return replace(record, seconds=0.0, peak_bytes=0, created="")
 
 
+def count_graphs(monkeypatch, estimator):
+    """A list that gets an entry for every graph that is learned."""
+    learn, learned = estimator._learn, []
+    monkeypatch.setattr(estimator, "_learn", lambda model, *given: learned.append(model) or learn(model, *given))
+    return learned
+
+
 @pytest.mark.parametrize("scoring", ["best100", "mean20"])
 def test_three_seeds_of_lkg_cost_one_fit_and_equal_three_runs(dataset, monkeypatch, scoring):
     trials = [
@@ -129,12 +136,39 @@ def test_three_seeds_of_lkg_cost_one_fit_and_equal_three_runs(dataset, monkeypat
         for embedding in ("largest", "random_walk")
     ]
     alone = [run_trials([asked], dataset)[0] for asked in trials]
-    fit, fits = LKG.fit, []
-    monkeypatch.setattr(LKG, "fit", lambda model, *given: fits.append(model) or fit(model, *given))
+    fits = count_graphs(monkeypatch, LKG)
     [group] = share_fits(trials)
     together = run_trials(group, dataset)
     assert len(fits) == 1
     assert list(map(blank, together)) == list(map(blank, alone))
+
+
+@pytest.mark.parametrize("scoring", ["best100", "mean20"])
+@pytest.mark.parametrize("method", ["SSR", "SC", "SCSK", "AASC", "SCMK"])
+def test_three_seeds_of_a_graph_method_cost_one_fit_and_equal_three_runs(dataset, monkeypatch, method, scoring):
+    kernel = "linear" if COMPARED[method].policy == "each" else ""
+    readouts = [{}, {"n_neighbors": 5}, {"n_neighbors": 5, "edge_weights": "scaled"}]
+    asked = [replace(asked, scoring=scoring, kernel=kernel) for asked in of_seeds(method)]
+    trials = [replace(one, parameters=readout) for one in asked for readout in readouts]
+    alone = [run_trials([one], dataset)[0] for one in trials]
+    assert [record.reason for record in alone] == [""] * len(trials)
+    graphs = count_graphs(monkeypatch, COMPARED[method].estimator)
+    [group] = share_fits(trials)
+    together = run_trials(group, dataset)
+    assert len(graphs) == 1
+    assert list(map(blank, together)) == list(map(blank, alone))
+
+
+@pytest.mark.parametrize("method", ["SSR", "SC", "SCSK", "AASC", "SCMK", "LKG", "LKGr"])
+def test_a_record_of_a_graph_method_has_the_labels_of_its_estimator(dataset, method):
+    asked = trial(method, kernel="linear" if COMPARED[method].policy == "each" else "", parameters={"n_neighbors": 5})
+    [record] = run_trials([asked], dataset)
+    model = make(asked, 3).fit(dataset.X)
+    expected = record_of(asked, dataset, model, [model.labels_], 0.0)
+    assert dict(record.scores) == dict(expected.scores)
+    n_iter = 0 if method == "SC" else expected.n_iter  # a graph that is a kernel is not iterated for
+    assert (record.status, record.n_iter) == (expected.status, n_iter)
+    assert dict(record.learned) == dict(expected.learned)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +179,8 @@ def test_three_seeds_of_lkg_cost_one_fit_and_equal_three_runs(dataset, monkeypat
         ("LKG", {"parameters": {"preset": "no such preset"}}),
         ("LKG", {"changes": {"noise": 0.5}}),
         ("LKGSearch", {}),
-        ("SSR", {}),
+        ("SSR", {"changes": {"noise": 0.5}}),
+        ("KKM", {"kernel": "linear"}),
         ("KMeans", {}),
     ],
 )

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from kernelbraid.bench.records import STUDIES, Trial, split_kernel, to_json, view_kernel
+from kernelbraid.bench.records import STUDIES, Trial, to_json
 
 BASE = {"data": "wine", "checksum": "abc", "method": "LKGr", "scoring": "best100"}
 
@@ -49,8 +49,3 @@ def test_a_trial_of_the_study_is_another_one_than_that_of_the_paper():
     keys = {Trial(**BASE, study=study).key for study in ("", *STUDIES)}
     assert len(keys) == 1 + len(STUDIES)
     assert Trial(**BASE).key in keys
-
-
-def test_names_of_kernels_on_views_come_apart_again():
-    assert split_kernel(view_kernel(2, "gaussian t=1")) == (2, "gaussian t=1")
-    assert split_kernel("polynomial (1 + x.y)^2") == (1, "polynomial (1 + x.y)^2")

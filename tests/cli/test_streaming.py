@@ -136,7 +136,7 @@ def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, mo
 
 
 def test_too_many_samples_for_all_pairs_name_the_option(refuse, npy, monkeypatch):
-    monkeypatch.setattr("kernelbraid.estimators.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1000)
     np.save(npy, np.tile(X, (3, 1)))
     refuse("cluster", npy, "-k", 3, code=1, says=["needs about", "use --landmarks 500 or fewer samples."])
     refuse("cluster", npy, npy, "-k", 3, code=1, says=["needs about", "use --landmarks 500 or fewer samples."])

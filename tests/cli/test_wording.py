@@ -3,8 +3,12 @@ import pytest
 
 from kernelbraid.bench import METHODS
 from kernelbraid.cli.wording import in_options, option_name, out_of_range
-from kernelbraid.estimators.memory import choose_storage
-from kernelbraid.estimators.outcome import DIVERGED, FIXED_KERNEL, SENTENCES
+from kernelbraid.learning.memory import choose_storage
+from kernelbraid.solvers.status import DIVERGED, Status
+
+OF_LKG = [
+    status.sentences[family] for status in Status for family in ("learned", "fixed") if family in status.sentences
+]
 
 
 @pytest.mark.parametrize(
@@ -29,11 +33,12 @@ def test_messages_speak_of_options_and_methods(message, words):
     assert in_options(message, estimator="KernelKMeans", method="KKM") == words
 
 
-@pytest.mark.parametrize("sentence", [*SENTENCES.values(), *FIXED_KERNEL.values(), DIVERGED])
+@pytest.mark.parametrize("sentence", [*OF_LKG, DIVERGED])
 def test_no_warning_of_lkg_mentions_a_parameter(sentence):
     names = ("max_iter", "tol", "mu_growth", "mu", "alpha", "beta", "gamma", "kernel_change", "graph_residual", "size")
     facts = {**dict.fromkeys(names, 1.0), "n_iter": 7, "graph_from": "J", "max_iter": 9}
-    words = in_options("LKG " + ". ".join(sentence).format(**facts), estimator="LKG", method="LKGs")
+    told = sentence.filled(**facts)
+    words = in_options(f"LKG {told.what}. {told.remedy}", estimator="LKG", method="LKGs")
     assert words.startswith("LKGs ")
     assert "=" not in words
     assert "_" not in words

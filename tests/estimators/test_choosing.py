@@ -3,11 +3,11 @@ import pytest
 
 from kernelbraid import LKG
 from kernelbraid.estimators.choosing import check_landmarks, draw_pool, pick_landmarks
-from kernelbraid.estimators.presets import PRESETS
 from kernelbraid.estimators.sources import open_source
+from kernelbraid.learning.settings import PRESETS
 
 X = np.random.default_rng(0).random((90, 4))
-SETTINGS = PRESETS["recommended"].resolve(LKG().get_params())
+SETTINGS = PRESETS["recommended"]
 
 
 def state():

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid import estimators, kernels
 from kernelbraid.estimators.encoding import MODELS, PARTS, Reader, Writer
+from kernelbraid.estimators.saving import READABLE
 
 
 def test_every_estimator_and_every_kernel_is_on_the_lists():
@@ -20,9 +21,10 @@ def test_every_estimator_and_every_kernel_is_on_the_lists():
 
 
 @pytest.mark.parametrize("bank", kernels.BANKS)
-def test_ready_banks_come_back_from_plain_data(bank):
+@pytest.mark.parametrize("version", READABLE)
+def test_ready_banks_come_back_from_plain_data(bank, version):
     tree = json.loads(json.dumps(Writer().encode(kernels.BANKS[bank], "bank")))
-    assert Reader(None).decode(tree) == kernels.BANKS[bank]
+    assert Reader(None, version).decode(tree) == kernels.BANKS[bank]
 
 
 def test_an_array_has_one_number():

@@ -16,20 +16,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG
-from kernelbraid.estimators.presets import PRESETS
+from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.learning.settings import PRESETS
 from kernelbraid.metrics import evaluate
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.solvers import low_rank
-from problems import blobs, paper_data, rings
+from problems import blobs, dense, paper_data, rings
 
 X, y = blobs(n=45)
 L1 = {"preset": "authors", "graph_penalty": "l1"}
 LEARNED = {"preset": "recommended", "gamma": 10.0}  # the kernel, too
 
 
+MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")
+
+
 def fit(data=X, k=3, **parameters):
     return LKG(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
+
+
+def keep(data=X, k=3, **parameters):
+    """A fit with its matrices."""
+    return fit(data, k, keep_matrices=True, **parameters)
 
 
 @pytest.mark.reference
@@ -49,7 +58,7 @@ def test_yale_reaches_the_published_accuracy(seed):
 )
 def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     faces, _ = paper_data(name)
-    double, single = (fit(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
+    double, single = (keep(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
     assert single.kernel_.dtype == np.float32
     assert adjusted_rand_score(double.labels_, single.labels_) >= 0.95
 
@@ -57,9 +66,9 @@ def test_single_precision_gives_the_labels_of_double(name, k, parameters):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("data", [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)])
 def test_separated_blobs_are_found(preset, data):
-    model = fit(data, preset=preset)
+    model = keep(data, preset=preset)
     assert adjusted_rand_score(y, model.labels_) == 1
-    assert model.kernel_.dtype == data.dtype
+    assert model.kernel_.dtype == model.graph_.dtype == model.embedding_.dtype == data.dtype
 
 
 def test_fitted_attributes_are_what_they_say():
@@ -84,14 +93,55 @@ def test_fitted_attributes_are_what_they_say():
 
 
 def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
-    model = fit()
+    model = keep()
     refined = refine_graph(model.coefficients_, n_neighbors=10, edge_weights="scaled")
-    np.testing.assert_allclose(model.graph_, refined)
-    np.testing.assert_array_equal(np.diag(model.graph_), 0)
+    assert isinstance(model.graph_, sparse.csr_array)
+    np.testing.assert_allclose(dense(model.graph_), dense(refined))
+    np.testing.assert_array_equal(np.diag(dense(model.graph_)), 0)
     assert model.kernel_weights_.shape == (7,) == (len(model.kernel_names_),)
     np.testing.assert_array_equal(model.kernel_weights_, np.full(7, 1 / 7))
     assert (model.status_, model.n_iter_) == ("converged", 1)
     assert set(model.history_["graph_rank"]) == {-1}
+
+
+@pytest.mark.parametrize("parameters", [{}, LEARNED, {**L1, "keep_matrices": False, "max_iter": 20, "tol": 0}])
+def test_matrices_are_there_only_if_they_are_asked_for(parameters):
+    model = fit(**parameters)
+    for name in MATRICES:
+        with pytest.raises(AttributeError, match=f"LKG does not keep {name}, .*; fit it with keep_matrices=True"):
+            getattr(model, name)
+    kept = fit(**{**parameters, "keep_matrices": True})
+    assert all(getattr(kept, name).shape == (45, 45) for name in MATRICES)
+    np.testing.assert_array_equal(kept.labels_, model.labels_)
+    np.testing.assert_allclose(dense(kept.graph_), dense(model.graph_), atol=1e-12)
+    assert not any(hasattr(kept.set_params(keep_matrices=False).fit(X), name) for name in MATRICES)
+
+
+def test_a_model_that_is_not_fitted_has_no_matrices_and_does_not_speak_of_them():
+    for name in (*MATRICES, "nonsense_"):
+        with pytest.raises(AttributeError, match=f"'LKG' object has no attribute '{name}'"):
+            getattr(LKG(), name)
+
+
+def test_the_kernel_that_stays_is_the_average_of_the_candidates_and_the_coefficients_are_its_normal_equations():
+    model = keep(alpha=0.7, kernels="rmkkm")
+    K = build_bank(X, "rmkkm").mean(axis=0)
+    np.testing.assert_allclose(model.kernel_, K, atol=1e-12)
+    exact = np.maximum(np.linalg.solve(K + 0.7 * np.eye(45), K), 0)
+    np.testing.assert_allclose(model.coefficients_, exact, atol=1e-10)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"gamma": 10.0, "max_iter": 3, "tol": 0}])
+@pytest.mark.parametrize("keep_matrices", [True, False])
+def test_samples_and_kernels_are_not_written_to(xp, parameters, keep_matrices):
+    H = build_bank(X, "rmkkm")
+    samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
+    fit(samples, keep_matrices=keep_matrices, **parameters)
+    for kernels in (given, given[:1, ...], [given[0, ...]]):
+        model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
+        model.predict(kernels)
+    np.testing.assert_array_equal(to_numpy(samples), X)
+    np.testing.assert_array_equal(to_numpy(given), H)
 
 
 def test_a_finite_gamma_has_the_kernel_learned():
@@ -111,7 +161,7 @@ def test_a_sample_with_fewer_than_ten_others_keeps_them_all(n):
     assert len(set(model.labels_)) == 2
     if n <= 11:
         everyone = fit(X[:n], k=2, n_neighbors=n - 1)
-        np.testing.assert_array_equal(model.graph_, everyone.graph_)
+        np.testing.assert_array_equal(dense(model.graph_), dense(everyone.graph_))
 
 
 def test_the_objective_is_recorded_only_when_asked_for():
@@ -156,6 +206,17 @@ def test_clone_and_pickle():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
 
 
+@pytest.mark.parametrize("is_used", [False, True])
+def test_a_pickle_of_a_default_fit_is_small_and_predicts(is_used):
+    samples, _ = blobs(n=400)
+    model = LKG(3, random_state=0).fit(samples[:300])
+    if is_used:
+        model.predict(samples[300:])
+    content = pickle.dumps(model)
+    assert len(content) < 300 * 300 * 8 / 4  # no matrix is in it
+    np.testing.assert_array_equal(pickle.loads(content).predict(samples), model.predict(samples))
+
+
 def test_it_works_in_a_pipeline_and_on_data_frames():
     columns = [f"f{i}" for i in range(X.shape[1])]
     frames = [pd.DataFrame(X, columns=columns), pl.DataFrame(X, schema=columns)]
@@ -170,9 +231,9 @@ def test_it_works_in_a_pipeline_and_on_data_frames():
 class TestKernels:
     def test_precomputed_equals_built(self):
         H = build_bank(X, "rmkkm")
-        built, handed = fit(kernels="rmkkm", **LEARNED), fit(H, kernels="precomputed", **LEARNED)
+        built, handed = keep(kernels="rmkkm", **LEARNED), keep(H, kernels="precomputed", **LEARNED)
         np.testing.assert_array_equal(built.kernel_, handed.kernel_)
-        np.testing.assert_array_equal(built.kernel_, fit(list(H), kernels="precomputed", **LEARNED).kernel_)
+        np.testing.assert_array_equal(built.kernel_, keep(list(H), kernels="precomputed", **LEARNED).kernel_)
         assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
         assert handed.n_features_in_ == len(X)
 
@@ -235,8 +296,8 @@ class TestStatus:
             model = fit(**{"preset": "authors", **parameters})
         assert model.status_ == status
         assert len(set(model.labels_)) == 3
-        assert np.isfinite(model.graph_).all()
-        assert model.graph_[~np.eye(len(X), dtype=bool)].any()
+        assert np.isfinite(dense(model.graph_)).all()
+        assert dense(model.graph_)[~np.eye(len(X), dtype=bool)].any()
 
     def test_kernels_in_which_no_two_samples_are_alike_ask_for_wider_ones(self):
         with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* Use wider kernels"):
@@ -268,8 +329,8 @@ class TestStatus:
     @pytest.mark.parametrize("size", [1e-250, 1e200])
     @pytest.mark.parametrize("gamma", [10.0, np.inf])
     def test_extreme_kernels_end_with_finite_results(self, size, gamma):
-        model = fit(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
-        assert np.isfinite(model.graph_).all()
+        model = keep(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
+        assert np.isfinite(dense(model.graph_)).all()
         assert np.isfinite(model.kernel_).all()
         assert len(set(model.labels_)) == 3
 
@@ -313,10 +374,12 @@ class TestOrdinaryData:
     def test_it_fits(self, data, k, labels, penalty, preset):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = fit(data, k=k, graph_penalty=penalty, preset=preset)
+            model = keep(data, k=k, graph_penalty=penalty, preset=preset)
+            plain = fit(data, k=k, graph_penalty=penalty) if preset == "recommended" else model
         assert len(set(model.labels_)) == labels
         assert set(model.labels_) == set(range(labels))
-        assert all(np.isfinite(a).all() for a in (model.graph_, model.kernel_, model.embedding_))
+        assert all(np.isfinite(dense(a)).all() for a in (model.graph_, model.kernel_, model.embedding_))
+        np.testing.assert_array_equal(plain.labels_, model.labels_)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize(
@@ -326,7 +389,7 @@ class TestOrdinaryData:
     def test_copies_of_one_sample_get_one_label(self, row, form):
         model = fit(form(np.tile(row, (20, 1))), k=3)
         assert set(model.labels_) == {0}
-        assert np.isfinite(model.graph_).all()
+        assert np.isfinite(dense(model.graph_)).all()
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize("dtype", [float, np.float32])
@@ -350,12 +413,13 @@ class TestOrdinaryData:
     def test_extreme_parameters_do_not_raise(self, parameters):
         for gamma in (10.0, np.inf):
             model = fit(**{"gamma": gamma, **parameters})
-            assert np.isfinite(model.graph_).all()
+            assert np.isfinite(dense(model.graph_)).all()
             assert len(set(model.labels_)) == 3
 
     def test_single_precision_needs_all_views_to_be_single(self):
-        assert fit([X.astype(np.float32), X]).kernel_.dtype == np.float64
-        assert fit([X.astype(np.float32)] * 2).kernel_.dtype == np.float32
+        for single, dtype in ([X.astype(np.float32)] * 2, np.float32), ([X.astype(np.float32), X], np.float64):
+            model = keep(single)
+            assert {model.kernel_.dtype, model.graph_.dtype, model.embedding_.dtype} == {np.dtype(dtype)}
 
     def test_names_of_an_earlier_fit_are_forgotten(self):
         model = fit(pd.DataFrame(X, columns=list("abcdef")))

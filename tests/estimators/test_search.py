@@ -10,8 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG, LKGSearch
+from kernelbraid.estimators import members, reading
 from kernelbraid.estimators.search import default_candidates
-from kernelbraid.kernels import Gaussian, build_bank
+from kernelbraid.kernels import Gaussian, LazyStack, banks, build_bank
 from problems import blobs
 
 X, y = blobs(n=60)
@@ -104,19 +105,122 @@ def test_a_callback_watches_and_ends_the_search():
     assert seen == [(1, 40), (2, 40), (3, 40)]
 
 
-def test_an_interrupted_search_keeps_what_it_has(monkeypatch):
-    fits = []
-    fit = LKG.fit
+def count_calls(monkeypatch, module, name, fail_at=None):
+    """A list that gets the arguments of every call of a function; one of the calls may be interrupted."""
+    function, calls = getattr(module, name), []
 
-    def interrupted(self, X, y=None):
-        fits.append(1)
-        if len(fits) == 4:
+    def counted(*given, **more):
+        calls.append(given)
+        if len(calls) == fail_at:
             raise KeyboardInterrupt
-        return fit(self, X, y)
+        return function(*given, **more)
 
-    monkeypatch.setattr(LKG, "fit", interrupted)
+    monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+def test_an_interrupted_search_keeps_what_it_has(monkeypatch):
+    count_calls(monkeypatch, members, "learn", fail_at=4)
     search = LKGSearch(3, random_state=0).fit(X)
     assert len(search.results_) == 3
+    assert "37 more were left" in search.why_[0]
+
+
+def test_a_search_that_is_interrupted_at_once_has_nothing(monkeypatch):
+    count_calls(monkeypatch, members, "learn", fail_at=1)
+    with pytest.raises(KeyboardInterrupt):
+        LKGSearch(3, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_init": 7}, {"result": "consensus"}])
+def test_every_setting_is_learned_once_and_the_chosen_one_is_not_fitted_again(monkeypatch, parameters):
+    monkeypatch.setattr(LKG, "fit", lambda *_: pytest.fail("fitted"))
+    learned = count_calls(monkeypatch, members, "learn")
+    search = LKGSearch(3, budget=6, random_state=0, **parameters).fit(X)
+    assert len(learned) == len(search.results_) == 6
+    assert search.best_estimator_.predict(X).shape == (60,)
+
+
+def test_samples_are_read_once_and_their_products_formed_once(monkeypatch):
+    read = count_calls(monkeypatch, reading, "read_views")
+    formed = count_calls(monkeypatch, banks, "pairs_within")
+    for data, views in ((X, 1), ([X, X[:, :3]], 2)):
+        read.clear()
+        formed.clear()
+        LKGSearch(3, budget=12, random_state=0).fit(data)
+        assert len(read) == 1
+        assert len(formed) == views
+
+
+def test_kernels_are_checked_once(monkeypatch):
+    checked = count_calls(monkeypatch, reading, "read_kernels")
+    LKGSearch(3, kernels="precomputed", random_state=0).fit(build_bank(X, [Gaussian(2.0), Gaussian(0.5)]))
+    assert len(checked) == 1
+
+
+def test_the_average_of_a_bank_is_summed_once_if_there_is_room(monkeypatch):
+    candidates = [{"alpha": alpha, "kernels": [Gaussian(0.5), Gaussian(2.0)]} for alpha in (0.3, 1.0, 3.0)]
+    sums = count_calls(monkeypatch, LazyStack, "combine")
+    rich = LKGSearch(3, candidates=candidates, random_state=0).fit(X)
+    assert len(sums) == 1
+    sums.clear()
+    poor = LKGSearch(3, candidates=candidates, memory_budget=1.25e5, random_state=0).fit(X)
+    assert len(sums) > 3
+    np.testing.assert_array_equal(poor.candidate_labels_, rich.candidate_labels_)
+    with pytest.raises(MemoryError, match="needs about"):
+        LKGSearch(3, candidates=candidates, memory_budget=1e4, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"result": "consensus"}, {"n_clusters": "auto"}, {"n_init": 7}])
+def test_results_do_not_depend_on_the_number_of_processes(parameters):
+    mixed = [{"alpha": 0.3}, {"gamma": 10.0, "beta": 0.1}, {"kernels": [Gaussian(0.5)]}, {"graph_penalty": "nuclear"}]
+    asked = {"n_clusters": 3, "candidates": mixed, "random_state": 0, **parameters}
+    alone, together = (LKGSearch(n_jobs=n_jobs, **asked).fit(X) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(together.labels_, alone.labels_)
+    np.testing.assert_array_equal(together.candidate_labels_, alone.candidate_labels_)
+    assert together.best_params_ == alone.best_params_
+    found, expected = (search.results_.drop(columns="seconds") for search in (together, alone))
+    for column in expected.select_dtypes("number"):
+        np.testing.assert_allclose(found[column], expected[column], atol=1e-9)
+    assert found["status"].equals(expected["status"])
+    assert together.why_[1:] == alone.why_[1:]
+    np.testing.assert_array_equal(together.best_estimator_.predict(X + 0.1), alone.best_estimator_.predict(X + 0.1))
+
+
+def test_a_callback_ends_a_search_in_processes_too():
+    search = LKGSearch(3, n_jobs=2, callback=lambda progress: progress.done == 3, random_state=0).fit(X)
+    assert len(search.results_) == 3
+    expected = LKGSearch(3, budget=3, random_state=0).fit(X)
+    np.testing.assert_array_equal(search.candidate_labels_, expected.candidate_labels_)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_best_estimator_of_kernels_and_of_a_learned_kernel_predicts(n_jobs):
+    H = build_bank(X, [Gaussian(2.0), Gaussian(0.5)])
+    given = LKGSearch(3, kernels="precomputed", n_jobs=n_jobs, random_state=0).fit(H[:, :45, :45]).best_estimator_
+    np.testing.assert_array_equal(given.predict(H[:, :45, :45]), given.labels_)
+    assert given.predict(H[:, 45:, :45]).shape == (15,)
+    assert given.n_features_in_ == 45
+    learned = LKGSearch(3, candidates=[{"gamma": 10.0}], n_jobs=n_jobs, random_state=0).fit(X[:45]).best_estimator_
+    expected = LKG(**learned.get_params()).fit(X[:45])
+    np.testing.assert_array_equal(learned.predict(X), expected.predict(X))
+
+
+def test_matrices_are_kept_if_a_setting_asks_for_them():
+    search = LKGSearch(3, candidates=[{"keep_matrices": True, "alpha": 0.5}], random_state=0).fit(X)
+    again = LKG(**search.best_estimator_.get_params()).fit(X)
+    np.testing.assert_allclose(search.best_estimator_.kernel_, again.kernel_, atol=1e-12)
+    np.testing.assert_allclose(search.best_estimator_.coefficients_, again.coefficients_, atol=1e-12)
+    assert not hasattr(LKGSearch(3, budget=1, random_state=0).fit(X).best_estimator_, "kernel_")
+
+
+def test_a_setting_may_have_a_preset_of_its_own():
+    candidates = [{"preset": "authors", "max_iter": 20, "tol": 0.0}, {}]
+    search = LKGSearch(3, candidates=candidates, random_state=0).fit(X)
+    for params, labels in zip(candidates, search.candidate_labels_, strict=True):
+        alone = LKGSearch(3, candidates=[params], random_state=0).fit(X)
+        np.testing.assert_array_equal(labels, alone.labels_)
+        np.testing.assert_array_equal(LKG(**alone.best_estimator_.get_params()).fit(X).labels_, alone.labels_)
 
 
 def test_candidates_of_the_user_are_tried():
@@ -173,13 +277,27 @@ def test_the_choice_on_wine_is_near_the_best_candidate():
         ({"budget": 0}, "'budget' parameter"),
         ({"budget": -1.0}, "'budget' parameter"),
         ({"n_clusters": 61}, "n_samples=60 is below n_clusters=61"),
-        ({"candidates": [{"alpha": -1.0}]}, "'alpha' parameter"),
-        ({"candidates": [{"nonsense": 1}]}, "Invalid parameter 'nonsense'"),
+        ({"candidates": [{}, {"alpha": -1.0}]}, r"^candidates\[1\]: The 'alpha' parameter"),
+        ({"candidates": [{"nonsense": 1}]}, r"^candidates\[0\] sets 'nonsense', which is no parameter of LKG; it has"),
+        ({"candidates": [{}, {}, ["alpha"]]}, r"^candidates\[2\]=\['alpha'\] is no dict; give parameters of LKG"),
+        ({"candidates": [{"kernels": "nosuch"}]}, r"^candidates\[0\]: kernels='nosuch' is no bank; use one of"),
+        ({"candidates": [{"kernels": ["rmkkm", "nosuch"]}]}, r"^candidates\[0\]: kernels='nosuch' is no bank"),
+        ({"candidates": [{"kernels": []}]}, r"^candidates\[0\]: kernels is an empty list"),
+        ({"candidates": [{"kernels": "precomputed"}]}, r"^candidates\[0\] asks for 'precomputed' kernels"),
+        ({"candidates": [{"n_clusters": 0}]}, r"^candidates\[0\]: The 'n_clusters' parameter"),
+        ({"candidates": [{"preset": "best"}]}, r"^candidates\[0\]: The 'preset' parameter"),
     ],
 )
-def test_bad_parameters_are_refused(parameters, message):
+def test_bad_parameters_are_refused_before_anything_is_computed(parameters, message, monkeypatch):
+    monkeypatch.setattr(banks, "pairs_within", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr(members, "learn", lambda *_, **__: pytest.fail("learned"))
     with pytest.raises(ValueError, match=message):
         LKGSearch(**{"n_clusters": 3, **parameters}).fit(X)
+
+
+def test_kernels_of_a_setting_are_refused_where_kernels_are_given():
+    with pytest.raises(ValueError, match=r"^candidates\[1\] asks for kernels of its own, and the search was given"):
+        LKGSearch(3, kernels="precomputed", candidates=[{}, {"kernels": "rmkkm"}]).fit(build_bank(X))
 
 
 def test_an_infinite_gamma_is_among_the_common_settings(search):

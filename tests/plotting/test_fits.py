@@ -3,8 +3,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from kernelbraid import LKG, LandmarkLKG, plotting
+from problems import dense
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -51,12 +53,22 @@ def test_a_kernel_that_was_not_learned_is_called_so(draw, fixed, model):
 
 
 @pytest.mark.parametrize(("function", "name"), [(plotting.plot_graph, "graph_"), (plotting.plot_kernel, "kernel_")])
-def test_a_heat_map_is_sorted_by_cluster_with_borders_between(draw, function, name, model):
+def test_a_heat_map_is_sorted_by_cluster_with_borders_between(draw, function, name, model, samples):
     ax = draw(function, model)
     order = np.argsort(model.labels_, kind="stable")
-    np.testing.assert_array_equal(ax.images[0].get_array(), getattr(model, name)[np.ix_(order, order)])
+    kept = clone(model).set_params(keep_matrices=True).fit(samples)
+    np.testing.assert_array_equal(ax.images[0].get_array(), dense(getattr(kept, name))[np.ix_(order, order)])
     borders = sorted({float(line.get_ydata()[0]) for line in ax.lines} - {0.0})
     assert borders == list(np.cumsum(np.bincount(model.labels_))[:-1] - 0.5)
+
+
+def test_a_kernel_that_was_not_kept_is_formed_again(draw, fixed, samples):
+    order = np.argsort(fixed.labels_, kind="stable")
+    kept = clone(fixed).set_params(keep_matrices=True).fit(samples)
+    assert not hasattr(fixed, "kernel_")
+    formed, shown = (draw(plotting.plot_kernel, model).images[0].get_array() for model in (fixed, kept))
+    np.testing.assert_allclose(formed, kept.kernel_[np.ix_(order, order)], atol=1e-12)
+    np.testing.assert_array_equal(shown, kept.kernel_[np.ix_(order, order)])
 
 
 def test_the_embedding_shows_every_sample_once_and_every_cluster_by_its_own_mark(draw, model):

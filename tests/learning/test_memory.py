@@ -1,7 +1,7 @@
 import pytest
 
-from kernelbraid.estimators import memory
-from kernelbraid.estimators.memory import available_bytes, choose_storage, format_bytes, predict_bytes
+from kernelbraid.learning import memory
+from kernelbraid.learning.memory import available_bytes, choose_storage, format_bytes, predict_bytes
 
 SIZE = {"n_samples": 1000, "n_kernels": 12, "n_views": 1, "itemsize": 8}
 

@@ -3,8 +3,10 @@ import pytest
 from scipy import sparse
 
 from kernelbraid import LKG
-from kernelbraid.estimators.counting import Counts, count_clusters, kernel_graphs, largest_count
-from kernelbraid.kernels import Gaussian, StoredStack, build_bank
+from kernelbraid.kernels import Gaussian
+from kernelbraid.learning.candidates import Views
+from kernelbraid.learning.counting import Counts, count_clusters, count_if_asked, kernel_graphs, largest_count
+from kernelbraid.ops.refinement import refine_graph
 from problems import blobs
 
 
@@ -54,8 +56,48 @@ def test_all_numbers_near_the_best_are_tried():
 def test_every_kernel_and_their_average_get_graphs():
     X, _ = blobs(n=40)
     bank = [Gaussian(scale) for scale in (0.1, 0.5, 1.0, 2.0, 5.0)]
-    assert len(kernel_graphs(StoredStack.of(np.array(build_bank(X, bank))))) == 3 * (1 + 4)
-    assert len(kernel_graphs(StoredStack.of(np.array(build_bank(X, bank[:1]))))) == 3
+    graphs = kernel_graphs(Views([X]).pose(bank))
+    assert len(graphs) == 3 * (1 + 4)
+    assert all(sparse.issparse(graph) for graph in graphs)
+    assert len(kernel_graphs(Views([X]).pose(bank[:1]))) == 3
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_the_graphs_are_those_of_the_normal_equations_and_no_kernel_is_used_up(is_shared):
+    X, _ = blobs(n=20)
+    candidates = Views([X]).pose([Gaussian(0.1), Gaussian(1.0)], is_shared=is_shared)
+    kernels = [candidates.stack.combine(np.array(g)) for g in ([0.5, 0.5], [1.0, 0.0], [0.0, 1.0])]
+    expected = [
+        refine_graph(np.linalg.solve(K + alpha * np.eye(20), K), n_neighbors=5, edge_weights="scaled").toarray()
+        for K in kernels
+        for alpha in (1.0, 0.3, 3.0)
+    ]
+    np.testing.assert_allclose([graph.toarray() for graph in kernel_graphs(candidates)], expected, atol=1e-10)
+    np.testing.assert_array_equal(candidates.average(), kernels[0])
+
+
+def test_processes_count_as_this_one_does():
+    graphs = block_graphs([12, 15, 18])
+    alone, together = (count_clusters(graphs, random_state=np.random.RandomState(0), n_jobs=n) for n in (None, 2))
+    for name, column in alone.columns().items():
+        np.testing.assert_array_equal(column, together.columns()[name])
+
+
+def test_the_progress_of_counting_can_be_watched():
+    seen = []
+    counts = count_clusters(
+        block_graphs([9, 9]),
+        random_state=np.random.RandomState(0),
+        watch=lambda done, total: seen.append((done, total)),
+    )
+    assert [done for done, _ in seen] == list(range(1, len(counts.n_clusters) + 1))
+    assert all(done <= total for done, total in seen)
+
+
+def test_a_number_that_is_given_is_not_counted():
+    candidates = Views([blobs(n=30)[0]]).pose("auto")
+    assert count_if_asked(candidates, 3, random_state=np.random.RandomState(0)) is None
+    assert count_if_asked(candidates, "auto", random_state=np.random.RandomState(0)).best == 3
 
 
 def test_lkg_chooses_and_reports(xp):
@@ -69,6 +111,14 @@ def test_lkg_chooses_and_reports(xp):
     assert evidence["n_clusters"].max() == 20
     again = LKG("auto", random_state=0).fit(xp.asarray(X))
     assert again.n_clusters_ == model.n_clusters_
+
+
+def test_lkg_chooses_the_same_number_in_several_processes():
+    X, _ = blobs(n=60)
+    alone, together = (LKG("auto", n_jobs=n, random_state=0).fit(X) for n in (None, 2))
+    np.testing.assert_array_equal(alone.labels_, together.labels_)
+    for name, column in alone.n_clusters_evidence_.items():
+        np.testing.assert_array_equal(column, together.n_clusters_evidence_[name])
 
 
 @pytest.mark.parametrize("preset", ["authors", "paper"])

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from kernelbraid import (
+    AffinityAggregation,
+    KernelSpectralClustering,
+    MultipleKernelTwinGraph,
+    SimplexGraph,
+    TwinGraph,
+)
+from kernelbraid.estimators import graphs as module
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.learning.readout import graph_of
+from kernelbraid.ops.spectral import spectral_embedding
+from kernelbraid.solvers.status import Status
+from problems import blobs, dense
+
+X, y = blobs(n=30)
+X = X - X.min()
+CLASSES = [AffinityAggregation, KernelSpectralClustering, MultipleKernelTwinGraph, SimplexGraph, TwinGraph]
+ALTERNATING = [AffinityAggregation, MultipleKernelTwinGraph, TwinGraph]
+
+
+@pytest.fixture(params=CLASSES, ids=lambda kind: kind.__name__)
+def make(request):
+    return lambda **parameters: request.param(3, **{"n_init": 5, "random_state": 0, **parameters})
+
+
+def test_all_of_them_are_graph_clusterers(make):
+    assert isinstance(make(), GraphClusterer)
+    assert adjusted_rand_score(y, make().fit(X).labels_) == 1
+
+
+@pytest.mark.parametrize("edge_weights", ["learned", "scaled", "binary"])
+def test_a_number_of_neighbours_makes_a_sparse_graph(make, edge_weights):
+    model = make(n_neighbors=5, edge_weights=edge_weights).fit(X)
+    assert isinstance(model.graph_, sparse.csr_array)
+    graph = dense(model.graph_)
+    np.testing.assert_array_equal(graph, graph.T)
+    assert not graph.diagonal().any()
+    assert ((graph > 0).sum(axis=0) >= 1).all()
+    assert isinstance(make().fit(X).graph_, np.ndarray)
+
+
+def test_the_embedding_is_that_of_the_graph(make):
+    for n_neighbors in ("all", 8):
+        model = make(n_neighbors=n_neighbors).fit(X)
+        expected = spectral_embedding(model.graph_, 3, spectrum=model.embedding)
+        np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), atol=1e-7)
+
+
+def test_the_readout_is_what_the_parameters_say(make):
+    given = {"n_neighbors": 4, "edge_weights": "binary", "n_init": 2, "restart_score": "distance"}
+    readout = make(**given)._readout()
+    assert {name: getattr(readout, name) for name in given} == given
+    assert readout.n_clusters == 3
+
+
+def test_a_fit_is_learning_and_reading_out(make, monkeypatch):
+    readings, read_out = [], module.read_out
+    monkeypatch.setattr(module, "read_out", lambda *given, **more: readings.append(given) or read_out(*given, **more))
+    model = make(n_neighbors=6)
+    model.fit(X)
+    [(learned, readout)] = readings
+    np.testing.assert_array_equal(dense(graph_of(learned, readout)), dense(model.graph_))
+    again = make(n_neighbors=6)
+    np.testing.assert_allclose(again._learn(again._read(X)).Z, learned.Z, atol=1e-12)
+
+
+def test_tensors_have_dense_graphs_of_their_kind(make, foreign):
+    samples = foreign.asarray(X)
+    model = make(n_neighbors=5).fit(samples)
+    for name in ("graph_", "embedding_", "labels_"):
+        assert type(getattr(model, name)) is type(samples)
+    expected = make(n_neighbors=5).fit(X)
+    np.testing.assert_array_equal(dense(model.labels_), expected.labels_)
+    if not isinstance(model, SimplexGraph):  # whose coefficients are not unique where samples outnumber features
+        np.testing.assert_allclose(dense(model.graph_), dense(expected.graph_), atol=1e-7)
+
+
+def test_single_precision_stays_single(make):
+    for n_neighbors in ("all", 5):
+        model = make(n_neighbors=n_neighbors).fit(X.astype(np.float32))
+        assert model.graph_.dtype == model.embedding_.dtype == np.float32
+
+
+@pytest.mark.parametrize("kind", ALTERNATING)
+def test_an_alternation_tells_how_it_ended(kind):
+    sentence = rf"^{kind.__name__} made max_iter=2 steps and .*Raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=sentence) as caught:
+        model = kind(3, max_iter=2, tol=1e-300, n_init=5, random_state=0).fit(X)
+    assert caught[0].filename == __file__
+    assert (model.n_iter_, model.status_) == (2, "max_iter")
+    assert model.objective_.shape == (2,)
+    assert type(model.status_) is str
+    assert Status(model.status_) is Status.MAX_ITER
+
+
+@pytest.mark.parametrize("kind", [AffinityAggregation, MultipleKernelTwinGraph])
+def test_weights_are_published_with_the_names_of_the_kernels(kind):
+    model = kind(3, kernels="rmkkm", n_init=5, random_state=0).fit(X)
+    assert model.kernel_weights_.shape == (12,) == (len(model.kernel_names_),)
+    assert model.kernel_weights_.min() >= 0
+
+
+def test_copies_share_a_label(make):
+    samples = np.vstack([X, X[:10]])
+    labels = make().fit(samples).labels_
+    np.testing.assert_array_equal(labels[30:], labels[:10])
+
+
+def test_a_class_says_how_it_reads_and_learns():
+    for name, given in (("_read", (X,)), ("_learn", (None,))):
+        with pytest.raises(NotImplementedError):
+            getattr(GraphClusterer(), name)(*given)

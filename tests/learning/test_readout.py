@@ -1,0 +1,163 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.learning.candidates import Views
+from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.readout import cluster, distinct_labels, graph_of, place, place_graph, read_out
+from kernelbraid.learning.settings import PRESETS
+from kernelbraid.ops.spectral import spectral_embedding
+from problems import blobs, dense
+
+X, y = blobs(n=45)
+RECOMMENDED = replace(PRESETS["recommended"].readout, n_clusters=3)
+WEIGHTS = ["learned", "scaled", "binary"]
+
+
+def state(seed=0):
+    return np.random.RandomState(seed)
+
+
+def coefficients(n=20, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.maximum(rng.normal(size=(n, n)), 0), np.maximum(rng.normal(size=(n, n)), 0)
+
+
+def random_graph(n=20, seed=0):
+    Z, J = coefficients(n, seed)
+    return LearnedGraph(Z, np.arange(n), J=J)
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return learn(Views([X]).pose("auto"), PRESETS["recommended"].learning)
+
+
+def slow_graph(A, n_neighbors, edge_weights):
+    """The symmetric graph of coefficients, column by column."""
+    n = len(A)
+    kept = np.zeros((n, n))
+    for j in range(n):
+        column = A[:, j].copy()
+        if n_neighbors != "all":
+            column[j] = 0
+            strongest = np.argsort(-column, kind="stable")[:n_neighbors]
+            column = np.where(np.isin(np.arange(n), strongest), column, 0.0)
+        if edge_weights == "scaled":
+            column = column / (column.max() or 1.0)
+        kept[:, j] = column > 0 if edge_weights == "binary" else column
+    return (kept + kept.T) / 2
+
+
+@pytest.mark.parametrize("graph_from", ["Z", "J"])
+@pytest.mark.parametrize("n_neighbors", ["all", 1, 4, 19, 50])
+@pytest.mark.parametrize("edge_weights", WEIGHTS)
+def test_the_graph_is_the_one_that_is_asked_for(xp, graph_from, n_neighbors, edge_weights):
+    Z, J = coefficients()
+    given = LearnedGraph(xp.asarray(Z), np.arange(20), J=xp.asarray(J))
+    asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
+    graph = graph_of(given, asked)
+    assert sparse.issparse(graph) == (n_neighbors != "all")
+    expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
+    np.testing.assert_allclose(dense(graph), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_neighbors", ["all", 10])
+@pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised", "random_walk"])
+@pytest.mark.parametrize("restart_score", ["inertia", "distance"])
+def test_reading_out_is_placing_and_clustering(learned, n_neighbors, embedding, restart_score):
+    readout = replace(RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3)
+    placed = place(learned, readout)
+    whole, parts = read_out(learned, readout, random_state=state()), cluster(placed, readout, random_state=state())
+    np.testing.assert_array_equal(whole.labels, parts.labels)
+    assert (whole.inertia, whole.n_iter) == (parts.inertia, parts.n_iter)
+    np.testing.assert_array_equal(whole.placed.embedding, placed.embedding)
+    np.testing.assert_allclose(placed.embedding, spectral_embedding(placed.graph, 3, spectrum=embedding), atol=1e-9)
+    assert adjusted_rand_score(y, whole.labels) == 1
+
+
+def test_libraries_agree(xp):
+    given = random_graph()
+    for n_neighbors in ("all", 5):
+        readout = replace(RECOMMENDED, n_neighbors=n_neighbors)
+        there = LearnedGraph(xp.asarray(given.Z), given.identities, J=xp.asarray(given.J))
+        here, there = (read_out(graph, readout, random_state=state()) for graph in (given, there))
+        np.testing.assert_array_equal(here.labels, to_numpy(there.labels))
+        np.testing.assert_allclose(to_numpy(there.placed.embedding), here.placed.embedding, atol=1e-8)
+
+
+def test_the_inertia_is_the_sum_of_squared_distances_to_the_centres(learned):
+    reading = read_out(learned, RECOMMENDED, random_state=state())
+    E = reading.placed.embedding
+    inside = [E[reading.labels == label] for label in range(3)]
+    assert reading.inertia == pytest.approx(sum(np.sum((A - A.mean(axis=0)) ** 2) for A in inside), abs=1e-9)
+
+
+def test_eigenvectors_are_orthonormal(learned):
+    vectors = place(learned, RECOMMENDED).vectors
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_components_are_counted(form):
+    graph = form(np.kron(np.eye(4), np.ones((3, 3)) - np.eye(3)))
+    placed = place_graph(graph, replace(RECOMMENDED, n_clusters=2), np.arange(12))
+    assert placed.n_components == 4
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 15])
+def test_there_are_exactly_so_many_labels_in_order_of_appearance(k):
+    labels = read_out(random_graph(15), replace(RECOMMENDED, n_clusters=k), random_state=state()).labels
+    first = [int(label) for i, label in enumerate(labels) if label not in labels[:i]]
+    assert first == list(range(k))
+
+
+def test_copies_share_a_label_and_fewer_distinct_samples_have_fewer_labels():
+    samples = np.repeat(X[:4], 5, axis=0)[np.random.default_rng(0).permutation(20)]
+    candidates = Views([samples]).pose("auto")
+    given = learn(candidates, PRESETS["recommended"].learning)
+    for k, found in ((2, 2), (4, 4), (6, 4)):
+        labels = read_out(given, replace(RECOMMENDED, n_clusters=k), random_state=state()).labels
+        assert len(set(labels)) == found
+        for number in range(4):
+            assert len(set(labels[candidates.identities == number])) == 1
+
+
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 6), st.integers(0, 200))
+def test_labels_of_distinct_samples_are_as_many_as_asked_for(n, k, m, seed):
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(m, size=n)
+    identities = np.unique(numbers, return_inverse=True)[1]
+    labels = distinct_labels(rng.integers(k, size=n), k, identities)
+    assert len(set(labels)) == min(k, len(set(identities)))
+    assert set(labels) == set(range(len(set(labels))))
+    assert all(len(set(labels[identities == number])) == 1 for number in identities)
+
+
+def test_labels_that_are_right_stay():
+    labels = np.array([2, 2, 0, 1, 0])
+    np.testing.assert_array_equal(distinct_labels(labels, 3, np.arange(5)), [0, 0, 1, 2, 1])
+
+
+def test_the_seed_decides_and_the_arguments_stay(learned):
+    before = learned.Z.copy()
+    one, other = (read_out(learned, replace(RECOMMENDED, n_clusters=6), random_state=state(3)) for _ in range(2))
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_array_equal(learned.Z, before)
+
+
+def test_single_precision_stays_single():
+    Z, _ = coefficients()
+    single = LearnedGraph(Z.astype(np.float32), np.arange(20))
+    for n_neighbors in ("all", 5):
+        for edge_weights in WEIGHTS:
+            for embedding in ("largest", "random_walk"):
+                asked = {"n_neighbors": n_neighbors, "edge_weights": edge_weights, "embedding": embedding}
+                placed = place(single, replace(RECOMMENDED, **asked))
+                assert placed.graph.dtype == placed.vectors.dtype == placed.embedding.dtype == np.float32, asked

@@ -1,0 +1,140 @@
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernelbraid.kernels import Gaussian, StoredStack, build_bank, stack_bank
+from kernelbraid.learning.report import (
+    OVERSIZE,
+    History,
+    StepHistory,
+    alternation_complaint,
+    complaint,
+    oversize,
+)
+from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.low_rank import Progress
+from problems import blobs
+
+FACTS = {
+    **{"alpha": 1.0, "beta": 2.0, "gamma": 3.0, "mu": 4.0, "mu_growth": 1.1, "max_iter": 9, "tol": 1e-5},
+    **{"graph_from": "Z", "kernel_change": 0.5, "graph_residual": 0.25, "size": 1.0},
+}
+SPOKEN = [status for status in Status if status not in (Status.CONVERGED, Status.STOPPED)]
+
+
+def solution(status, n_iter=9, sound_iter=9):
+    return Solution(None, status, n_iter, sound_iter)
+
+
+def state(mu=1.0):
+    return SimpleNamespace(progress=Progress(mu, 0.5, 0.25, 0.125, 3, 4, "svd", "gram"))
+
+
+class TestHistory:
+    def test_every_step_is_recorded_by_quantity(self):
+        history = History()
+        for n, mu in enumerate((1.0, 1.1, 1.21), 1):
+            assert history(n, state(mu)) is None
+        columns = history.columns()
+        assert set(columns) == set(Progress.__dataclass_fields__)
+        np.testing.assert_array_equal(columns["mu"], [1.0, 1.1, 1.21])
+        assert columns["graph_route"].tolist() == ["svd"] * 3
+        assert history.last["mu"] == 1.21
+
+    def test_the_objective_is_recorded_when_it_is_asked_for(self):
+        history = History(objective=lambda s: 10 * s.progress.mu)
+        history(1, state(2.0))
+        assert history.columns()["objective"].tolist() == [20.0]
+        assert "objective" not in History().columns()
+
+    def test_a_callback_sees_number_and_progress_and_its_answer_is_passed_on(self):
+        seen = []
+        history = History(lambda n, progress: seen.append((n, progress.mu)) or n == 2)
+        assert not history(1, state())
+        assert history(2, state(3.0))
+        assert seen == [(1, 1.0), (2, 3.0)]
+
+    def test_a_start_is_no_step(self):
+        history = History(lambda *_: pytest.fail("called"))
+        assert history(0, SimpleNamespace(progress=None)) is None
+        assert history.last == {}
+        assert all(len(column) == 0 for column in history.columns().values())
+
+
+class TestComplaint:
+    @pytest.mark.parametrize("fixed", [True, False])
+    @pytest.mark.parametrize("status", [Status.CONVERGED, Status.STOPPED])
+    def test_an_end_as_asked_is_none(self, status, fixed):
+        assert complaint(solution(status), FACTS, is_kernel_fixed=fixed) is None
+
+    @pytest.mark.parametrize("fixed", [True, False])
+    @pytest.mark.parametrize("status", SPOKEN)
+    def test_every_other_end_says_what_happened_what_came_back_and_what_to_do(self, status, fixed):
+        told = complaint(solution(status, sound_iter=4), FACTS, is_kernel_fixed=fixed)
+        sentence = status.sentences["fixed" if fixed else "learned"].filled(n_iter=9, **FACTS)
+        assert told.startswith(f"LKG {sentence.what}")
+        assert told.endswith(f". {sentence.remedy}")
+        assert ("the result is that of step 4, the last sound one" in told) is not status.is_sound
+
+    def test_without_a_sound_step_the_average_is_said_to_be_clustered(self):
+        told = complaint(solution(Status.GRAPH_EMPTY, sound_iter=0), FACTS, is_kernel_fixed=False)
+        assert "; no step was sound, so the average kernel was clustered. Lower alpha=1" in told
+
+    @pytest.mark.parametrize("fixed", [True, False])
+    def test_all_steps_on_request_are_as_asked(self, fixed):
+        assert complaint(solution(Status.MAX_ITER), {**FACTS, "tol": 0}, is_kernel_fixed=fixed) is None
+
+    @pytest.mark.parametrize("status", [Status.CONVERGED, Status.MAX_ITER])
+    def test_a_kernel_that_left_all_bounds_is_told_before_anything_else(self, status):
+        facts = {**FACTS, "size": 2 * OVERSIZE}
+        told = complaint(solution(status), facts, is_kernel_fixed=False)
+        assert re.match(r"LKG diverged on its way: .* 2e\+03 times .*\. Raise mu=4 or gamma=3\.$", told)
+        assert complaint(solution(Status.CONVERGED), {**FACTS, "size": OVERSIZE}, is_kernel_fixed=False) is None
+
+
+class TestOversize:
+    H = build_bank(blobs(n=12)[0], [Gaussian(0.1), Gaussian(1.0)])
+
+    def test_a_candidate_has_at_most_size_one_and_the_unit_is_the_largest(self):
+        stack = StoredStack.of(self.H)
+        sizes = [oversize(stack, K) for K in self.H]
+        assert max(sizes) == pytest.approx(1.0)
+        assert oversize(stack, 7 * self.H[int(np.argmax(sizes))]) == pytest.approx(7.0)
+
+    def test_lazy_kernels_have_the_same_unit(self):
+        X, _ = blobs(n=12)
+        lazy = stack_bank(X, [Gaussian(0.1), Gaussian(1.0)])
+        assert oversize(lazy, self.H[0]) == pytest.approx(oversize(StoredStack.of(self.H), self.H[0]))
+
+
+class TestAlternations:
+    def history(self, changes=(0.5, 0.25)):
+        history = StepHistory()
+        for n, change in enumerate(changes, 1):
+            history(n, SimpleNamespace(progress=SimpleNamespace(objective=10.0 - n, change=change)))
+        return history
+
+    def test_objectives_are_recorded_and_a_callback_can_stop(self):
+        np.testing.assert_array_equal(self.history().columns()["objective"], [9.0, 8.0])
+        stopping = StepHistory(lambda n, progress: progress.objective < 5)
+        step = SimpleNamespace(progress=SimpleNamespace(objective=4.0, change=0.1))
+        assert stopping(1, step)
+
+    def test_the_last_change_is_told_with_what_was_aimed_at(self):
+        asked = {"max_iter": 2, "tol": 1e-3}
+        told = self.history().complaint("TwinGraph", solution(Status.MAX_ITER, 2), **asked)
+        assert told == "TwinGraph made max_iter=2 steps and still changes by 2.5e-01 (tol=0.001). Raise max_iter."
+        without = self.history().complaint("SimplexGraph", solution(Status.MAX_ITER, 2), max_iter=2, tol=None)
+        assert without == "SimplexGraph made max_iter=2 steps and still changes by 2.5e-01. Raise max_iter."
+
+    @pytest.mark.parametrize(("status", "tol"), [(Status.MAX_ITER, 0), (Status.CONVERGED, 1.0), (Status.STOPPED, 1.0)])
+    def test_an_end_as_asked_is_none(self, status, tol):
+        assert self.history().complaint("TwinGraph", solution(status), max_iter=2, tol=tol) is None
+
+    def test_numbers_that_are_not_finite_are_told(self):
+        told = alternation_complaint("KernelKMeans", Status.NON_FINITE, n_iter=3, max_iter=9, unsettled="")
+        assert told.startswith("KernelKMeans left the finite numbers at step 3; the result is the last one before. ")
+        at_once = self.history(()).complaint("A", solution(Status.NON_FINITE, 1), max_iter=2, tol=1e-3)
+        assert at_once.startswith("A left the finite numbers at step 1")

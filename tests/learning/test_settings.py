@@ -1,0 +1,149 @@
+import math
+from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelbraid import LKG
+from kernelbraid.kernels import Gaussian, StoredStack, build_bank
+from kernelbraid.learning.settings import PRESETS, PULLS, Learning, Readout, Settings, changed
+from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
+from problems import blobs, dense
+
+AUTHORS, PAPER, RECOMMENDED = (PRESETS[name] for name in ("authors", "paper", "recommended"))
+# Parameters that have a value of their own without a preset; all others are None until a preset gives them one.
+UNSET = {"thresholding", "record_objective", "restart_score", "n_clusters", "n_jobs"}
+NAMES = [name for name in AUTHORS.flat() if name not in UNSET]
+DIFFERING = [name for name in NAMES if AUTHORS.flat()[name] != PAPER.flat()[name]]
+
+
+def test_every_field_is_a_parameter_that_is_none_by_default():
+    defaults = LKG().get_params()
+    assert all(defaults[name] is None for name in NAMES)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_no_preset_changes_has_the_default_of_the_estimator(preset):
+    defaults, values = LKG().get_params(), PRESETS[preset].flat()
+    assert {name: values[name] for name in UNSET} == {name: defaults[name] for name in UNSET}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_graph_that_is_judged_is_the_one_that_is_read_out(preset):
+    assert PRESETS[preset].learning.graph_from == PRESETS[preset].readout.graph_from
+
+
+def test_without_a_preset_the_fit_is_the_recommended_one():
+    assert LKG().preset == "recommended"
+    assert LKG(3)._settings() == replace(RECOMMENDED, readout=replace(RECOMMENDED.readout, n_clusters=3))
+
+
+def test_an_explicit_parameter_wins():
+    settings = Settings.of({"preset": "authors", "alpha": 7.0, "beta": None, "tol": 0.5, "n_init": 3, "unknown": 1})
+    assert settings.learning == replace(AUTHORS.learning, alpha=7.0, tol=0.5)
+    assert settings.readout == replace(AUTHORS.readout, n_init=3)
+    assert (settings.kernels, settings.keep_matrices) == (AUTHORS.kernels, AUTHORS.keep_matrices)
+
+
+def test_a_parameter_of_both_sides_reaches_both():
+    settings = Settings.of({"preset": "authors", "graph_from": "Z", "n_jobs": 2})
+    assert settings.learning.graph_from == settings.readout.graph_from == "Z"
+    assert settings.learning.n_jobs == settings.readout.n_jobs == 2
+
+
+@pytest.mark.parametrize(("preset", "kept"), [("authors", True), ("paper", True), ("recommended", False)])
+def test_matrices_are_kept_as_the_preset_says_unless_the_user_does(preset, kept):
+    assert Settings.of({"preset": preset}).keep_matrices is kept
+    assert Settings.of({"preset": preset, "keep_matrices": None}).keep_matrices is kept
+    for asked in (True, False):
+        assert Settings.of({"preset": preset, "keep_matrices": asked}).keep_matrices is asked
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_flat_values_give_the_same_settings_from_every_preset(preset):
+    settings = PRESETS[preset]
+    for other in PRESETS:
+        assert Settings.of({"preset": other, **settings.flat()}) == settings
+
+
+def test_settings_are_values():
+    one, other = (Settings.of({"preset": "paper", "alpha": 0.5}) for _ in range(2))
+    assert one == other
+    assert hash(one.learning) == hash(other.learning)
+    assert hash(one.readout) == hash(other.readout)
+    with pytest.raises(FrozenInstanceError):
+        one.learning.alpha = 1.0
+
+
+def test_changed_leaves_what_is_not_its_own():
+    assert changed(RECOMMENDED.readout, {"alpha": 3.0, "n_neighbors": 4}) == replace(RECOMMENDED.readout, n_neighbors=4)
+    names = {field.name for field in fields(Learning)} & {field.name for field in fields(Readout)}
+    assert names == {"graph_from", "n_jobs"}
+
+
+@pytest.mark.parametrize("penalty", GRAPH_PENALTIES)
+@pytest.mark.parametrize("gamma", [1.0, math.inf])
+def test_a_learning_knows_its_solver(penalty, gamma):
+    learning = replace(AUTHORS.learning, graph_penalty=penalty, gamma=gamma)
+    assert learning.is_kernel_fixed == math.isinf(gamma)
+    assert learning.is_closed_form == (math.isinf(gamma) and penalty == "frobenius")
+    assert learning.is_batched == math.isfinite(gamma)
+    assert not replace(learning, record_objective=True).is_batched
+    assert not replace(learning, graph_start="random").is_batched
+    assert not replace(learning, kernel_start="average/m").is_batched
+
+
+def test_new_samples_pay_the_squared_penalty_or_the_constraint():
+    assert replace(RECOMMENDED.learning, alpha=0.3, mu=5.0).expression_weight == 0.3
+    assert replace(AUTHORS.learning, alpha=0.3, mu=5.0).expression_weight == 5.0
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_problem_over_kernels_has_the_weights_of_the_settings(preset):
+    X, _ = blobs(n=9)
+    stack = StoredStack.of(build_bank(X, [Gaussian(0.1), Gaussian(1.0)]))
+    learning = PRESETS[preset].learning
+    problem = learning.problem(stack)
+    assert (problem.alpha, problem.beta, problem.gamma) == (learning.alpha, learning.beta, learning.gamma)
+    assert (problem.penalty, problem.growth) == (GRAPH_PENALTIES[learning.graph_penalty], learning.mu_growth)
+    assert problem.pull == PULLS[learning.weights_problem]
+    assert problem.R.shape == ((0, 2) if learning.is_kernel_fixed else (2, 2))
+
+
+def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
+    setting = PAPER.learning.setting()
+    assert (setting.alpha, setting.beta, setting.gamma, setting.mu) == (0.01, 0.1, 100.0, 1.0)
+    assert (setting.growth, setting.pull) == (1.0, 0.5)
+    with pytest.raises(ValueError, match="gamma=inf"):
+        RECOMMENDED.learning.setting()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_equals_its_values_written_out(preset):
+    X, _ = blobs(n=24)
+    common = {"max_iter": 8, "tol": 0, "keep_matrices": True, "random_state": 0}
+    short = LKG(3, preset=preset, **common).fit(X)
+    values = {name: value for name, value in PRESETS[preset].flat().items() if name in NAMES and name not in common}
+    other = next(name for name in PRESETS if name != preset)
+    long = LKG(3, preset=other, **common, **values).fit(X)
+    np.testing.assert_array_equal(short.kernel_, long.kernel_)
+    np.testing.assert_array_equal(short.labels_, long.labels_)
+
+
+# An embedding by magnitude and by value differ only where the graph has large negative eigenvalues.
+@pytest.mark.parametrize("name", [name for name in DIFFERING if name not in ("embedding",)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
+def test_every_difference_changes_the_fit(name):
+    X, _ = blobs(n=24)
+    plain = LKG(3, preset="authors", max_iter=8, random_state=0).fit(X)
+    changed = LKG(3, preset="authors", max_iter=8, random_state=0, **{name: PAPER.flat()[name]}).fit(X)
+    assert not np.allclose(dense(plain.graph_), dense(changed.graph_), atol=1e-8)
+
+
+def test_the_documentation_lists_every_difference():
+    page = Path(__file__).parents[2] / "docs" / "paper_and_code.md"
+    if not page.exists():
+        pytest.skip("the documentation is not beside the tests")
+    text = page.read_text(encoding="utf-8")
+    assert [name for name in DIFFERING if f"`{name}`" not in text] == []
