@@ -175,11 +175,21 @@ def test_dask_arrays_are_left_out(twin):
 
 
 def test_an_array_that_is_used_twice_is_written_once(path):
-    model = LKG(3, random_state=0).fit(X)
+    model = LKG(3, keep_matrices=True, random_state=0).fit(X)
+    assert model.auxiliary_graph_ is model.coefficients_
     save_model(model, path)
     loaded = load_model(path)
-    assert loaded._fitted.samples[0] is loaded._fitted.bank.views[0]
-    assert path.stat().st_size < 8 * 30 * 30 * 8 + 30_000
+    assert loaded.auxiliary_graph_ is loaded.coefficients_
+    assert path.stat().st_size < 8 * 30 * 30 * 4 + 30_000
+
+
+def test_a_default_model_holds_no_matrix_of_all_samples(path):
+    fitted, _ = blobs(n=300, d=4)
+    model = LKG(3, random_state=0).fit(fitted)
+    model.predict(fitted[:3] + 0.1)  # what it needs for that is not saved
+    save_model(model, path)
+    assert path.stat().st_size < 8 * 300 * 300 / 4
+    assert same(load_model(path).predict(fitted + 0.1), model.predict(fitted + 0.1))
 
 
 def test_equal_models_make_equal_files_that_numpy_can_open(path, tmp_path):
@@ -314,12 +324,14 @@ def test_a_file_that_was_cut_or_changed_is_damaged(saved):
 
 
 def test_another_version_says_what_to_install(saved):
-    rewrite(saved, lambda tree: tree.update(version=7, kernelbraid="9.9.0"))
     ours = kernelbraid.__version__
-    with pytest.raises(
-        ValueError, match=f"has version 7 .* kernelbraid {ours} reads version 1; install kernelbraid 9.9.0"
-    ):
-        load_model(saved)
+    for version in (0, 3, 7, "2", None):
+        rewrite(saved, lambda tree, version=version: tree.update(version=version, kernelbraid="9.9.0"))
+        with pytest.raises(
+            ValueError,
+            match=f"has version {version} .* kernelbraid {ours} reads versions up to 2; install kernelbraid 9.9.0",
+        ):
+            load_model(saved)
 
 
 def test_names_are_looked_up_in_our_lists_only(saved):
@@ -414,7 +426,7 @@ def test_a_sparse_matrix_that_promises_too_much_takes_no_memory(path):
     save_model(LKG(3, random_state=0).fit(sparse.csr_array(X)), path)
 
     def change(tree):
-        tree["model"]["attributes"]["_fitted"]["fields"]["samples"][0]["shape"] = [10**12, 5]
+        tree["model"]["attributes"]["_fitted"]["fields"]["bank"]["fields"]["views"][0]["shape"] = [10**12, 5]
 
     rewrite(path, change)
     with pytest.raises(ValueError, match=r"damaged \(a sparse matrix has another number of rows than it says\)"):
@@ -438,6 +450,6 @@ def test_an_attribute_cannot_take_the_place_of_a_method(saved):
 
 
 def test_a_version_that_is_none_is_not_repeated(saved):
-    rewrite(saved, lambda tree: tree.update(version=2, kernelbraid="9\x1b[31m\nevil"))
+    rewrite(saved, lambda tree: tree.update(version=3, kernelbraid="9\x1b[31m\nevil"))
     with pytest.raises(ValueError, match="install another kernelbraid, which wrote it"):
         load_model(saved)
