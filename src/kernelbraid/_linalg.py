@@ -161,14 +161,14 @@ def leading_eigenvectors(S: Any, known: Any, count: int) -> Any:
     Returns
     -------
     ndarray of shape (n, count)
-        Orthonormal, and orthogonal to the known ones. Those that products give are checked by their residuals, and
-        the decomposition of the whole matrix is the way out.
+        Orthonormal, orthogonal to the known ones, and in the precision of the matrix. Those that products give, in
+        double precision, are checked by their residuals, and the decomposition of the whole matrix is the way out.
     """
     n = S.shape[0]
     if n >= SPARSE_ORDER and count <= SPARSE_SHARE * n:
-        found = _by_products(S, known, count)
+        found = _by_products(S.astype(np.float64), known.astype(np.float64), count)
         if found is not None:
-            return found
+            return found.astype(S.dtype)
     away = S.toarray() - 3 * (known @ known.T)  # from eigenvalue 1 to -2, where nobody looks
     _, vectors = linalg.eigh(away, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False)
     return vectors[:, ::-1]

@@ -20,7 +20,7 @@ from kernelbraid.learning.parallel import each
 from kernelbraid.metrics.label_free import ami, modularity
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
-from kernelbraid.solvers.kmeans import kmeans
+from kernelbraid.solvers.kmeans import kmeans_each
 from kernelbraid.solvers.ridge import ridge_coefficients
 
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
@@ -168,8 +168,9 @@ def _gather(tried: dict[int, tuple[float, float, float]], near: Sequence[int]) -
 
 def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:
     """Return the leading eigenvectors of a graph, one more than clusters at most, and their eigenvalues."""
-    vectors = spectral_vectors(graph, min(largest + 1, graph.shape[0]))
-    values = np.sum(vectors * (normalised_graph(graph) @ vectors), axis=0)
+    single = graph.astype(np.float32)  # enough to tell clusters apart, at half the price
+    vectors = spectral_vectors(single, min(largest + 1, graph.shape[0]))
+    values = np.sum(vectors * (normalised_graph(single) @ vectors), axis=0)
     return vectors, values
 
 
@@ -181,7 +182,7 @@ def _evidence(
     random_state: np.random.RandomState,
 ) -> tuple[float, float, float]:
     """Return stability, modularity and eigengap for one number of clusters."""
-    found = [kmeans(unit_rows(V[:, :k]), k, n_init=n_init, random_state=random_state).labels for V, _ in bases]
+    found = kmeans_each([unit_rows(V[:, :k]) for V, _ in bases], k, n_init=n_init, random_state=random_state)
     m = len(found)
     pairs = {tuple(sorted((i, (i + step) % m))) for i in range(m) for step in {1, max(m // 2, 1)}}
     shared = [ami(found[i], found[j]) for i, j in sorted(pairs)]

@@ -41,7 +41,8 @@ def degrees(S: Array) -> Array:
 def _with_inverse_roots(S: Array) -> tuple[Array, Array]:
     """Return a graph divided by its largest edge, and D^-1/2 for its degrees D."""
     if sparse.issparse(S):
-        S = S / (float(S.data.max(initial=0.0)) or 1.0)
+        largest = S.data.max(initial=0.0) or 1.0  # of the graph's own type: a float would make it double
+        S = sparse.csr_array((S.data / largest, S.indices, S.indptr), shape=S.shape)
         return S, 1 / (float(np.finfo(S.dtype).eps) + np.sqrt(degrees(S)))
     xp = namespace(S)
     largest = xp.max(S)
@@ -100,12 +101,11 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
 
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
-    wide = S.astype(np.float64)
-    known = _component_vectors(wide, n_components)
+    known = _component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:
-        known = np.hstack([known, leading_eigenvectors(normalised_graph(wide), known, left)])
-    return _with_positive_peaks(known).astype(S.dtype)
+        known = np.hstack([known, leading_eigenvectors(normalised_graph(S), known, left)])
+    return _with_positive_peaks(known)
 
 
 def _component_vectors(S: Array, most: int) -> Array:
@@ -117,7 +117,7 @@ def _component_vectors(S: Array, most: int) -> Array:
     place = np.full(sizes.shape[0], -1)
     place[order] = np.arange(order.shape[0])
     rows = np.flatnonzero(place[part] >= 0)
-    known = np.zeros((S.shape[0], order.shape[0]))
+    known = np.zeros((S.shape[0], order.shape[0]), dtype=S.dtype)
     known[rows, place[part[rows]]] = roots[rows]
     return known / np.linalg.norm(known, axis=0)
 

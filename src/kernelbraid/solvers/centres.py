@@ -87,6 +87,7 @@ class Clusters:
     labels: Labels  # (runs, n), -1 for a sample that belongs to no cluster
     k: int  # clusters in each run
     shares: Matrix | None = None  # weights of the samples in the means, (runs, n); None if all count alike
+    spaces: Labels | None = None  # how many of the runs, in their order, are in each of several spaces; None for one
 
     @classmethod
     def of(cls, starts: Labels, k: int, n: int) -> "Clusters":
@@ -113,7 +114,18 @@ class Clusters:
 
     def only(self, runs: Any) -> "Clusters":
         """Return the clusters of some of the runs."""
-        return Clusters(self.labels[runs], self.k, None if self.shares is None else self.shares[runs])
+        shares = None if self.shares is None else self.shares[runs]
+        return Clusters(self.labels[runs], self.k, shares, self._spaces_of(runs))
+
+    def with_labels(self, labels: Labels, shares: Matrix | None = None) -> "Clusters":
+        """Return other clusters of the same runs."""
+        return Clusters(labels, self.k, shares, self.spaces)
+
+    def by_space(self, chosen: Flags | None = None) -> Labels:
+        """Return how many of the chosen centres, all by default, are in each of several spaces."""
+        assert self.spaces is not None  # asked by those alone who have several
+        owners = np.repeat(np.arange(self.spaces.shape[0]), self.spaces * self.k)
+        return np.bincount(owners if chosen is None else owners[chosen], minlength=self.spaces.shape[0])
 
     def changed_since(self, before: "Clusters") -> Flags:
         """Return which clusters have other members, or other weights of them, than before, (runs k,)."""
@@ -128,23 +140,44 @@ class Clusters:
     def weights(self, chosen: Flags | None = None) -> Any:
         """Return V, (chosen, n): the chosen centres, all by default, as weighted means of samples, a sparse matrix.
 
-        An empty cluster has a row of zeros.
+        An empty cluster has a row of zeros. In several spaces the samples of each have columns of their own.
         """
-        n_runs, n = self.labels.shape
         numbers, member = self._numbers, self.labels >= 0
         if chosen is not None:
             member &= chosen[numbers]
-        places = np.flatnonzero(member.T)  # column after column, as the sparse matrix wants them
-        rows, starts = numbers.T.ravel()[places], np.concatenate([[0], np.cumsum(member.sum(axis=0))])
+        places = np.flatnonzero(self._columns(member))  # column after column, as the sparse matrix wants them
+        rows = self._columns(numbers)[places]
+        counts = np.concatenate([member[runs].sum(axis=0) for runs in self._runs_by_space()])
+        starts = np.concatenate([[0], np.cumsum(counts)])
         if self.shares is None:
             values = (1 / np.maximum(np.bincount(rows), 1))[rows]
         else:
-            shares = self.shares.T.ravel()[places]
+            shares = self._columns(self.shares)[places]
             values = shares / np.bincount(rows, shares)[rows]
-        count = n_runs * self.k
+        count = self.n_runs * self.k
         if chosen is not None:  # their places among the chosen
             count, rows = int(np.count_nonzero(chosen)), (np.cumsum(chosen) - 1)[rows]
-        return sparse.csc_array((values, rows.astype(np.int32), starts.astype(np.int32)), shape=(count, n))
+        shape = (count, counts.shape[0])
+        return sparse.csc_array((values, rows.astype(np.int32), starts.astype(np.int32)), shape=shape)
+
+    def _runs_by_space(self) -> list[slice]:
+        """Return the runs of each space."""
+        if self.spaces is None:
+            return [slice(None)]
+        ends = np.cumsum(self.spaces).tolist()
+        return [slice(end - count, end) for end, count in zip(ends, self.spaces.tolist(), strict=True)]
+
+    def _columns(self, A: Any) -> Any:
+        """Return an array of the runs, (runs, n), sample after sample, space after space."""
+        parts = [A[runs].T.ravel() for runs in self._runs_by_space()]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _spaces_of(self, runs: Any) -> Labels | None:
+        """Return how many of some of the runs are in each space."""
+        if self.spaces is None:
+            return None
+        count = self.spaces.shape[0]
+        return np.bincount(np.repeat(np.arange(count), self.spaces)[runs], minlength=count)
 
     def weights_like(self, like: Array) -> Array:
         """Return V, (runs k, n), of all centres as a dense array like another, formed where that one is."""
@@ -171,10 +204,11 @@ class Space(Protocol):
     def squares(self) -> Array:
         """Squared lengths of the samples, (m, n)."""
 
-    def distances(self, V: Any) -> Array:
+    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
         """Return squared distances to the centres sum_j V_cj x_j, (m, c, n) for V (c, n).
 
-        Where the samples are NumPy arrays, V may be a sparse matrix.
+        Where the samples are NumPy arrays, V may be a sparse matrix. `by_space` has the numbers of centres in each of
+        several spaces, where there are several.
         """
 
 
@@ -195,11 +229,43 @@ class FeatureSpace:
         xp, squares = namespace(self.X), self.squares[0, :][:, None]
         return xp.concat([self.X, xp.ones_like(squares), squares], axis=1)
 
-    def distances(self, V: Any) -> Array:
+    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
         """Return squared distances, (1, c, n)."""
-        xp, centres = namespace(self.X), V @ self.X
+        return self.to(V @ self.X)[None, ...]
+
+    def to(self, centres: Array) -> Array:
+        """Return squared distances to centres given by their coordinates, (c, n), in the precision of the samples."""
+        xp = namespace(self.X)
+        centres = xp.astype(centres, self.X.dtype, copy=False)
         lengths = xp.sum(centres * centres, axis=1, keepdims=True)
-        return (xp.concat([-2 * centres, lengths, xp.ones_like(lengths)], axis=1) @ self._wide.T)[None, ...]
+        return xp.concat([-2 * centres, lengths, xp.ones_like(lengths)], axis=1) @ self._wide.T
+
+
+@dataclass(frozen=True)
+class FeatureSpaces:
+    """The same samples in several spaces of equal dimension, each with runs of its own; NumPy arrays."""
+
+    spaces: list[FeatureSpace]
+
+    @cached_property
+    def squares(self) -> Array:
+        """Squared lengths of the samples, the largest in any space, (1, n)."""
+        return np.max([space.squares for space in self.spaces], axis=0)
+
+    @cached_property
+    def _stacked(self) -> Array:
+        return np.concatenate([space.X for space in self.spaces])
+
+    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
+        """Return squared distances, (1, c, n), of every centre in its own space."""
+        assert by_space is not None  # the runs know their spaces
+        centres = V @ self._stacked
+        D = np.empty((1, V.shape[0], self.squares.shape[1]), dtype=self.squares.dtype)
+        ends = np.cumsum(by_space).tolist()
+        for space, end, count in zip(self.spaces, ends, by_space.tolist(), strict=True):
+            if count:
+                D[0, end - count : end, :] = space.to(centres[end - count : end, :])
+        return D
 
 
 class Distances:
@@ -239,7 +305,11 @@ class Distances:
         """Form the distances to centres that were elsewhere before."""
         changed = None if self._clusters is None else clusters.changed_since(self._clusters)
         if changed is None or np.count_nonzero(changed) > MOST * changed.size:
-            self._kept = self._space.distances(clusters.weights())
+            self._kept = self._distances(clusters, None)
         elif changed.any():
-            self._kept[:, changed, :] = self._space.distances(clusters.weights(changed))
+            self._kept[:, changed, :] = self._distances(clusters, changed)
         self._clusters = clusters
+
+    def _distances(self, clusters: Clusters, chosen: Flags | None) -> Array:
+        by_space = None if clusters.spaces is None else clusters.by_space(chosen)
+        return self._space.distances(clusters.weights(chosen), by_space)

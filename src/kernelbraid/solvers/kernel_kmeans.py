@@ -29,7 +29,7 @@ class KernelSpace:
         """Self-similarities, (m, n)."""
         return self.kernels.diagonals()
 
-    def distances(self, V: Any) -> Array:
+    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
         """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, c, n)."""
         V = asarray_like(V.toarray(), self.squares) if sparse.issparse(V) else V
         xp = namespace(V)

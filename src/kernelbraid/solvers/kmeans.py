@@ -5,6 +5,7 @@ One iteration serves all variants. They differ in the space, which knows the dis
 weights of the kernels, which are fixed or learned.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +14,21 @@ import numpy as np
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.ops.weights import power_weights
-from kernelbraid.solvers.centres import Clusters, Distances, FeatureSpace, Labels, Matrix, Space, smallest
+from kernelbraid.solvers.centres import (
+    Clusters,
+    Distances,
+    FeatureSpace,
+    FeatureSpaces,
+    Labels,
+    Matrix,
+    Space,
+    smallest,
+)
 
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
+# The same for several spaces, whose distances shall stay in the cache.
+TOGETHER = 500_000
 # Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
 COINCIDENT = 1e4
 # Squared distance, relative to the largest squared length, below which robust distances count by their squares
@@ -111,6 +123,36 @@ def kmeans(
     return best_of(FeatureSpace(X), starts, n_clusters, Rule(max_iter=max_iter, by_distance=by_distance))
 
 
+def kmeans_each(
+    spaces: Sequence[Array], n_clusters: int, *, n_init: int, random_state: np.random.RandomState
+) -> list[Labels]:
+    """Cluster the same samples in each of several spaces, as one call of :func:`kmeans` after the other would.
+
+    Parameters
+    ----------
+    spaces : sequence of ndarrays of shape (n, d)
+        Coordinates. Small problems run together: a step of one costs more in calls than in arithmetic.
+    n_clusters, n_init, random_state
+        As for :func:`kmeans`.
+
+    Returns
+    -------
+    list of ndarray of shape (n,)
+        Labels in each space.
+    """
+    n, rule, found = spaces[0].shape[0], Rule(), []
+    size = max(1, TOGETHER // (n_init * n * n_clusters))
+    for first in range(0, len(spaces), size):
+        some = [FeatureSpace(X) for X in spaces[first : first + size]]
+        starts = np.concatenate([random_samples(n_init, n, n_clusters, random_state) for _ in some])
+        clusters = replace(Clusters.of(starts, n_clusters, n), spaces=np.full(len(some), n_init))
+        ends = [ended for ended, _ in descend(FeatureSpaces(some), clusters, rule)]
+        for at in range(0, len(ends), n_init):
+            mine = ends[at : at + n_init]
+            found.append(mine[_lowest([ended.merit for ended in mine])].labels)
+    return found
+
+
 def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomState) -> Labels:
     """Draw k different samples as the centres of each start, (n_init, k)."""
     return np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :k]
@@ -137,7 +179,16 @@ def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
 
 
 def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
-    """Run Lloyd's iteration from the means of a batch of clusters, and return the best run.
+    """Run Lloyd's iteration from the means of a batch of clusters, and return the best run."""
+    ends = descend(space, clusters, rule)
+    best, used = ends[_lowest([ended.merit for ended, _ in ends])]
+    return replace(best, centres=used.weights_like(space.squares))  # dense, and of one run only
+
+
+def descend(space: Space, clusters: Clusters, rule: Rule) -> list[tuple[Clustering, Clusters]]:
+    """Run Lloyd's iteration from the means of a batch of clusters; return where each run ends, without its centres.
+
+    With it come the clusters to whose means its labels belong.
 
     A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
     them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
@@ -148,7 +199,7 @@ def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
     distances, active = Distances(space), np.arange(clusters.n_runs)
     weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (clusters.n_runs, 1))
     trace = np.full((clusters.n_runs, rule.max_iter), np.inf)
-    ends: dict[int, tuple[Clustering, Clusters]] = {}  # of each run, with the clusters to whose means its labels belong
+    ends: dict[int, tuple[Clustering, Clusters]] = {}
     for step in range(rule.max_iter):
         D = distances.to(clusters)
         if rule.exponent is not None:
@@ -156,7 +207,7 @@ def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
             D = D * asarray_like(weights.T[:, :, None, None], D)
         scale = (weights @ lengths).max(axis=1)
         labels, nearest = smallest(D[0, ...] if D.shape[0] == 1 else xp.sum(D, axis=0))
-        found = _refilled(Clusters(labels, clusters.k), nearest, np.where(scale > 0, scale, 1.0) * precision)
+        found = _refilled(clusters.with_labels(labels), nearest, np.where(scale > 0, scale, 1.0) * precision)
         inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
         merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
         moving = (found.labels != clusters.labels).any(axis=1) | (step == 0)
@@ -170,12 +221,11 @@ def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
         if last or not moving.any():
             break
         if rule.robust and step > 0:  # at first, samples are centres: robust weights would keep them there
-            found = Clusters(found.labels, found.k, rule.sample_weights(nearest, scale))
+            found = found.with_labels(found.labels, rule.sample_weights(nearest, scale))
         clusters = found if moving.all() else found.only(moving)
         active, weights = active[moving], weights[moving]
         distances.keep(moving)
-    best, used = ends[_lowest([ends[run][0].merit for run in range(len(ends))])]
-    return replace(best, centres=used.weights_like(space.squares))  # dense, and of one run only
+    return [ends[run] for run in range(len(ends))]
 
 
 def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
@@ -186,7 +236,7 @@ def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
     labels = clusters.labels.copy()
     for run in lacking:
         labels[run] = refill(labels[run], nearest[run] / unit[run], clusters.k)
-    return Clusters(labels, clusters.k)
+    return clusters.with_labels(labels)
 
 
 def _lowest(merits: Any) -> int:
