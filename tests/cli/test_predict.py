@@ -234,9 +234,9 @@ def test_files_that_are_no_models_are_refused(refuse, saved, blobs_csv):
     saved.write_bytes(whole[:-100])
     refuse("predict", saved, blobs_csv, code=1, says="is cut short or damaged")
     with zipfile.ZipFile(saved, "w") as archive:
-        header = {"format": "kernelbraid model", "version": 2, "kernelbraid": "9.9.0"}
+        header = {"format": "kernelbraid model", "version": 3, "kernelbraid": "9.9.0"}
         archive.writestr("model.json", json.dumps(header))
-    refuse("predict", saved, blobs_csv, code=1, says=["version 2", "install kernelbraid 9.9.0"])
+    refuse("predict", saved, blobs_csv, code=1, says=["version 3", "install kernelbraid 9.9.0"])
 
 
 def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_path):

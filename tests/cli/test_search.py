@@ -4,8 +4,10 @@ import json
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, LKGSearch
+from kernelbraid import LKGSearch
+from kernelbraid.estimators import members
 from kernelbraid.metrics import evaluate
+from kernelbraid.solvers.status import Status
 
 SEARCH = ("-k", 3, "--search")
 
@@ -67,16 +69,16 @@ def test_a_budget_in_seconds_ends_the_search(run, blobs_csv):
 
 
 def interrupt_after(monkeypatch, count):
-    """Press Ctrl-C in a fit of a search."""
-    fit, calls = LKG.fit, []
+    """Press Ctrl-C while a setting of a search is learned."""
+    learn, calls = members.learn, []
 
-    def interrupted(self, X, y=None):
-        calls.append(X)
+    def interrupted(*given, **more):
+        calls.append(given)
         if len(calls) == count + 1:
             raise KeyboardInterrupt
-        return fit(self, X, y)
+        return learn(*given, **more)
 
-    monkeypatch.setattr(LKG, "fit", interrupted)
+    monkeypatch.setattr(members, "learn", interrupted)
 
 
 def test_ctrl_c_keeps_the_best_so_far(run, monkeypatch, blobs_csv):
@@ -102,7 +104,7 @@ def test_bad_data_and_too_little_memory_are_sentences(refuse, monkeypatch, blobs
 
 
 def test_a_search_that_finds_nothing_sound_warns_in_one_line(run, monkeypatch, blobs_csv):
-    monkeypatch.setattr("kernelbraid.estimators.members.SOUND", ())
+    monkeypatch.setattr(Status, "is_sound", property(lambda status: False))
     result = run("cluster", blobs_csv, *SEARCH, "--budget", 2)
     assert result.exit_code == 0
     assert result.stderr.startswith("Warning: LKGSearch: ")

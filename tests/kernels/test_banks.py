@@ -13,9 +13,12 @@ from kernelbraid.kernels import (
     bank_names,
     banks_for,
     build_bank,
+    pairs_of,
     resolve_bank,
     resolve_banks,
     stack_bank,
+    stack_given,
+    stack_pairs,
 )
 from kernelbraid.kernels.banks import FEW, KERNELS, count_directions, resolve_kernel
 from kernelbraid.kernels.fitted import FittedBank
@@ -305,3 +308,34 @@ def test_auto_adds_local_kernels_where_there_are_few_directions():
     few, many = banks_for("auto", [flat(), flat(k=15)])
     assert few == [*BANKS["middle"], *BANKS["near"]]
     assert many == [*BANKS["middle"]]
+
+
+def test_several_banks_over_the_same_products_are_what_each_is_alone(xp):
+    views = [xp.asarray(X), xp.asarray(X[:, :2])]
+    pairs = pairs_of(views)
+    for bank in ("paper", "local", [Linear(), Gaussian(0.3)]):
+        shared = stack_pairs(views, banks_for(bank, views), pairs)
+        np.testing.assert_array_equal(to_numpy(shared.evaluate()), to_numpy(stack_bank(views, bank).evaluate()))
+
+
+def test_given_kernels_are_a_stack_without_a_copy(xp):
+    H = xp.asarray(build_bank(X, "rmkkm"))
+    stack = stack_given(H)
+    weights = np.random.default_rng(0).dirichlet(np.ones(12))
+    assert (stack.n_kernels, stack.n_samples) == (12, 9)
+    np.testing.assert_allclose(to_numpy(stack.combine(weights)), np.tensordot(weights, to_numpy(H), axes=1), atol=1e-14)
+    np.testing.assert_allclose(to_numpy(stack.evaluate()), to_numpy(H))
+    before = to_numpy(H).copy()
+    total = stack.combine(np.eye(12)[0])
+    total *= 0.0
+    np.testing.assert_array_equal(to_numpy(H), before)
+
+
+def test_kernels_are_formed_again_between_the_fitted_samples():
+    views = [X, sparse.csr_array(np.maximum(X, 0))]
+    for bank in ("rmkkm", "local"):
+        banks = banks_for(bank, views)
+        stack = stack_bank(views, bank)
+        weights = np.random.default_rng(0).dirichlet(np.ones(stack.n_kernels))
+        found = FittedBank.of(views, banks, stack).within(weights)
+        np.testing.assert_allclose(found, stack.combine(weights), atol=1e-13)

@@ -3,9 +3,10 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from kernelbraid import KernelKMeans
+from kernelbraid import KernelKMeans, _arrays
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import FittedBank, Neighbours, SelfTuning, build_bank, resolve_banks, stack_bank
+from problems import dense
 
 
 @pytest.fixture
@@ -84,6 +85,28 @@ def test_new_samples_are_compared_with_the_fitted_ones(samples, kernel):
 def test_backends_agree(samples, kernel, xp):
     there = build_bank(xp.asarray(samples), [kernel])
     np.testing.assert_allclose(to_numpy(there), build_bank(samples, [kernel]), atol=1e-10)
+
+
+def test_neighbours_keep_a_sparse_graph_and_no_matrix(samples, xp):
+    [(_, [kernel])] = stack_bank(xp.asarray(samples), [Neighbours(4)]).views
+    assert {name for name, value in vars(kernel).items() if value is not None} == {
+        *("n_neighbors", "graph", "roots", "degrees")
+    }
+    assert sparse.issparse(kernel.graph) == (xp.asarray(samples).__class__ is np.ndarray)
+    if sparse.issparse(kernel.graph):
+        assert kernel.graph.nnz < 2 * 4 * 40 + 1
+    moved = kernel.moved(to_numpy)
+    assert sparse.issparse(moved.graph)
+    np.testing.assert_allclose(moved.graph.toarray(), dense(kernel.graph))
+    assert Neighbours(4).moved(to_numpy) == Neighbours(4)
+
+
+@pytest.mark.parametrize("kernel", [SelfTuning(4), Neighbours(4)])
+@pytest.mark.parametrize("size", [40, 40 * 7])
+def test_blocks_of_rows_make_no_difference(monkeypatch, samples, kernel, size):
+    expected = build_bank(samples, [kernel])
+    monkeypatch.setattr(_arrays, "BLOCK_SIZE", size)
+    np.testing.assert_allclose(build_bank(samples, [kernel]), expected, atol=1e-14)
 
 
 def test_estimators_take_them_and_predict_with_them(samples):

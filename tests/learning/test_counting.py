@@ -35,6 +35,8 @@ def test_the_largest_stability_wins_and_modularity_decides_among_equals():
     gap = np.zeros(3)
     assert Counts(numbers, np.array([0.5, 0.9, 0.8]), np.array([0.9, 0.1, 0.5]), gap).best == 3
     assert Counts(numbers, np.array([0.9, 0.9, 0.8]), np.array([0.2, 0.1, 0.5]), gap).best == 2
+    near = np.array([False, True, True])  # the others had few restarts, and may owe their place to them
+    assert Counts(numbers, np.array([0.9, 0.5, 0.8]), np.array([0.2, 0.1, 0.5]), gap, near).best == 4
 
 
 def test_the_eigengap_is_that_of_the_normalised_graph():
@@ -44,7 +46,7 @@ def test_the_eigengap_is_that_of_the_normalised_graph():
     scale = 1 / np.sqrt(A.sum(axis=1))
     values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
     expected = values[counts.n_clusters - 1] - values[counts.n_clusters]
-    np.testing.assert_allclose(counts.eigengap, expected, atol=1e-10)
+    np.testing.assert_allclose(counts.eigengap, expected, atol=1e-6)  # graphs are embedded in single precision
 
 
 def test_all_numbers_near_the_best_are_tried():
@@ -90,7 +92,9 @@ def test_the_progress_of_counting_can_be_watched():
         random_state=np.random.RandomState(0),
         watch=lambda done, total: seen.append((done, total)),
     )
-    assert [done for done, _ in seen] == list(range(1, len(counts.n_clusters) + 1))
+    steps = [done for done, _ in seen]
+    assert steps == sorted(steps)  # numbers near the best are tried again, with more restarts
+    assert set(steps) == set(range(1, len(counts.n_clusters) + 1))
     assert all(done <= total for done, total in seen)
 
 
