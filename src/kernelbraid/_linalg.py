@@ -75,7 +75,7 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
         return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
     potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
     # A row-major symmetric matrix is itself in the column-major order that LAPACK wants.
-    A = K.T if overwrite and K.flags.c_contiguous else np.array(K, order="F")
+    A = (K if overwrite and K.flags.c_contiguous else np.array(K, order="C")).T
     diagonal = A.diagonal().copy()
     _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
     if info == 0:

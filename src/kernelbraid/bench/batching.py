@@ -52,6 +52,10 @@ def _can_batch(trial: Trial) -> bool:
         return False
     if trial.altered or METHODS.get(trial.method) is None or "graph_penalty" not in METHODS[trial.method].settings:
         return False
+    try:
+        make(trial, 2)._validate_params()
+    except ValueError:
+        return False  # it fails by itself, and spoils no batch
     return _learning(trial).is_batched
 
 

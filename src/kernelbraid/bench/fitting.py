@@ -24,7 +24,7 @@ from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.kernels import BANKS, bank_names, banks_for, split_name
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import PlacedGraph, cluster, place
-from kernelbraid.learning.settings import Readout
+from kernelbraid.learning.settings import PRESETS, Readout
 from kernelbraid.metrics import accuracy, balance, evaluate, nmi
 
 # Parameters that change what is read out of a fit, not the fit.
@@ -56,7 +56,9 @@ def _draws(trial: Trial) -> bool:
     if trial.changes or not _has_graph(trial.method):
         return True
     model = make(trial, 2)
-    return isinstance(model, LKG) and model._settings().learning.graph_start != "identity"
+    if not isinstance(model, LKG):
+        return False
+    return model.preset not in PRESETS or model._settings().learning.graph_start != "identity"
 
 
 def _has_graph(method: str) -> bool:
@@ -121,6 +123,7 @@ def _run_graphs(trials: Sequence[Trial], data: Any, k: int, device: str | None) 
     learned: LearnedGraph | None = None
     for trial in trials:
         model = make(trial, k, device)
+        model._validate_params()
         readout = readout_of(trial, k)
         if learned is None or not learned.serves(readout.graph_from):
             started = time.perf_counter()

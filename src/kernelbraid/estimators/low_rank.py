@@ -152,8 +152,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         Number of clusters, given or chosen.
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the mean adjusted
-        mutual information between the clusters of two graphs; their mean ``modularity`` and ``eigengap``. None if the
-        number was given.
+        mutual information between the clusters of two graphs; their mean ``modularity`` and ``eigengap``. Numbers far
+        from the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
         Symmetric affinity that was clustered: sparse if `n_neighbors` is a number, dense otherwise.
     n_components_ : int

@@ -264,7 +264,8 @@ class LKGSearch(ClusterMixin, BaseEstimator):
 
     def _check_memory(self, samples: Views | GivenKernels, tryout: Tryout, n_kept: int = 0) -> bool:
         learning = tryout.settings.learning
-        storage, working = "lazy" if learning.is_kernel_fixed else "stored", learning.working_matrices + n_kept
+        working = learning.working_matrices * (self.n_jobs or 1) + n_kept  # every process has its own
+        storage = "lazy" if learning.is_kernel_fixed else "stored"
         check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
         return True
 

@@ -8,6 +8,7 @@ something else.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,8 @@ def count_if_asked(
     """
     if n_clusters != "auto":
         return None
-    with blas_threads(candidates.n_samples, n_jobs):
+    # Processes do not share the first part: its threads must not depend on their number, as rounding decides ties.
+    with blas_threads(candidates.n_samples, 1 if n_jobs == 1 else None):
         return count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
 
 
@@ -138,13 +140,14 @@ def count_clusters(
     bases = list(each(_basis, ((graph, largest) for graph in graphs), n_jobs))
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     tried: dict[int, tuple[float, float, float]] = {}
+    done = count(1)
 
     def attempt(numbers: Sequence[int], n_init: int) -> None:
         tasks = ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers)
         for k, evidence in zip(numbers, each(_evidence, tasks, n_jobs), strict=True):
             tried[k] = evidence
             if watch is not None:
-                watch(len(tried), COARSE + 2 * FINE)
+                watch(next(done), COARSE + 2 * FINE)
 
     coarse = np.unique(np.geomspace(2, largest, COARSE).round().astype(int)).tolist()
     attempt(coarse, FEW_RESTARTS)

@@ -34,4 +34,6 @@ def _row_keys(A: Array) -> Iterable[bytes]:
     A.eliminate_zeros()
     cuts = A.indptr[1:-1]
     parts = zip(np.split(A.indices, cuts), np.split(A.data, cuts), strict=True)
-    return (len(columns).to_bytes(8) + columns.tobytes() + values.tobytes() for columns, values in parts)
+    return (
+        len(columns).to_bytes(8) + columns.astype(np.int64).tobytes() + values.tobytes() for columns, values in parts
+    )

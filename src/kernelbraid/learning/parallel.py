@@ -1,5 +1,6 @@
 """The same function for many tasks, in this process or in several."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -25,4 +26,11 @@ def each(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: i
             yield function(*task)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+        try:
+            for result in results:
+                yield result  # noqa: UP028 (delegating would close them without the filter below)
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib warns of tasks that nobody wants any more
+                results.close()

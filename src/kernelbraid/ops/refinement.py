@@ -52,7 +52,8 @@ def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: Edge
     elif edge_weights == "scaled":
         strongest = edges.max(axis=1).toarray().ravel()
         edges.data /= np.repeat(strongest, np.diff(edges.indptr))
-    return sparse.csr_array(edges / 2 + edges.T / 2)
+    edges.data /= 2  # by two as such, the sum would be double for single precision
+    return sparse.csr_array(edges + edges.T)
 
 
 def strongest_edges(A: Array, n_neighbors: int) -> Array:

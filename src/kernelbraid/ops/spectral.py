@@ -101,6 +101,7 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
 
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
+    S, _ = _with_inverse_roots(S)  # with edges up to one, degrees cannot overflow
     known = _component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:

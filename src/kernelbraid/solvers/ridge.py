@@ -16,6 +16,9 @@ from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank import ROUNDING, LowRankState, Progress
 from kernelbraid.solvers.penalties import FROBENIUS
 
+# Coefficients below may be the rounding of those of a kernel that is zero.
+NOTHING = 1e-12
+
 
 def ridge_coefficients(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     """Return the minimiser, with negative entries set to zero; in the memory of K if it may be used up."""
@@ -87,8 +90,10 @@ def _defect(Z: Array, average: Callable[[], Array]) -> Status | None:
     """Say what is wrong with a graph; None if it joins two samples at least."""
     xp = namespace(Z)
     largest = float(xp.max(Z))
+    if largest < NOTHING and not bool(xp.any(average() != 0)):
+        return Status.KERNEL_VANISHED
     if largest == 0.0:
-        return Status.GRAPH_EMPTY if bool(xp.any(average() != 0)) else Status.KERNEL_VANISHED
+        return Status.GRAPH_EMPTY
     if not largest < float("inf"):
         return Status.NON_FINITE
     return None if Z.shape[0] == 1 or _has_edge(Z, ROUNDING * largest) else Status.GRAPH_DIAGONAL
