@@ -132,7 +132,8 @@ def measure(roots: dict[str, Path], *, quick: bool) -> dict[str, Any]:
 def write(found: dict[str, Any]) -> None:
     """Write the tables for people and for programs."""
     (OUT / "user.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    lines = ["# What people call first", "", "<!-- tables -->", "", "Units of scikit-learn's neighbour spectral clustering; one thread.", ""]
+    lines = ["# What people call first", "", "<!-- tables -->", ""]
+    lines += ["Units of scikit-learn's neighbour spectral clustering; one thread.", ""]
     lines += ["| Call | n | Checkout | Seconds | Unit, seconds | Units |", "| --- | ---: | --- | ---: | ---: | ---: |"]
     for row in found["calls"]:
         figures = f"{row['seconds']:.3f} | {row['unit_seconds']:.4f} | {row['units']:.1f}"

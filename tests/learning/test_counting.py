@@ -93,8 +93,8 @@ def test_the_progress_of_counting_can_be_watched():
         watch=lambda done, total: seen.append((done, total)),
     )
     steps = [done for done, _ in seen]
-    assert steps == sorted(steps)  # numbers near the best are tried again, with more restarts
-    assert set(steps) == set(range(1, len(counts.n_clusters) + 1))
+    assert steps == list(range(1, len(steps) + 1))
+    assert len(steps) > len(counts.n_clusters)  # numbers near the best are tried again, with more restarts
     assert all(done <= total for done, total in seen)
 
 

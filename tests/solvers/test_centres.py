@@ -10,6 +10,7 @@ from kernelbraid.solvers.centres import (
     Clusters,
     Distances,
     FeatureSpace,
+    FeatureSpaces,
     cluster_sums,
     inner_products,
     moved_centres,
@@ -158,9 +159,9 @@ def test_only_distances_to_changed_centres_are_formed_anew():
     asked = []
 
     class Watched(FeatureSpace):
-        def distances(self, V):
+        def distances(self, V, by_space=None):
             asked.append(V.shape[0])
-            return super().distances(V)
+            return super().distances(V, by_space)
 
     kept = Distances(Watched(X))
     first = np.arange(20)[None, :] % 10
@@ -169,3 +170,26 @@ def test_only_distances_to_changed_centres_are_formed_anew():
     for labels in (first, second, second):
         kept.to(Clusters(labels, 10))
     assert asked == [10, 2]
+
+
+def test_every_run_is_measured_in_its_own_space():
+    spaces = [FeatureSpace(rng.standard_normal((20, 3))) for _ in range(3)]
+    labels = rng.integers(4, size=(5, 20))
+    clusters = Clusters(labels, 4, spaces=np.array([2, 0, 3]))
+    kept = Distances(FeatureSpaces(spaces))
+    owners = [0, 0, 2, 2, 2]
+    for found, mine in zip(kept.to(clusters)[0], zip(owners, labels, strict=True), strict=True):
+        owner, own = mine
+        alone = Distances(spaces[owner]).to(Clusters(own[None, :], 4))[0, 0]
+        np.testing.assert_allclose(found, alone, atol=1e-12)
+    stay = np.array([True, False, False, True, True])
+    kept.keep(stay)
+    moved = clusters.only(stay).with_labels(rng.integers(4, size=(3, 20)))
+    np.testing.assert_array_equal(moved.spaces, [1, 0, 2])
+    alone = Distances(spaces[2]).to(Clusters(moved.labels[1:], 4))[0]
+    np.testing.assert_allclose(kept.to(moved)[0, 1:], alone, atol=1e-12)
+
+
+def test_distances_have_the_precision_of_the_samples():
+    single = FeatureSpace(X.astype(np.float32))
+    assert Distances(single).to(Clusters(np.arange(20)[None, :] % 3, 3)).dtype == np.float32

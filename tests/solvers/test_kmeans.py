@@ -12,6 +12,7 @@ from kernelbraid.solvers.kmeans import (
     Rule,
     best_of,
     kmeans,
+    kmeans_each,
     lloyd,
     plus_plus,
     random_samples,
@@ -225,3 +226,17 @@ def test_every_backend_makes_the_same_steps(xp, rule):
     np.testing.assert_array_equal(there.labels, here.labels)
     np.testing.assert_allclose(there.objective, here.objective)
     np.testing.assert_allclose(to_numpy(there.centres), here.centres, atol=1e-12)
+
+
+@pytest.mark.parametrize("together", [1, 300, 10**6])
+@pytest.mark.parametrize("form", [lambda X: X, np.round, lambda X: X / np.linalg.norm(X, axis=1, keepdims=True)])
+def test_several_spaces_at_once_give_what_one_after_the_other_would(monkeypatch, together, form):
+    monkeypatch.setattr(module, "TOGETHER", together)
+    rng = np.random.default_rng(0)
+    for n, k, n_spaces, n_init in ((30, 4, 5, 3), (12, 12, 2, 1), (40, 1, 3, 2), (25, 9, 1, 4)):
+        spaces = [form(rng.standard_normal((n, 3))) for _ in range(n_spaces)]
+        found = kmeans_each(spaces, k, n_init=n_init, random_state=np.random.RandomState(1))
+        state = np.random.RandomState(1)
+        for space, labels in zip(spaces, found, strict=True):
+            expected = kmeans(space, k, n_init=n_init, random_state=state).labels
+            np.testing.assert_array_equal(labels, expected)

@@ -28,8 +28,8 @@ def each(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: i
     with parallel_config(backend="loky", inner_max_num_threads=1):
         results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
         try:
-            for result in results:
-                yield result  # noqa: UP028 (delegating would close them without the filter below)
+            for result in results:  # noqa: UP028 (delegating would close them without the filter below)
+                yield result
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib warns of tasks that nobody wants any more
