@@ -18,9 +18,9 @@ from benchmarks.cpu import RESULTS
 from benchmarks.report import describe, markdown_table
 from benchmarks.rings import N_CLUSTERS, N_FEATURES, STEPS
 from benchmarks.scale_dask import chunk_rows
-from kernelbraid._cluster import FAN_IN
-from kernelbraid.estimators.choosing import DEFAULT_LANDMARKS, POOL
-from kernelbraid.estimators.landmarks import SUBSAMPLE
+from kernelbraid.blocks.dask_parts import FAN_IN
+from kernelbraid.estimators.landmarks.estimator import SUBSAMPLE
+from kernelbraid.estimators.landmarks.pick import DEFAULT_LANDMARKS, POOL
 
 SINGLE, DOUBLE = 4, 8  # bytes of a number
 EDGES = 5  # of a sample, the default

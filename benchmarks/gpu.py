@@ -25,7 +25,8 @@ from benchmarks.report import describe, markdown_table
 from kernelbraid._arrays import frobenius_norm, to_device
 from kernelbraid.kernels import StoredStack, stack_bank
 from kernelbraid.learning.report import OVERSIZE
-from kernelbraid.solvers import batch, low_rank
+from kernelbraid.solvers import batch
+from kernelbraid.solvers.low_rank import step as low_rank
 
 TDT2_SETTING = Setting("TDT2", alpha=0.01, beta=1.0, gamma=1.0, mu=5.0)
 YALE = Size("YALE", 165, 15)

@@ -10,7 +10,7 @@ from benchmarks.machine import timed
 from benchmarks.opponents import PlainPort
 from benchmarks.problems import BANK, SETTINGS, Size, draw_samples, pose
 from kernelbraid.kernels import StoredStack, stack_bank
-from kernelbraid.solvers.low_rank import Stepper, starting_point
+from kernelbraid.solvers.low_rank.step import Stepper, starting_point
 
 STEPS = 3  # the first is not counted
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.problems import GROWTH, METHODS, Setting
-from kernelbraid.solvers.simplex_lsq import solve_simplex_lsq
+from kernelbraid.solvers.low_rank.weights import solve_simplex_lsq
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -13,8 +13,8 @@ from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from benchmarks.machine import timed
-from kernelbraid.solvers import thresholding
-from kernelbraid.solvers.low_rank import LowRankProblem, LowRankState
+from kernelbraid.solvers.low_rank import thresholding
+from kernelbraid.solvers.low_rank.step import LowRankProblem, LowRankState
 
 
 class Clock:

@@ -13,7 +13,7 @@ from benchmarks.opponents import AsPublished, PlainPort, WithExactWeights
 from benchmarks.own_calls import copy_state, seconds_of_own_calls
 from benchmarks.problems import METHODS, SETTINGS, Setting, Size, evaluate_kernels, pose
 from kernelbraid.kernels import StoredStack
-from kernelbraid.solvers.low_rank import LowRankProblem, Stepper, starting_point
+from kernelbraid.solvers.low_rank.step import LowRankProblem, Stepper, starting_point
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.kernels import KernelStack, build_bank
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, LowRankProblem
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, LowRankProblem
 
 METHODS = {"LKGr": "nuclear", "LKGs": "l1"}
 BANK = "rmkkm"  # the twelve kernels behind the published figures

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.machine import timed
 from benchmarks.problems import FEW, Size, evaluate_kernels, pose
 from kernelbraid.kernels import StoredStack
-from kernelbraid.solvers import thresholding
-from kernelbraid.solvers.low_rank import Stepper, starting_point
+from kernelbraid.solvers.low_rank import thresholding
+from kernelbraid.solvers.low_rank.step import Stepper, starting_point
 
 REPEATS = 3
 # Relative distance of the matrix that a warm basis comes from: early and late iterates differ about as much.

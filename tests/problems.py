@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, build_bank
-from kernelbraid.solvers import low_rank
+from kernelbraid.solvers.low_rank import step as low_rank
 
 PENALTIES = low_rank.GRAPH_PENALTIES
 

@@ -1,5 +1,6 @@
 """Clustering with several kernels or several views of the data."""
 
+from kernelbraid._version import __version__
 from kernelbraid.estimators import (
     LKG,
     AffinityAggregation,
@@ -15,8 +16,6 @@ from kernelbraid.estimators import (
     load_model,
     save_model,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "LKG",

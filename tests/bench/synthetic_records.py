@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from kernelbraid.bench.published import DATA, MEASURES, METHODS, MULTI_VIEW, ONE_KERNEL, RECORD_NAMES, TABLE_2
-from kernelbraid.bench.records import Record, Trial
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.results.published import DATA, MEASURES, METHODS, MULTI_VIEW, ONE_KERNEL, RECORD_NAMES, TABLE_2
 
 KERNELS = ("gaussian t=0.01", "gaussian t=1", "gaussian t=100", "linear", "polynomial (1 + x.y)^2")
 BESIDE = ("SC-normalised", "KMeans", "SC-rbf", "SC-knn")

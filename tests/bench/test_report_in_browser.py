@@ -6,8 +6,8 @@ import time
 import pytest
 
 from bench.synthetic_records import experiment
-from kernelbraid.bench.published import DATA
-from kernelbraid.bench.report import write_report
+from kernelbraid.bench.report.page import write_report
+from kernelbraid.bench.results.published import DATA
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")

@@ -57,7 +57,7 @@ def refuse(run, tmp_path):
 @pytest.fixture
 def no_fit(monkeypatch):
     """Fail if the program starts a fit."""
-    from kernelbraid.cli import cluster
+    from kernelbraid.cli.commands import cluster
 
     monkeypatch.setattr(cluster, "fit", lambda *_, **__: pytest.fail("the fit started"))
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kernelbraid import LKGSearch
-from kernelbraid.estimators import members
+from kernelbraid.estimators import tryouts as members
 from kernelbraid.metrics import evaluate
 from kernelbraid.solvers.status import Status
 

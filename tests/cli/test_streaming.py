@@ -9,7 +9,7 @@ from scipy import sparse
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.cli import streaming
 from kernelbraid.datasets import open_stream
-from kernelbraid.datasets import streams as module
+from kernelbraid.files import streams as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)

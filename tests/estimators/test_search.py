@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG, LKGSearch
-from kernelbraid.estimators import members, reading
+from kernelbraid.estimators import reading
+from kernelbraid.estimators import tryouts as members
 from kernelbraid.estimators.search import default_candidates
 from kernelbraid.kernels import Gaussian, LazyStack, banks, build_bank
 from problems import blobs

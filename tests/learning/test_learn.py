@@ -12,8 +12,8 @@ from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.learn import LearnedGraph, learn, learn_many
 from kernelbraid.learning.settings import PRESETS
-from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Status
+from kernelbraid.solvers.low_rank import step as low_rank
 from problems import blobs, run_unguarded
 
 module = importlib.import_module("kernelbraid.learning.learn")  # the package has a function of this name

@@ -14,7 +14,7 @@ from kernelbraid.learning.report import (
     oversize,
 )
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import Progress
+from kernelbraid.solvers.low_rank.step import Progress
 from problems import blobs
 
 FACTS = {

@@ -8,7 +8,7 @@ import pytest
 from kernelbraid import LKG
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank
 from kernelbraid.learning.settings import PRESETS, PULLS, Learning, Readout, Settings, changed
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from problems import blobs, dense
 
 AUTHORS, PAPER, RECOMMENDED = (PRESETS[name] for name in ("authors", "paper", "recommended"))

@@ -5,7 +5,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, stack_bank
 from kernelbraid.solvers import batch
 from kernelbraid.solvers.batch import Setting, solve_many
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, Stepper, solve, starting_point
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, Stepper, solve, starting_point
 from problems import begin, blob_bank, blobs, low_rank_problem, random_settings
 
 H, _ = blob_bank(n=21)

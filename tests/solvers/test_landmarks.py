@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid._parts import LocalParts
+from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,

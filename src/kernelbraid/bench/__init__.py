@@ -1,11 +1,12 @@
 """Comparisons: methods as data, experiments, the records of their trials, and tables and reports of those."""
 
-from kernelbraid.bench.methods import COMPARED, LABEL_FREE, METHODS, RIVALS, VARIANTS, Method
-from kernelbraid.bench.protocol import Experiment, ProtocolError, read_experiment
-from kernelbraid.bench.records import Record, Trial
-from kernelbraid.bench.report import write_report, write_tables
-from kernelbraid.bench.runner import run
-from kernelbraid.bench.store import Store, StoreError
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.records.store import Store, StoreError
+from kernelbraid.bench.report.page import write_report, write_tables
+from kernelbraid.bench.trials.compared import COMPARED
+from kernelbraid.bench.trials.experiment import Experiment, ProtocolError, read_experiment
+from kernelbraid.bench.trials.runner import run
+from kernelbraid.methods import LABEL_FREE, METHODS, RIVALS, VARIANTS, Method
 
 __all__ = [
     "METHODS",

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kernelbraid.cli import bench as benchmark
-from kernelbraid.cli import cluster as clustering
-from kernelbraid.cli import datasets as collection
-from kernelbraid.cli import demo as demonstration
-from kernelbraid.cli import methods as listing
 from kernelbraid.cli import options
-from kernelbraid.cli import predict as prediction
-from kernelbraid.cli import score as scoring
+from kernelbraid.cli.commands import bench as benchmark
+from kernelbraid.cli.commands import cluster as clustering
+from kernelbraid.cli.commands import datasets as collection
+from kernelbraid.cli.commands import demo as demonstration
+from kernelbraid.cli.commands import methods as listing
+from kernelbraid.cli.commands import predict as prediction
+from kernelbraid.cli.commands import score as scoring
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 from kernelbraid.cli.output import check_target
 from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, refuse_to_save

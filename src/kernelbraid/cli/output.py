@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kernelbraid import _files
+from kernelbraid import _system
 from kernelbraid.cli.failure import Failure, one_line
 from kernelbraid.estimators import save_model
 
@@ -104,7 +104,7 @@ def check_folder(path: Path, option: str) -> None:
 @contextmanager
 def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file that appears when it is complete; the program ends with a sentence if that fails."""
-    with _end_if_not_written(path), _files.write_whole(path, mode) as file:
+    with _end_if_not_written(path), _system.write_whole(path, mode) as file:
         yield file
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kernelbraid.bench import METHODS, Method
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.wording import option_name
 from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
 from kernelbraid.learning.settings import PRESETS, Settings
+from kernelbraid.methods import METHODS, Method
 
 PRECOMPUTED = "precomputed"
 PENALTY = "graph_penalty"

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelbraid.bench.cluster import open_client
+from kernelbraid.blocks.client import open_client
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.progress import show_blocks, show_progress
 from kernelbraid.datasets import DataError, Stream
-from kernelbraid.datasets.streams import ROWS
-from kernelbraid.estimators.blocks import BlockSource
+from kernelbraid.estimators.landmarks.blocks import BlockSource
+from kernelbraid.files.streams import ROWS
 
 
 @contextmanager

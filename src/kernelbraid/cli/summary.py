@@ -11,7 +11,7 @@ import typer
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
 from kernelbraid.cli.wording import option_name
-from kernelbraid.estimators.words import USED, describe_weights, kernel_is_fixed
+from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
 STATUS_WORDS = {
     "converged": "converged",

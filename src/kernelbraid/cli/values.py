@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from kernelbraid.bench import METHODS
+from kernelbraid.methods import METHODS
 
 LARGEST_SEED = 2**32 - 1
 

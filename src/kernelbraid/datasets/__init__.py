@@ -1,11 +1,11 @@
 """Files to data: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files, and the paper's data by name."""
 
 from kernelbraid.datasets.catalog import CATALOG
-from kernelbraid.datasets.errors import DataError
 from kernelbraid.datasets.images import Images, load_images
 from kernelbraid.datasets.loading import Dataset, available, load
-from kernelbraid.datasets.readers import LabelFile, Samples, column_names, read_labels, read_samples
-from kernelbraid.datasets.streams import Stream, open_stream
+from kernelbraid.files.errors import DataError
+from kernelbraid.files.readers import LabelFile, Samples, column_names, read_labels, read_samples
+from kernelbraid.files.streams import Stream, open_stream
 
 __all__ = [
     "CATALOG",

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Literal
 from urllib.parse import quote
 
-from kernelbraid.datasets.errors import DataError
+from kernelbraid.files.errors import DataError
 
 Kind = Literal["image", "text", "graph"]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid.datasets import arrays, labels, readers
 from kernelbraid.datasets.catalog import Entry, View
-from kernelbraid.datasets.columns import LABEL_NAMES
-from kernelbraid.datasets.errors import DataError
+from kernelbraid.files import arrays, labels, readers
+from kernelbraid.files.columns import LABEL_NAMES
+from kernelbraid.files.errors import DataError
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "truth")

@@ -11,8 +11,8 @@ import numpy as np
 
 from kernelbraid.datasets import conversion, preprocessing, store
 from kernelbraid.datasets.catalog import Entry, Source
-from kernelbraid.datasets.errors import DataError
 from kernelbraid.datasets.loading import check_content, files, find, locate, read_checked
+from kernelbraid.files.errors import DataError
 
 
 def fetch(name: str, *, force: bool = False, base: str | None = None) -> tuple[Path, bool]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from kernelbraid.datasets import loading
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, Picture, unknown_name
-from kernelbraid.datasets.errors import DataError
+from kernelbraid.files.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

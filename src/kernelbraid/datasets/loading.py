@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from kernelbraid.datasets import preprocessing, store
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, Entry, unknown_name
-from kernelbraid.datasets.errors import DataError
-from kernelbraid.datasets.readers import check_matrix
+from kernelbraid.files.errors import DataError
+from kernelbraid.files.readers import check_matrix
 
 
 @dataclass(frozen=True, eq=False)

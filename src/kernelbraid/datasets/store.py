@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._files import write_whole
-from kernelbraid.datasets import arrays
-from kernelbraid.datasets.errors import DataError
+from kernelbraid._system import write_whole
+from kernelbraid.files import arrays
+from kernelbraid.files.errors import DataError
 
 FOLDER_VARIABLE = "KERNELBRAID_DATA"
 

@@ -2,9 +2,9 @@
 
 from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
-from kernelbraid.estimators.landmarks import LandmarkLKG
+from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.saving import load_model, save_model
+from kernelbraid.estimators.models.saving import load_model, save_model
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering

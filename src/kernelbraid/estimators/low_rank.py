@@ -21,8 +21,8 @@ from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.settings import PRESETS, PULLS, Readout, Settings
 from kernelbraid.solvers.extension import Placement
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES
-from kernelbraid.solvers.thresholding import ROUTES
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
+from kernelbraid.solvers.low_rank.thresholding import ROUTES
 
 # Matrices of n_samples x n_samples that are published on request.
 MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")

@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 
 from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.members import (
+from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
+from kernelbraid.estimators.tryouts import (
     Attempt,
     Banks,
     Member,
@@ -24,7 +25,6 @@ from kernelbraid.estimators.members import (
     explain,
     score_attempts,
 )
-from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
 from kernelbraid.kernels import BANKS
 from kernelbraid.learning.candidates import GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked

@@ -22,7 +22,7 @@ from kernelbraid.metrics.label_free import ami, modularity
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
 from kernelbraid.solvers.kmeans import kmeans_each
-from kernelbraid.solvers.ridge import ridge_coefficients
+from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all

@@ -12,12 +12,12 @@ from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.report import History, complaint, oversize
 from kernelbraid.learning.settings import Learning
-from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.batch import solve_many
-from kernelbraid.solvers.fixed_kernel import solve_fixed
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import GraphName, LowRankState
-from kernelbraid.solvers.ridge import solve_ridge
+from kernelbraid.solvers.low_rank import step as low_rank
+from kernelbraid.solvers.low_rank.fixed_kernel import solve_fixed
+from kernelbraid.solvers.low_rank.ridge import solve_ridge
+from kernelbraid.solvers.low_rank.step import GraphName, LowRankState
 
 Callback = Callable[[int, Any], bool | None]
 

@@ -1,8 +1,8 @@
 """How much memory a fit needs, and whether it may have it."""
 
-import os
-from pathlib import Path
 from typing import Any
+
+from kernelbraid._system import available_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries.
@@ -46,18 +46,6 @@ def predict_bytes(
     square = n_samples * n_samples
     kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
     return int(square * (working * itemsize + kernels))
-
-
-def available_bytes() -> int | None:
-    """Return the memory that is free now, within the limit of a container; None where the system does not tell."""
-    limits = [_meminfo(), _cgroup()]
-    known = [limit for limit in limits if limit is not None]
-    if known:
-        return min(known)
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def choose_storage(
@@ -124,24 +112,3 @@ def format_bytes(count: float) -> str:
             return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} TB"
-
-
-def _meminfo() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return None
-
-
-def _cgroup() -> int | None:
-    """Return what a container's limit leaves (version 2 of control groups)."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = int((folder / "memory.current").read_text(encoding="ascii"))
-        stat = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
-        cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
-        return None if limit == "max" else max(int(limit) - used + cache, 0)
-    except (OSError, ValueError):
-        return None

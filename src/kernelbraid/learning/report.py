@@ -9,7 +9,7 @@ import numpy as np
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
 from kernelbraid.kernels import KernelStack
 from kernelbraid.solvers.iterate import Solution
-from kernelbraid.solvers.low_rank import LowRankState, Progress
+from kernelbraid.solvers.low_rank.step import LowRankState, Progress
 from kernelbraid.solvers.status import DIVERGED, Sentence, Status
 
 # Sound fits stay near the hull of the candidates (ratio about 1); a diverging one passes this at once.

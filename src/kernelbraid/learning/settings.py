@@ -12,8 +12,8 @@ from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.batch import Setting
-from kernelbraid.solvers.low_rank import GRAPH_PENALTIES, GraphName, LowRankProblem
-from kernelbraid.solvers.thresholding import Route
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
+from kernelbraid.solvers.low_rank.thresholding import Route
 
 RestartScore: TypeAlias = Literal["inertia", "distance"]
 S = TypeVar("S", "Learning", "Readout")

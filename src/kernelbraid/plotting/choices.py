@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
+from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid._arrays import as_dense
-from kernelbraid.estimators.words import kernel_is_fixed
-from kernelbraid.plotting.canvas import COLOURS, INK, finish, make_axes
+from kernelbraid.learning.wording import kernel_is_fixed
+from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,9 +21,9 @@ from kernelbraid._arrays import (
 from kernelbraid._typing import Array
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack, Vector
-from kernelbraid.solvers import low_rank
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import (
+from kernelbraid.solvers.low_rank import step as low_rank
+from kernelbraid.solvers.low_rank.step import (
     GRAPH_PENALTIES,
     MIN_ITER,
     GraphName,

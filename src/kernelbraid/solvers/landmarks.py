@@ -16,8 +16,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal
 from kernelbraid._linalg import eigh
-from kernelbraid._parts import LocalParts, Parts
 from kernelbraid._typing import Array
+from kernelbraid.blocks.parts import LocalParts, Parts
 from kernelbraid.kernels import FittedBank
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum, unit_rows

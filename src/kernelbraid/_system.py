@@ -1,0 +1,79 @@
+"""What differs between operating systems: files that are whole or not there, and figures of memory."""
+
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a file that appears under its name only when it is complete, replacing an older one.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder must be there.
+    mode : {"w", "wb"}, default="w"
+        Text in UTF-8 with line ends as they are written, or bytes.
+    """
+    path = path.resolve()
+    draft = path.with_name(f".kernelbraid-{secrets.token_hex(8)}.tmp")
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    try:
+        with draft.open(mode.replace("w", "x"), **text) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, draft)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def available_bytes() -> int | None:
+    """Return the memory that is free now, within the limit of a container; None where the system does not tell."""
+    limits = [_meminfo(), _cgroup()]
+    known = [limit for limit in limits if limit is not None]
+    if known:
+        return min(known)
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def _cgroup() -> int | None:
+    """Return what a container's limit leaves (version 2 of control groups)."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        stat = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
+        return None if limit == "max" else max(int(limit) - used + cache, 0)
+    except (OSError, ValueError):
+        return None
+
+
+def peak_bytes() -> int:
+    """Return the largest memory that this process has had; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

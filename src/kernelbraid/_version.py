@@ -1,0 +1,3 @@
+"""The version, which what is imported first needs, too."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,92 @@
+"""What was run and what came out: trials, and records of them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+#: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
+Scoring: TypeAlias = Literal["best100", "mean20"]
+SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
+# Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
+KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
+
+# Between the name of a method and the part that is taken out of it.
+ABLATED = "/"
+#: Parts of the study of what LKG does without labels, see `bench.results.study`; no other table shows their trials.
+STUDIES = ("label-free", "candidates", "baselines")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is run: everything that decides the outcome."""
+
+    data: str  # name of the data set
+    checksum: str  # of its samples and classes
+    method: str
+    scoring: Scoring
+    bank: str = ""  # bank of kernels; "" for a method on features
+    kernel: str = ""  # the one kernel of a method that takes one; "" otherwise
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    version: str = ""  # of the package
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of the data, see `kernelbraid.bench.trials.corruption`
+    keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores, see `kernelbraid.bench.records.snapshots`
+    study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON
+
+    @property
+    def altered(self) -> bool:
+        """Whether the data were changed or a part of the method taken out, which its name tells after a slash."""
+        return bool(self.changes) or ABLATED in self.method
+
+    @property
+    def key(self) -> str:
+        """Hash of all of it."""
+        content = {name: value for name, value in asdict(self).items() if name in KEYED or value}
+        return hashlib.sha256(to_json(content).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Record:
+    """A trial and its outcome; a failure is an outcome, too."""
+
+    trial: Trial
+    status: str  # how the fit ended, "done" for methods without a status, or "failed" or "skipped"
+    reason: str = ""  # why it failed or was skipped
+    scores: Mapping[str, float] = field(default_factory=dict)  # the eight measures; for "mean20" their means
+    deviations: Mapping[str, float] = field(default_factory=dict)  # of the measures over the runs, "mean20" only
+    label_free: Mapping[str, float] = field(default_factory=dict)  # scores that need no classes
+    learned: Mapping[str, float] = field(default_factory=dict)  # weights of the kernels by name
+    n_iter: int = 0
+    seconds: float = 0.0  # of the fit alone
+    peak_bytes: int = 0  # of the process until then
+    machine: str = ""
+    created: str = ""
+    kept: Mapping[str, Any] = field(default_factory=dict)  # what the trial asked to keep of the fit
+    tuned: Mapping[str, float] = field(default_factory=dict)  # of a search: each measure's best candidate, by label
+    chosen: str = ""  # of a search: the setting that it chose without labels, in words
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there are scores."""
+        return self.status not in ("failed", "skipped")
+
+
+def to_json(value: Any) -> str:
+    """Return plain data as text, the same for equal data; infinity is a number in it, NaN is refused."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+        json.loads(text, parse_constant=_check_constant)
+        return text
+
+
+def _check_constant(name: str) -> float:
+    if name == "NaN":
+        raise ValueError("NaN is no number that a record can hold.")
+    return float(name)

@@ -1,0 +1,1 @@
+"""The page: everything in one file that needs no network."""

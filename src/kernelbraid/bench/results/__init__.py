@@ -1,0 +1,1 @@
+"""What is said: published figures, selection, statistics, tables, claims, the study, figures."""

@@ -1,0 +1,262 @@
+"""Experiments as TOML files: data sets x methods x banks x settings x scorings x seeds."""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelbraid.bench.records.record import SCORINGS, STUDIES, Trial
+from kernelbraid.bench.records.snapshot_data import PARTS
+from kernelbraid.bench.trials.compared import COMPARED
+from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
+from kernelbraid.kernels import AUTO, BANKS, name_in_view
+from kernelbraid.methods import Method
+
+REGISTRY = "registry"  # as grid: the one of the method itself
+
+# Parameters that the runner sets itself.
+RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "callback", "n_jobs", "memory_budget")
+
+
+def _is_list_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and bool(value) and all(type(entry) is kind for entry in value)
+
+
+def _is_grid(value: Any) -> bool:
+    return value == REGISTRY or (
+        isinstance(value, dict) and all(isinstance(entry, list) and entry for entry in value.values())
+    )
+
+
+def _is_random(value: Any) -> bool:
+    """Tell whether there is a count, and two positive ends for each parameter."""
+    if not isinstance(value, dict) or type(value.get("count")) is not int or value["count"] < 1:
+        return False
+    ends = [entry for name, entry in value.items() if name != "count"]
+    return all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, int | float) and end > 0 for end in pair)
+        for pair in ends
+    )
+
+
+def _is_changes(value: Any) -> bool:
+    """Tell whether there are levels of every change, finite numbers, and perhaps the name of a kernel."""
+    if not isinstance(value, dict) or not isinstance(value.get("kernel", ""), str):
+        return False
+    levels = [entry for name, entry in value.items() if name != "kernel"]
+    return bool(levels) and all(
+        isinstance(entry, list) and entry and all(type(level) in (int, float) and isfinite(level) for level in entry)
+        for entry in levels
+    )
+
+
+NAMES = (_is_list_of(str), 'a list of names, such as ["yale"]')
+# What a run in the file may say.
+EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "data": NAMES,
+    "methods": NAMES,
+    "banks": NAMES,
+    "kernels": NAMES,
+    "scoring": NAMES,
+    "seeds": (_is_list_of(int), "a list of whole numbers, such as [0, 1]"),
+    "settings": (lambda value: isinstance(value, dict), "a table of parameters, such as { tol = 1e-4 }"),
+    "grid": (_is_grid, '"registry", or a table of lists, such as { alpha = [0.1, 1.0] }'),
+    "random": (_is_random, "a count and two positive ends for each parameter: { count = 20, alpha = [1e-3, 1.0] }"),
+    "changes": (_is_changes, 'levels, such as { noise = [0.5, 1.0] } or { shuffled = [0.5], kernel = "linear" }'),
+    "keep": (_is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
+    "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
+    "study": (lambda value: isinstance(value, str), f"a part of the study: {', '.join(STUDIES)}"),
+}
+
+
+class ProtocolError(Exception):
+    """The file of an experiment is wrong; the text says where and what would be right."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be run."""
+
+    name: str
+    title: str
+    trials: list[Trial]
+    skipped: dict[str, str] = field(default_factory=dict)  # reasons by the keys of trials that are not run
+
+
+def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterable[str], version: str) -> Experiment:
+    """Read an experiment and expand it into trials; everything is checked before anything runs.
+
+    Parameters
+    ----------
+    path : path
+        The TOML file.
+    load : callable
+        Returns a data set by name, with its ``checksum``.
+    names : iterable of str
+        Data sets that there are.
+    version : str
+        Version of the package, part of the key of a trial.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise ProtocolError(f"{path} could not be read ({error.strerror}).") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(f"{path}: {error}; see experiments/smoke.toml for an example.") from None
+    reader = _Reader(path, text, sorted(names))
+    runs = content.get("run", [])
+    reader.check_keys(content, ("title", "run"))
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise ProtocolError(f"{path}: runs are tables; write [[run]] with two brackets on each side.")
+    if not runs:
+        raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
+    for run in runs:
+        reader.check_run(run)
+    trials: dict[str, Trial] = {}
+    skipped: dict[str, str] = {}
+    for run in runs:
+        for trial in _expand(run, load, version):
+            trials[trial.key] = trial
+            if "skip" in run:
+                skipped[trial.key] = run["skip"]
+    return Experiment(path.stem, content.get("title", path.stem), list(trials.values()), skipped)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Checks the words of a file, and finds the line of a wrong one."""
+
+    path: Path
+    text: str
+    data: list[str]
+
+    def check_run(self, run: Mapping[str, Any]) -> None:
+        self.check_keys(run, EXPECTED)
+        self.check_types(run)
+        for key in ("data", "methods"):
+            if not run.get(key):
+                raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
+        self.check_names(run["data"], self.data, "data set")
+        self.check_names(run["methods"], COMPARED, "method")
+        self.check_names(run.get("banks", []), [*BANKS, AUTO], "bank")
+        self.check_names(run.get("scoring", []), SCORINGS, "scoring")
+        self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
+        self.check_names(run.get("keep", []), PARTS, "part of a fit")
+        self.check_names([run["study"]] if "study" in run else [], STUDIES, "part of the study")
+        self.check_changes(run.get("changes", {}))
+        self.check_shuffled(run)
+        grid = run.get("grid", {})
+        words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
+        words += [name for name in run.get("random", {}) if name != "count"]
+        for method in run["methods"]:
+            known = [name for name in COMPARED[method].make(2).get_params() if name not in RESERVED]
+            self.check_names(words, known, f"parameter of {method} that an experiment sets")
+            if run.get("keep") and "record_objective" not in known:
+                raise ProtocolError(f"{self.path}: keep is for LKGr and LKGs; give {method} a [[run]] without it.")
+
+    def check_changes(self, changes: Mapping[str, Any]) -> None:
+        """Refuse changes that there are not, levels that they cannot have, and a kernel without its change."""
+        self.check_names(changes, [*LEVELS, "kernel"], "change of the data")
+        for name in (name for name in changes if name != "kernel"):
+            is_level, words = LEVELS[name]
+            for level in changes[name]:
+                if not is_level(level):
+                    raise ProtocolError(f"{self.path}: {level!r} is no level of {name}; give {words}.")
+        if SHUFFLED in changes and "kernel" not in changes:
+            raise ProtocolError(f"{self.path}: {SHUFFLED} needs the kernel to shuffle; add kernel = 'linear'.")
+        if "kernel" in changes and SHUFFLED not in changes:
+            raise ProtocolError(f"{self.path}: the kernel of changes is for {SHUFFLED}; add levels, or leave it out.")
+
+    def check_shuffled(self, run: Mapping[str, Any]) -> None:
+        """Refuse to shuffle a kernel that a bank does not have, or for a method that does not take all of them."""
+        if SHUFFLED not in run.get("changes", {}):
+            return
+        for bank in run.get("banks", ["rmkkm"]):
+            self.check_names([run["changes"]["kernel"]], _kernel_names([bank]), f"kernel of the bank {bank}")
+        for method in run["methods"]:
+            if COMPARED[method].policy != "all":
+                raise ProtocolError(f"{self.path}: {SHUFFLED} is for methods on all kernels; leave {method} out.")
+
+    def check_types(self, run: Mapping[str, Any]) -> None:
+        """Refuse values of another kind than a key has."""
+        for key, value in run.items():
+            if not EXPECTED[key][0](value):
+                raise ProtocolError(f"{self.path}: {key} = {value!r} is not what it must be: {EXPECTED[key][1]}.")
+
+    def check_keys(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
+        self.check_names(table, known, "key")
+
+    def check_names(self, names: Iterable[str], known: Iterable[str], what: str) -> None:
+        known = list(known)
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(known)[:5]
+                line = next((i for i, row in enumerate(self.text.splitlines(), 1) if str(name) in row), 1)
+                raise ProtocolError(f"{self.path}, line {line}: {name!r} is no {what}; the nearest: {', '.join(near)}.")
+
+
+def _kernel_names(banks: Iterable[str]) -> list[str]:
+    return sorted({kernel.name for bank in banks for kernel in BANKS[bank]})
+
+
+def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
+    """Yield the trials of a run."""
+    found = {name: load(name) for name in run["data"]}
+    beside = {"keep": tuple(run.get("keep", ())), "study": run.get("study", "")}
+    outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
+    for data, name, scoring, seed, changes in outer:
+        method = COMPARED[name]
+        banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
+        for bank, parameters in product(banks, _settings(run, method)):
+            n_views = len(found[data].views) + changes.get("useless_views", 0)
+            for kernel in _kernels(method, bank, run.get("kernels"), n_views):
+                what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
+                yield Trial(*what, changes=changes, **beside)
+
+
+def _changes(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the changes of the data that a run goes through: each level of each; none if it names none."""
+    named = run.get("changes", {})
+    levels = [(name, level) for name, values in named.items() if name != "kernel" for level in values]
+    beside = {"kernel": named["kernel"]} if "kernel" in named else {}
+    return [{name: level, **(beside if name == SHUFFLED else {})} for name, level in levels] or [{}]
+
+
+def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) -> list[str]:
+    """Return the kernels that a method takes one at a time, on every view in turn."""
+    if method.policy != "each":
+        return [""]
+    names = [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
+    return names if n_views == 1 else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
+
+
+def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid."""
+    fixed = dict(run.get("settings", {}))
+    grid = method.grid if run.get("grid") == REGISTRY else run.get("grid", {})
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    for draw, point in product(_draws(run.get("random")), points):
+        yield {**fixed, **draw, **point}
+
+
+def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Yield log-uniform draws between given ends, the same ones every time; an empty one if nothing is random."""
+    if random is None:
+        yield {}
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(int(random["count"])):
+        yield {name: _draw(rng, ends) for name, ends in random.items() if name != "count"}
+
+
+def _draw(rng: np.random.Generator, ends: list[float]) -> float:
+    low, high = np.log10(ends)
+    return float(f"{10 ** rng.uniform(low, high):.4g}")

@@ -1,0 +1,125 @@
+"""Runs what is missing of an experiment, in parallel processes, and stores every record as soon as it is there."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Any, TypeAlias
+
+from joblib import Parallel, delayed, parallel_config
+
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.records.store import Store
+from kernelbraid.bench.trials.device import run_on_device
+from kernelbraid.bench.trials.experiment import Experiment
+from kernelbraid.bench.trials.trial import fit_key, run_trials, skip
+from kernelbraid.datasets import load
+
+# From groups of trials that share a fit to the records of each, in any order.
+Execute: TypeAlias = Callable[[Sequence[list[Trial]]], Iterator[list[Record]]]
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    total: int
+    known: int  # records that were there before
+    done: int = 0
+    failed: int = 0
+    skipped: int = 0
+    last_reason: str = ""  # of a failure
+    best: dict[tuple[str, str], float] = field(default_factory=dict)  # accuracy by data set and method
+
+    @property
+    def left(self) -> int:
+        """Trials still to run."""
+        return self.total - self.known - self.done
+
+    def add(self, record: Record) -> None:
+        """Count a record."""
+        self.done += 1
+        if record.status == "failed":
+            self.failed, self.last_reason = self.failed + 1, record.reason
+        self.skipped += record.status == "skipped"
+        if record.succeeded:
+            cell = (record.trial.data, record.trial.method)
+            self.best[cell] = max(self.best.get(cell, 0.0), record.scores["acc"])
+
+
+def run(
+    experiment: Experiment,
+    store: Store,
+    *,
+    n_jobs: int = 1,
+    device: str | None = None,
+    execute: Execute | None = None,
+    watch: Callable[[Progress, Record | None], None] | None = None,
+) -> Progress:
+    """Run the trials of an experiment that the store does not have.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run.
+    store : Store
+        Where records go; one that is there already is not run again.
+    n_jobs : int, default=1
+        Processes, each with one thread of linear algebra.
+    device : str, default=None
+        PyTorch device for the methods that can use one; then everything runs in this process.
+    execute : callable, default=None
+        Runs groups of trials elsewhere and yields the records of each as soon as it is done, as that of a
+        `kernelbraid.bench.trials.on_dask.Cluster` does; then `n_jobs` and `device` are not used.
+    watch : callable, default=None
+        ``watch(progress, record)`` is called after every record, and once before the first with None.
+    """
+    known = store.keys()
+    missing = [trial for trial in experiment.trials if trial.key not in known]
+    progress = Progress(len(experiment.trials), len(experiment.trials) - len(missing))
+    if watch is not None:
+        watch(progress, None)
+    skipped = [skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]
+    groups = share_fits([trial for trial in missing if trial.key not in experiment.skipped])
+    done = _execute(groups, n_jobs, device) if execute is None else execute(groups)
+    for records in chain([skipped], done):
+        store.add(*records)
+        for record in records:
+            progress.add(record)
+            if watch is not None:
+                watch(progress, record)
+    return progress
+
+
+def share_fits(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """Return trials in groups that one fit can serve, in the order of their first ones."""
+    groups: dict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        groups[fit_key(trial)].append(trial)
+    return list(groups.values())
+
+
+def _execute(groups: Sequence[list[Trial]], n_jobs: int, device: str | None) -> Iterator[list[Record]]:
+    """Yield the records of the groups as they are finished."""
+    if device is not None:
+        yield from run_on_device(groups, dataset, device)
+        return
+    if n_jobs == 1 or len(groups) < 2:
+        yield from map(run_group, groups)
+        return
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
+            delayed(run_group)(group) for group in groups
+        )
+
+
+def run_group(group: list[Trial]) -> list[Record]:
+    """Run trials that share a fit."""
+    return run_trials(group, dataset(group[0].data))
+
+
+@lru_cache(maxsize=2)
+def dataset(name: str) -> Any:
+    """Return a data set, kept for the next trial of this process."""
+    return load(name)

@@ -1,0 +1,284 @@
+"""From trials to records: fit once, read the result out in every way that the trials ask for."""
+
+import os
+import platform
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import silhouette_score
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._system import peak_bytes
+from kernelbraid.bench.records.record import Record, Trial, to_json
+from kernelbraid.bench.records.snapshots import keep_parts
+from kernelbraid.bench.trials.compared import COMPARED
+from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, change, changed_kernels
+from kernelbraid.estimators import LKG
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.kernels import BANKS, bank_names, banks_for, split_name
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.readout import PlacedGraph, cluster, place
+from kernelbraid.learning.settings import PRESETS, Readout
+from kernelbraid.methods import RIVALS
+from kernelbraid.metrics import accuracy, balance, evaluate, nmi
+
+# Parameters that change what is read out of a fit, not the fit.
+READOUTS = ("graph_from", "n_neighbors", "edge_weights", "embedding", "restart_score", "n_init")
+RUNS, RESTARTS = 20, 100
+# Embeddings of one fit that are kept: trials that differ in the seed alone share one, but do not follow each other.
+EMBEDDINGS = 32
+# Measures by which the candidates of a search are compared with labels.
+TUNED = {"acc": accuracy, "nmi": nmi}
+# Samples of which a silhouette is taken where there are more.
+SILHOUETTE_SAMPLES = 2000
+
+
+def fit_key(trial: Trial) -> str:
+    """Return what trials have in common that one fit can serve."""
+    graph = _has_graph(trial.method)
+    learned_by = getattr(COMPARED[trial.method].estimator, "_learns_by", ())
+    readouts = [name for name in READOUTS if graph and name not in learned_by]
+    solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
+    scoring = "" if graph else trial.scoring
+    seed = trial.seed if _draws(trial) else None
+    return to_json(
+        [trial.data, trial.method, trial.bank, trial.kernel, solver, seed, scoring, trial.changes, trial.keep]
+    )
+
+
+def _draws(trial: Trial) -> bool:
+    """Tell whether a fit depends on the seed; a graph that is not started at random does not, only the k-means."""
+    if trial.changes or not _has_graph(trial.method):
+        return True
+    model = make(trial, 2)
+    if not isinstance(model, LKG):
+        return False
+    return model.preset not in PRESETS or model._settings().learning.graph_start != "identity"
+
+
+def _has_graph(method: str) -> bool:
+    """Tell whether a method learns a graph and reads it out."""
+    return issubclass(COMPARED[method].estimator, LKG | GraphClusterer)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a record tells of a fit that was learned and read out; attributes are named as those of estimators."""
+
+    status_: str
+    n_iter_: int
+    kernel_weights_: Any
+    kernel_names_: list[str]
+    history_: Mapping[str, Any] = field(default_factory=dict)
+    kernel_: Any = None
+
+    @classmethod
+    def of(cls, learned: LearnedGraph, names: list[str]) -> "Fitted":
+        """Take it from a learned graph; one that is a kernel itself was not iterated for."""
+        weights = np.empty(0) if learned.weights is None else to_numpy(learned.weights)
+        status = str(learned.status) if learned.n_iter > 0 else "done"
+        return cls(status, learned.n_iter, weights, names, learned.history, learned.K)
+
+
+def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = None) -> list[Record]:
+    """Run trials that share a fit, and return their records; a failure becomes one, too."""
+    try:
+        return list(_run(trials, dataset, device))
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return [Record(trial, "failed", reason=reason, **here()) for trial in trials]
+
+
+def skip(trial: Trial, reason: str) -> Record:
+    """Return the record of a trial that is not run."""
+    return Record(trial, "skipped", reason=reason, **here())
+
+
+def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
+    k, dataset = dataset.n_clusters, change(dataset, trials[0].changes, trials[0].seed)
+    data = data_for(trials[0], dataset)
+    run = _run_graphs if _has_graph(trials[0].method) else _run_models
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how a fit ended is in its status
+        for trial, fitted, labels, seconds in run(trials, data, k, device):
+            yield record_of(trial, dataset, fitted, labels, seconds)
+
+
+def _run_models(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+    """Fit every trial as often as its scoring asks."""
+    for trial in trials:
+        started = time.perf_counter()
+        models = [make(trial, k, device, run=run).fit(data) for run in range(_runs(trial))]
+        seconds = (time.perf_counter() - started) / len(models)
+        yield trial, models[0], [to_numpy(model.labels_) for model in models], seconds
+
+
+def _run_graphs(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+    """Learn one graph, and read it out as each trial asks; again only where it does not serve."""
+    learned: LearnedGraph | None = None
+    for trial in trials:
+        model = make(trial, k, device)
+        model._validate_params()
+        readout = readout_of(trial, k)
+        if learned is None or not learned.serves(readout.graph_from):
+            started = time.perf_counter()
+            candidates = model._read(data)
+            learned = model._learn(candidates, np.random.RandomState(model.random_state))
+            placed = lru_cache(maxsize=EMBEDDINGS)(partial(place, learned))
+            placed(_without_restarts(readout))
+            seconds = time.perf_counter() - started
+            fitted = Fitted.of(learned, candidates.names)
+        yield trial, fitted, cluster_runs(placed(_without_restarts(readout)), readout, trial), seconds
+
+
+def _without_restarts(readout: Readout) -> Readout:
+    """Return what decides the embedding."""
+    return replace(readout, n_init=1, restart_score="inertia")
+
+
+def data_for(trial: Trial, dataset: Any) -> Any:
+    """Return what the estimator of a trial takes: views, the one of its kernel, features side by side, or kernels."""
+    if takes_kernels(trial):
+        return kernels_for(trial, dataset)
+    if dataset.X is not None:
+        return dataset.X
+    if COMPARED[trial.method].policy == "each":
+        return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
+    if trial.method in RIVALS:
+        return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
+    return dataset.views
+
+
+def takes_kernels(trial: Trial) -> bool:
+    """Tell whether a trial needs kernels that no estimator makes of samples."""
+    return SHUFFLED in trial.changes or COMPARED[trial.method].reduce is not None
+
+
+def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
+    """Return kernels of shape (n_kernels, n, n): those of the bank with the changes of a trial, or one made of them."""
+    kernels = changed_kernels(dataset, trial.bank, trial.changes, trial.seed)
+    method = COMPARED[trial.method]
+    if method.reduce is None:
+        return kernels
+    model = method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters})
+    return np.asarray(method.reduce(kernels, **model._settings().flat()))[None]
+
+
+def _joined(dataset: Any) -> Any:
+    return np.concatenate(dataset.views, axis=1)
+
+
+def _runs(trial: Trial) -> int:
+    return RUNS if trial.scoring == "mean20" else 1
+
+
+def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> Any:
+    """Return the unfitted estimator of a trial."""
+    method = COMPARED[trial.method]
+    parameters: dict[str, Any] = dict(trial.parameters)
+    known = method.make(n_clusters).get_params()
+    if method.policy == "all":
+        parameters["kernels"] = "precomputed" if takes_kernels(trial) else trial.bank
+    if method.policy == "each":
+        kernel = next(kernel for kernel in BANKS[trial.bank] if kernel.name == split_name(trial.kernel)[1])
+        parameters |= {"kernel": kernel} if "kernel" in known else {"kernels": [kernel]}
+    if trial.scoring == "best100" and "n_init" in known:
+        parameters["n_init"] = RESTARTS
+    if "history" in trial.keep and "record_objective" in known:
+        parameters["record_objective"] = True
+    if "kernel" in trial.keep and "keep_matrices" in known:
+        parameters["keep_matrices"] = True
+    if device is not None and "device" in known:
+        parameters["device"] = device
+    return method.make(n_clusters, **parameters, random_state=trial.seed * RUNS + run)
+
+
+def readout_of(trial: Trial, n_clusters: int) -> Readout:
+    """Return how the graph of a trial is read out; a mean over runs has one restart in each unless it asks for more."""
+    single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
+    return replace(make(trial, n_clusters)._readout(), n_init=RESTARTS if trial.scoring == "best100" else single)
+
+
+def cluster_runs(placed: PlacedGraph, readout: Readout, trial: Trial) -> list[np.ndarray]:
+    """Run k-means as often as the scoring of a trial asks, each time with a seed of its own."""
+    generators = [np.random.RandomState(trial.seed * RUNS + run) for run in range(_runs(trial))]
+    return [cluster(placed, readout, random_state=generator).labels for generator in generators]
+
+
+def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarray], seconds: float) -> Record:
+    """Score the labels of a trial."""
+    scored = dataset.y != OUTLIER
+    runs = [evaluate(dataset.y[scored], found[scored]) for found in labels]
+    names = list(runs[0])
+    table = np.array([[scores[name] for name in names] for scores in runs])
+    deviations = dict(zip(names, table.std(axis=0).tolist(), strict=True)) if len(runs) > 1 else {}
+    return Record(
+        trial,
+        status=str(getattr(model, "status_", "done")),
+        scores=dict(zip(names, table.mean(axis=0).tolist(), strict=True)),
+        deviations=deviations,
+        label_free=label_free(dataset, labels[0]),
+        learned=_learned(trial, dataset, model),
+        n_iter=int(getattr(model, "n_iter_", 0)),
+        seconds=seconds,
+        kept=keep_parts(model, labels[0], trial.keep),
+        tuned=_tuned(dataset, model, labels[0], scored),
+        chosen=_chosen(model),
+        **here(),
+    )
+
+
+def _tuned(dataset: Any, model: Any, chosen: np.ndarray, scored: np.ndarray) -> dict[str, float]:
+    """Return the best of each measure over the candidates of a search: what choosing by label would have given.
+
+    The chosen one counts as it was clustered in the end, too, with more restarts perhaps than the others.
+    """
+    if not hasattr(model, "candidate_labels_"):
+        return {}
+    candidates = [labels[scored] for labels in (*to_numpy(model.candidate_labels_), chosen)]
+    return {name: max(score(dataset.y[scored], labels) for labels in candidates) for name, score in TUNED.items()}
+
+
+def _chosen(model: Any) -> str:
+    """Return what a search chose as words, kernels by their names."""
+    return ", ".join(f"{name} {_words(value)}" for name, value in getattr(model, "best_params_", {}).items())
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " + ".join(map(_words, value))
+    return f"{value:g}" if isinstance(value, float) else str(getattr(value, "name", value))
+
+
+def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
+    """Return the weights of several kernels by name."""
+    weights = to_numpy(getattr(model, "kernel_weights_", np.empty(0))).tolist()
+    if len(weights) < 2:
+        return {}
+    precomputed = takes_kernels(trial)  # and known by their numbers alone
+    names = bank_names(banks_for(trial.bank, dataset.views)) if precomputed else model.kernel_names_
+    return dict(zip(names, weights, strict=True))
+
+
+def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
+    """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
+    found = {"balance": balance(labels)}
+    if 1 < len(np.unique(labels)) < len(labels):
+        size = min(SILHOUETTE_SAMPLES, len(labels))
+        found["silhouette"] = float(silhouette_score(dataset.views[0], labels, sample_size=size, random_state=0))
+    return found
+
+
+def here() -> dict[str, Any]:
+    """Return what a record says about the machine and the time."""
+    return {
+        "peak_bytes": peak_bytes(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }

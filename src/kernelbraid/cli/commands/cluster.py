@@ -1,0 +1,117 @@
+"""``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from kernelbraid.blocks.dask_parts import DaskError
+from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
+from kernelbraid.cli.progress import show_progress, show_search
+from kernelbraid.cli.recipe import Recipe
+from kernelbraid.cli.streaming import samples_of
+from kernelbraid.cli.summary import print_summary, summarise
+from kernelbraid.cli.views import Views, open_views, read_views
+from kernelbraid.cli.wording import in_options, out_of_range
+from kernelbraid.datasets import DataError
+from kernelbraid.learning.settings import Settings
+
+PASSES = 2  # of a fit through landmarks over the samples: to choose them, and to express all
+
+
+def run(
+    paths: Sequence[Path],
+    recipe: Recipe,
+    *,
+    reading: dict[str, Any],
+    out: Path | None,
+    save: Path | None,
+    dask: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Cluster the samples in the files and report."""
+    with collect_warnings() as lines:
+        if recipe.streams:
+            views = open_views(paths, **reading)
+        else:
+            views = read_views(paths, precomputed=recipe.precomputed, **reading)
+        model, seconds = fit(views, recipe, dask=dask, hidden=quiet or as_json)
+    warnings = [in_words(recipe, line) for line in lines]
+    if out is not None:
+        write_labels(out, model.labels_.tolist(), views.ids)
+    if save is not None:
+        write_model(save, model, views.names)
+    summary = {
+        "method": recipe.name,
+        **summarise(model, views.n_samples, views.n_features),
+        "seconds": round(seconds, 4),
+    }
+    files = {"out": out, "model": save}
+    summary |= {name: None if path is None else str(path) for name, path in files.items()}
+    summary["warnings"] = warnings
+    print_warnings(warnings)
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        print_summary(summary)
+
+
+def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) -> tuple[Any, float]:
+    """Return the fitted model, with labels that are here, and the seconds that the fit took."""
+    model = recipe.make()
+    start = perf_counter()
+    try:
+        with _watched(views, model, recipe, dask, hidden) as data:
+            model.fit(data)
+            model.labels_ = np.asarray(model.labels_)
+    except DataError:  # about a file: it has the words of the command line
+        raise
+    except ValueError as error:
+        wrong_option = out_of_range(str(error), recipe.name)
+        if wrong_option is not None:
+            raise Failure(wrong_option, BAD_USAGE) from None
+        raise Failure(in_words(recipe, str(error))) from None
+    except MemoryError as error:
+        reason = str(error) or f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
+        raise Failure(in_words(recipe, reason)) from None
+    except DaskError as error:
+        raise Failure(in_words(recipe, str(error))) from None
+    return model, perf_counter() - start
+
+
+@contextmanager
+def _watched(views: Views, model: Any, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
+    """Yield what to fit, while something shows that the fit lives."""
+    if recipe.streams:
+        if len(views.data) > 1:
+            model.set_params(view_widths=[stream.n_features for stream in views.data])
+        with samples_of(views.data, recipe.name, times=PASSES, address=dask, hidden=hidden) as data:
+            yield data
+        return
+    with _watch(model, recipe, hidden=hidden) as callback:
+        if recipe.tells_steps or recipe.searches:
+            model.set_params(callback=callback)
+        yield views.data
+
+
+def _watch(model: Any, recipe: Recipe, *, hidden: bool) -> AbstractContextManager[Callable[..., None] | None]:
+    """Return what shows that a fit lives."""
+    if recipe.searches:
+        return show_search(recipe.name, hidden=hidden)
+    return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
+
+
+def _most_steps(model: Any) -> int:
+    """Return the limit of steps; a preset gives that of LKG."""
+    asked = model.get_params(deep=False)
+    return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
+
+
+def in_words(recipe: Recipe, message: str) -> str:
+    """Return a message of the library about a fit in the words of the command line."""
+    return in_options(message, estimator=recipe.method.estimator.__name__, method=recipe.name)

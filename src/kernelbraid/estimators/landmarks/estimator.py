@@ -1,0 +1,442 @@
+"""LKG for many samples, through landmarks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Array
+from kernelbraid.blocks.parts import Parts
+from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
+from kernelbraid.estimators.landmarks.blocks import draw_rows, draw_seed
+from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pick_landmarks
+from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
+from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.reading import is_precomputed, warn_of
+from kernelbraid.learning.candidates import Views
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.learn import learn
+from kernelbraid.learning.readout import graph_of
+from kernelbraid.learning.settings import Settings
+from kernelbraid.solvers.extension import Expression
+from kernelbraid.solvers.landmarks import (
+    BipartiteEmbedding,
+    Centres,
+    Edges,
+    LandmarkExpression,
+    Reduction,
+    find_centres,
+    split_views,
+)
+
+SUBSAMPLE = 20_000  # samples on which k-means is started again and again
+LLOYD_STEPS = 10  # over all samples, from centres that are good already
+KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
+
+
+class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    r"""Low-rank kernel learning for graph-based clustering (LKG) of many samples, through landmarks.
+
+    :class:`LKG` learns kernel weights, consensus kernel and graph on p landmarks. Every sample is expressed over the
+    landmarks in the feature space of that kernel,
+
+    .. math::
+
+        w = \big[(K + \alpha I)^{-1} k(x)\big]_+
+
+    where
+
+    - :math:`K` is the consensus kernel of the landmarks,
+    - :math:`k(x)` holds the values of the same weighted sum of kernels between the sample and the landmarks,
+
+    keeps its strongest edges, scaled to sum 1, and is placed by the singular vectors of the bipartite graph of samples
+    and landmarks. k-means clusters the samples there. Time and memory grow linearly with the number of samples, which
+    are read block by block.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters. ``"auto"`` takes the number that :class:`LKG` chooses on the landmarks.
+    n_landmarks : int or "auto", default="auto"
+        Number of landmarks. ``"auto"`` is 500, or all samples if there are fewer; a number above that of the samples
+        is refused.
+    landmarks : {"k-means", "k-means++", "leverage", "random"} or array, default="k-means"
+        How landmarks are found in a uniform sample of 20 rows for each of them: rows that are spread out, moved to the
+        means of what is nearest to them; these rows themselves; rows by their ridge leverage scores under the average
+        kernel; or as they come. An array of shape (n_landmarks, n_features) holds the landmarks themselves, and
+        `n_landmarks` has no effect. Clusters that are no blobs need landmarks without gaps: the first two.
+    landmark_neighbors : int or "all", default=5
+        Edges from a sample to landmarks: so many strongest ones, or all.
+    view_widths : sequence of int, default=None
+        Numbers of features of several views whose columns X holds side by side; all columns are one view if None. Every
+        view gets kernels of its own, as for :class:`LKG`.
+    preset : {"recommended", "authors", "paper"}, default="recommended"
+        Gives the value of every parameter that is None, as for :class:`LKG`.
+    graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
+        Penalty of the landmarks' graph.
+    alpha : float, default=None
+        Weight of the graph penalty; if that is ``"frobenius"``, also in the expression of samples, which has `mu` in
+        its place otherwise.
+    beta : float, default=None
+        Weight of the kernel's nuclear norm.
+    gamma : float, default=None
+        Weight of the distance between K and the weighted sum of the candidates; ``math.inf`` keeps their average.
+    mu : float, default=None
+        Weight of the constraints in the first step.
+    mu_growth : float, default=None
+        Factor of mu after every step.
+    kernels : str or list, default=None
+        Name of a bank, or list of kernels, as for :class:`LKG`; not ``"precomputed"``.
+    graph_start : {"identity", "random"}, default=None
+        First value of J.
+    kernel_start : {"average", "average/m"}, default=None
+        First value of K and W.
+    weights_problem : {"projection", "printed"}, default=None
+        Problem of the kernel weights.
+    graph_from : {"J", "Z"}, default=None
+        The matrix that becomes the landmarks' graph.
+    n_neighbors : int or "all", default=None
+        Edges of each landmark in ``graph_``.
+    edge_weights : {"learned", "scaled", "binary"}, default=None
+        What an edge weighs, between landmarks and from samples to them.
+    embedding : {"magnitude", "largest", "random_walk"}, default=None
+        Rows of unit length (the first two, which are the same here), or as the random walk on the bipartite graph has
+        them.
+    n_init : int, default=None
+        Restarts of k-means, which run on at most 20 000 samples; all samples take part in the last steps.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances.
+    max_iter : int, default=None
+        Largest number of steps of the solver.
+    tol : float, default=None
+        Relative change at which the solver stops.
+    block_size : int, default=10000
+        Rows that are read and worked on at a time. Whatever the source yields is cut anew, so that the clusters do not
+        depend on how it was cut. A Dask collection keeps its own blocks.
+    n_jobs : int, default=None
+        Blocks that are worked on at the same time, each by a thread; one if None. The result does not depend on it. On
+        a Dask collection it has no effect: its scheduler decides.
+    record_objective : bool, default=False
+        Record the objective in ``history_``.
+    callback : callable, default=None
+        Called after every step of the solver, as for :class:`LKG`.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sample, the landmarks and the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray or Dask array of shape (n_samples,)
+        Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
+        has fewer distinct points. After a fit on a Dask collection a Dask array, as is ``embedding_``: compute them
+        while the cluster is there.
+    n_clusters_ : int
+        Number of clusters, given or chosen.
+    n_clusters_evidence_ : dict of ndarray or None
+        What speaks for each number that was tried; None if the number was given.
+    landmarks_ : array or csr matrix of shape (n_landmarks, n_features)
+        Landmarks.
+    landmark_labels_ : ndarray of shape (n_landmarks,)
+        Cluster of each landmark.
+    graph_ : csr array or ndarray of shape (n_landmarks, n_landmarks)
+        Symmetric affinity of the landmarks: sparse if `n_neighbors` is a number, dense otherwise.
+    kernel_ : ndarray of shape (n_landmarks, n_landmarks)
+        K, the consensus kernel of the landmarks.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        Weight of each candidate; not negative, sum 1.
+    kernel_names_ : list of str
+        Readable name of each candidate.
+    embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
+        Coordinates of the samples, float32.
+    singular_values_ : ndarray of shape (n_clusters,)
+        Of the normalised bipartite graph, the largest first; as many ones as it has connected components.
+    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+        Centres of the clusters in the embedding.
+    n_iter_ : int
+        Steps that the solver made.
+    status_ : str
+        How the solver ended, as for :class:`LKG`.
+    history_ : dict of ndarray
+        Values per step of the solver, as for :class:`LKG`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    Notes
+    -----
+    With W the edges of all samples, rows of sum 1, and C the sums of its columns, the eigenvectors u of
+    :math:`C^{-1/2} W^\top W C^{-1/2}` with eigenvalues :math:`\sigma^2` give a sample the coordinates
+    :math:`w C^{-1/2} u / \sigma`. The p x p matrix is summed over blocks in float64. The samples are gone through
+    twice, or once if landmarks are given (once more if a sample keeps over 100 edges); beside the blocks in work, a fit
+    holds `landmark_neighbors` edges and ``n_clusters_`` coordinates of each sample.
+
+    References
+    ----------
+    Z. Kang, L. Wen, W. Chen, Z. Xu: Low-rank kernel learning for graph-based clustering. Knowledge-Based Systems
+    163 (2019) 510-517.
+
+    X. Chen, D. Cai: Large scale spectral clustering with landmark-based representation. AAAI (2011) 313-318.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import LandmarkLKG
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat([[0.0, 5.0], [5.0, 0.0]], 500, axis=0) + rng.normal(size=(1000, 2))
+    >>> model = LandmarkLKG(n_clusters=2, n_landmarks=50, random_state=0).fit(X)
+    >>> np.bincount(model.labels_).tolist()
+    [500, 500]
+    >>> model.predict([[0.0, 4.0], [4.0, 0.0]]).tolist()
+    [0, 1]
+    """
+
+    _parameter_constraints: ClassVar = {
+        **{
+            name: legal
+            for name, legal in LKG._parameter_constraints.items()
+            if name not in ("thresholding", "storage", "memory_budget", "device", "keep_matrices")
+        },
+        "n_landmarks": [COUNT, AUTO],
+        "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
+        "landmark_neighbors": [COUNT, StrOptions({"all"})],
+        "view_widths": ["array-like", None],
+        "embedding": [StrOptions({"magnitude", "largest", "random_walk"}), None],
+        "block_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        n_landmarks="auto",
+        landmarks="k-means",
+        landmark_neighbors=5,
+        view_widths=None,
+        preset="recommended",
+        graph_penalty=None,
+        alpha=None,
+        beta=None,
+        gamma=None,
+        mu=None,
+        mu_growth=None,
+        kernels=None,
+        graph_start=None,
+        kernel_start=None,
+        weights_problem=None,
+        graph_from=None,
+        n_neighbors=None,
+        edge_weights=None,
+        embedding=None,
+        n_init=None,
+        restart_score="inertia",
+        max_iter=None,
+        tol=None,
+        block_size=10000,
+        n_jobs=None,
+        record_objective=False,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.landmark_neighbors = landmark_neighbors
+        self.view_widths = view_widths
+        self.preset = preset
+        self.graph_penalty = graph_penalty
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.mu = mu
+        self.mu_growth = mu_growth
+        self.kernels = kernels
+        self.graph_start = graph_start
+        self.kernel_start = kernel_start
+        self.weights_problem = weights_problem
+        self.graph_from = graph_from
+        self.n_neighbors = n_neighbors
+        self.edge_weights = edge_weights
+        self.embedding = embedding
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+        self.record_objective = record_objective
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # coordinates are float32
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[1])
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn kernel and graph on landmarks, and cluster all samples through them.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
+            Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a file, read in blocks
+            if it is .npy or Parquet; an object that yields blocks of rows every time it is gone through, such as a list
+            of matrices; or a Dask array or data frame, whose blocks are worked on where they are. A table with column
+            names is read by those of the fit.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        LandmarkLKG
+            The fitted estimator.
+        """
+        settings = Settings.of(self.get_params(deep=False))
+        random_state = check_random_state(self.random_state)
+        source = open_source(self, X, self.block_size)
+        widths = self._widths(source.width)
+        self.landmarks_ = self._choose(source, widths, settings, random_state)
+        self._learn(split_views(self.landmarks_, widths), widths, settings, random_state)
+        with blas_threads(self.kernel_.shape[0], 1):
+            edges = self._express(source)
+            self._embed(edges, source, settings)
+            self._cluster(settings, random_state)
+        return self
+
+    def predict(self, X):
+        """Return the clusters of samples: the nearest centre in the embedding.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
+            Samples as for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray or Dask array of shape (n_samples,)
+            Labels; those of ``labels_`` for the fitted samples. A Dask array is computed when it is needed.
+        """
+        with self._new_samples(X) as placed:
+            return placed.map(Centres(self.cluster_centers_).nearest).array(None, np.int64)
+
+    def transform(self, X):
+        """Return the coordinates of samples in the embedding that was clustered.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
+            Samples as for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray or Dask array of shape (n_samples, n_clusters)
+            Coordinates, float32; those of ``embedding_`` for the fitted samples. A Dask array is computed when it is
+            needed.
+        """
+        with self._new_samples(X) as placed:
+            return placed.array(self._n_features_out, np.float32)
+
+    @contextmanager
+    def _new_samples(self, X: Any) -> Iterator[Parts[np.ndarray]]:
+        """Yield the coordinates of samples, which are formed when they are needed."""
+        check_is_fitted(self)
+        source = open_source(self, X, self.block_size, reset=False)
+        with blas_threads(self.kernel_.shape[0], 1):
+            yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
+
+    def _widths(self, n_features: int) -> tuple[int, ...]:
+        """Return the numbers of features of the views."""
+        if self.view_widths is None:
+            return (n_features,)
+        widths = tuple(self.view_widths)
+        if not all(isinstance(width, Integral) and int(width) > 0 for width in widths) or sum(widths) != n_features:
+            raise ValueError(
+                f"view_widths={list(widths)} must be whole numbers from 1 that sum to the {n_features} features of X."
+            )
+        return tuple(int(width) for width in widths)
+
+    def _choose(
+        self,
+        source: Source,
+        widths: tuple[int, ...],
+        settings: Settings,
+        random_state: np.random.RandomState,
+    ) -> Array:
+        """Return the landmarks."""
+        if is_precomputed(settings.kernels):
+            raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
+        if not isinstance(self.landmarks, str):
+            return check_landmarks(self.landmarks, source.width, self.n_clusters)
+        pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
+        return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state)
+
+    def _learn(
+        self,
+        views: list[Array],
+        widths: tuple[int, ...],
+        settings: Settings,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Learn kernel and graph of the landmarks, and set what was found."""
+        learning = replace(settings.learning, n_jobs=None)  # that of the parameters counts blocks
+        candidates = Views(views).pose(settings.kernels, stored=not learning.is_kernel_fixed)
+        options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
+        learned = learn(candidates, learning, random_state=random_state, **options)
+        counts = count_if_asked(candidates, self.n_clusters, random_state=random_state)
+        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        self.graph_, self.kernel_ = graph_of(learned, settings.readout), np.asarray(learned.K)
+        self.kernel_weights_, self.kernel_names_ = learned.weights, candidates.names
+        self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
+        assert candidates.bank is not None  # landmarks are samples
+        self._expression = LandmarkExpression(
+            candidates.bank,
+            np.asarray(learned.weights, dtype=np.float64),
+            Expression.of(self.kernel_.astype(np.float64), learning.expression_weight, None, "learned"),
+            None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
+            settings.readout.edge_weights,
+            widths,
+        )
+        warn_of(learned.complaint, stacklevel=5)
+
+    def _express(self, source: Source) -> Parts[Edges]:
+        """Return the edges of all samples to landmarks, kept if they are few."""
+        edges = source.parts(self.n_jobs).map(self._expression.edges)
+        few = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
+        return edges.keep() if few else edges
+
+    def _embed(self, edges: Parts[Edges], source: Source, settings: Settings) -> None:
+        """Sum the bipartite graph over all samples, and place them by it."""
+        reduction = edges.map(Reduction.of).total()
+        check_n_clusters(self.n_clusters_, source.n_samples or 0)  # now all of them were counted
+        self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings.readout.embedding)
+        self.singular_values_ = self._placement.values
+        self.embedding_ = edges.map(self._placement.place).keep().array(self.n_clusters_, np.float32)
+
+    def _cluster(self, settings: Settings, random_state: np.random.RandomState) -> None:
+        """Find centres on a part of the samples, and improve them on all."""
+        part = np.sort(draw_rows(self.embedding_.shape[0], SUBSAMPLE, draw_seed(random_state)))
+        centres = find_centres(
+            rows_of(self.embedding_, part),
+            self.n_clusters_,
+            n_init=settings.readout.n_init,
+            by_distance=self.restart_score == "distance",
+            random_state=random_state,
+        )
+        placed = parts_of(self.embedding_, self.block_size, self.n_jobs)
+        centres = centres.improve(placed, LLOYD_STEPS)
+        self.labels_ = placed.map(centres.nearest).keep().array(None, np.int64)
+        self.cluster_centers_ = centres.points
+        self.landmark_labels_ = centres.nearest(self._placement.place(self._expression.edges(self.landmarks_)))

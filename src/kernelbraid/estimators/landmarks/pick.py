@@ -1,0 +1,86 @@
+"""Which samples become landmarks."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from kernelbraid._typing import Array
+from kernelbraid.estimators.base import FLOATS, check_n_clusters
+from kernelbraid.estimators.landmarks.blocks import draw_seed
+from kernelbraid.estimators.landmarks.sources import Source
+from kernelbraid.kernels import FittedBank, banks_for, stack_bank
+from kernelbraid.learning.counting import SMALLEST_PROBLEM
+from kernelbraid.learning.settings import Settings
+from kernelbraid.solvers.landmarks import draw, leverage_scores, row_slices, settle, split_views, spread
+
+DEFAULT_LANDMARKS = 500
+POOL = 20  # samples among which landmarks are chosen, for each of them
+LLOYD_STEPS = 10  # from rows that are spread out
+
+
+def check_landmarks(landmarks: Any, width: int, n_clusters: int | str) -> Array:
+    """Return given landmarks, or say why they do not fit the samples."""
+    given = check_array(landmarks, accept_sparse="csr", dtype=FLOATS, input_name="landmarks", copy=True)
+    if given.shape[1] != width:
+        raise ValueError(f"landmarks has {given.shape[1]} features, and X has {width}; give both the same.")
+    _check_enough(given.shape[0], n_clusters)
+    return given
+
+
+def draw_pool(
+    source: Source, n_landmarks: int | str, n_clusters: int | str, random_state: np.random.RandomState
+) -> tuple[Array, int]:
+    """Return samples to choose landmarks among, and how many to choose."""
+    asked = DEFAULT_LANDMARKS if isinstance(n_landmarks, str) else int(n_landmarks)
+    pool = source.sample(POOL * asked, draw_seed(random_state))
+    n = source.n_samples or 0
+    check_n_clusters(n_clusters, n)
+    if not isinstance(n_landmarks, str) and asked > n:
+        raise ValueError(f"n_landmarks={asked} is above n_samples={n}; ask for at most {n} landmarks.")
+    count = min(asked, n)
+    _check_enough(count, n_clusters)
+    return pool, count
+
+
+def pick_landmarks(
+    pool: Array,
+    count: int,
+    how: str,
+    widths: tuple[int, ...],
+    settings: Settings,
+    random_state: np.random.RandomState,
+) -> Array:
+    """Return landmarks from samples in random order, as :class:`kernelbraid.LandmarkLKG` names the ways."""
+    if how in ("k-means", "k-means++"):
+        chosen = pool[spread(pool, count, random_state)]
+        return settle(pool, chosen, LLOYD_STEPS) if how == "k-means" else chosen
+    if how == "random" or count == pool.shape[0]:
+        return pool[:count]
+    return pool[draw(_leverages(split_views(pool, widths), count, settings), count, random_state)]
+
+
+def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
+    if isinstance(n_clusters, str):
+        if n_landmarks < SMALLEST_PROBLEM:
+            raise ValueError(
+                f"n_landmarks={n_landmarks} is too small to choose the number of clusters; give n_clusters, or at "
+                f"least {SMALLEST_PROBLEM} landmarks."
+            )
+    elif n_landmarks < n_clusters:
+        raise ValueError(
+            f"n_landmarks={n_landmarks} is below n_clusters={n_clusters}; give at least as many landmarks as "
+            "clusters, better ten times as many."
+        )
+
+
+def _leverages(pool: list[Array], n_pilots: int, settings: Settings) -> np.ndarray:
+    """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
+    pilots = [view[:n_pilots] for view in pool]
+    banks = banks_for(settings.kernels, pilots)
+    bank = FittedBank.of(pilots, banks, stack_bank(pilots, banks))
+    n_kernels = sum(map(len, banks))
+    average = np.full(n_kernels, 1 / n_kernels)
+    rows_of_pool = row_slices(pool[0].shape[0], n_pilots)
+    cross = np.concatenate([bank.cross([view[rows] for view in pool], average) for rows in rows_of_pool])
+    return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings.learning.alpha)

@@ -1,0 +1,276 @@
+"""Models as plain data and arrays, and back; a fixed list says which classes there are."""
+
+import math
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import detach, is_foreign, to_numpy
+from kernelbraid.blocks.dask_parts import is_dask
+from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
+from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
+from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
+from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
+from kernelbraid.estimators.tryouts import Member
+from kernelbraid.kernels import Custom, FittedBank, Gaussian, Linear, Neighbours, Polynomial, SelfTuning
+from kernelbraid.kernels.functions import Given, Pairs
+from kernelbraid.learning.extension import Extension
+from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.kernel_kmeans import KernelCentres
+from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, LandmarkExpression
+
+#: Estimators that a file may hold. Names in a file are looked up here and in `PARTS`, nowhere else.
+MODELS: dict[str, type] = {
+    model.__name__: model
+    for model in (
+        *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
+        *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
+    )
+}
+#: What their attributes are made of, beside numbers, text and arrays.
+PARTS: dict[str, type] = {
+    part.__name__: part
+    for part in (
+        *(Gaussian, Linear, Polynomial, SelfTuning, Neighbours, Given, Pairs, FittedBank, Extension),
+        *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
+    )
+}
+SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+PLAIN = "biufcSUmM"  # kinds of dtypes whose arrays are bytes
+
+
+class UnknownNameError(Exception):
+    """A name in a file that is on no list of ours; the text is what it stands for."""
+
+
+def member(number: int) -> str:
+    """Return the name of an array in the archive."""
+    return f"arrays/{number:d}.npy"
+
+
+def _names(part: type) -> list[str]:
+    """Return the constructor's arguments, from which a part is made again."""
+    return [field.name for field in fields(part) if field.init]
+
+
+class Writer:
+    """Turns a model into a tree that JSON can hold, and a list of arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._numbers: dict[int, int] = {}  # from the identity of an array: one that is used twice is written once
+        self._alive: list[Any] = []  # identities are those of objects that live
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return a value as plain data; `where` is its place in the model, for messages."""
+        if value is None or isinstance(value, np.random.RandomState) or value is np.random:
+            return None
+        for kinds, encode in self._KINDS:
+            if isinstance(value, kinds):
+                return encode(self, value, where)
+        name = type(value).__name__
+        if type(value) is PARTS.get(name):
+            return {"is": "part", "class": name, "fields": self._encode_all(value, _names(type(value)), where)}
+        if type(value) is MODELS.get(name):
+            return self._encode_model(value, where)
+        if is_foreign(value) and not is_dask(value):
+            return self._encode_array(value, where)
+        if hasattr(value, "__array__") and not is_dask(value):  # a data frame
+            return self._encode_array(np.asarray(value), where)
+        raise ValueError(_refusal(value, where))
+
+    def _encode_model(self, model: Any, where: str) -> dict[str, Any]:
+        given = model.get_params(deep=False)
+        kept = [name for name, value in vars(model).items() if name not in given and not is_dask(value)]
+        return {
+            "is": "model",
+            "class": type(model).__name__,
+            "parameters": self._encode_all(model, given, where),
+            "attributes": self._encode_all(model, kept, where),
+        }
+
+    def _encode_all(self, owner: Any, names: Iterable[str], where: str) -> dict[str, Any]:
+        values = {name: getattr(owner, name) for name in names}
+        return {name: self.encode(value, f"{where}.{name}") for name, value in _without_callback(values).items()}
+
+    def _encode_number(self, value: Any, where: str) -> Any:
+        return value if math.isfinite(value) else {"is": "float", "value": str(value)}
+
+    def _encode_scalar(self, value: np.generic, where: str) -> dict[str, Any]:
+        item = value.item()
+        if not isinstance(item, bool | int | float | str):
+            raise ValueError(_refusal(value, where))
+        return {"is": "scalar", "dtype": value.dtype.str, "value": self.encode(item, where)}
+
+    def _encode_list(self, value: list[Any] | tuple[Any, ...], where: str) -> Any:
+        values = [self.encode(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+        return values if isinstance(value, list) else {"is": "tuple", "values": values}
+
+    def _encode_dict(self, value: Mapping[Any, Any], where: str) -> dict[str, Any]:
+        pairs = [
+            [self.encode(key, where), self.encode(entry, f"{where}[{key!r}]")]
+            for key, entry in _without_callback(value).items()
+        ]
+        return {"is": "dict", "pairs": pairs}
+
+    def _encode_array(self, value: Any, where: str) -> dict[str, Any]:
+        if id(value) not in self._numbers:
+            array = to_numpy(detach(value)) if is_foreign(value) else np.asarray(value)
+            if array.dtype == object:
+                entries = [self.encode(entry, f"{where}[{i}]") for i, entry in enumerate(array.ravel().tolist())]
+                return {"is": "objects", "shape": list(array.shape), "values": entries}
+            if array.dtype.kind not in PLAIN:
+                raise ValueError(_refusal(value, where))
+            self._numbers[id(value)] = len(self.arrays)
+            self._alive.append(value)
+            self.arrays.append(array)
+        return {"is": "array", "number": self._numbers[id(value)]}
+
+    def _encode_sparse(self, value: Any, where: str) -> dict[str, Any]:
+        kind = "csr_array" if isinstance(value, sparse.sparray) else "csr_matrix"
+        matrix = value.tocsr()
+        parts = {name: self._encode_array(getattr(matrix, name), where) for name in ("data", "indices", "indptr")}
+        return {"is": kind, "shape": list(matrix.shape), **parts}
+
+    # In this order: a bool is an int, and NumPy's float64 a float.
+    _KINDS: tuple[tuple[Any, Callable[..., Any]], ...] = (
+        (np.generic, _encode_scalar),
+        (bool | str, lambda _, value, __: value),
+        (int, lambda _, value, __: int(value)),
+        (float, _encode_number),
+        (list | tuple, _encode_list),
+        (dict, _encode_dict),
+        (np.ndarray, _encode_array),
+        ((sparse.sparray, sparse.spmatrix), _encode_sparse),
+    )
+
+
+def _without_callback(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return parameters with None for a function that was called during the fit."""
+    return {name: None if name == "callback" and callable(value) else value for name, value in values.items()}
+
+
+def _refusal(value: Any, where: str) -> str:
+    """Say that a value cannot be saved, and what to do."""
+    if isinstance(value, Custom) or hasattr(value, "matrix") or callable(value):
+        name = getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__)
+        return (
+            f"{where} is the kernel {name!r}, which is your own code, and a model file holds none; use kernels of "
+            "kernelbraid.kernels, or fit on its matrix as a precomputed kernel."
+        )
+    return (
+        f"{where} is a {type(value).__name__}, which a model file cannot hold; give numbers, text, lists or arrays, "
+        "and fit again."
+    )
+
+
+class Reader:
+    """Makes a model from its tree and the arrays of an archive.
+
+    Parameters
+    ----------
+    archive : ZipFile
+        The file.
+    version : int
+        Of its format.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, version: int) -> None:
+        self._archive = archive
+        self._parts: Mapping[str, Callable[..., Any]] = {**PARTS, **(PARTS_OF_VERSION_1 if version == 1 else {})}
+        self._arrays: dict[int, np.ndarray] = {}
+
+    def decode(self, node: Any) -> Any:
+        """Return what a node of the tree stands for."""
+        if isinstance(node, list):
+            return [self.decode(entry) for entry in node]
+        if not isinstance(node, dict):
+            return node
+        if node.get("is") not in self._KINDS:
+            raise UnknownNameError(f"the type {node.get('is')!r}")
+        return self._KINDS[node["is"]](self, node)
+
+    def _decode_all(self, nodes: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.decode(node) for name, node in nodes.items()}
+
+    def _decode_model(self, node: Mapping[str, Any]) -> Any:
+        kind = _look_up(MODELS, node["class"])
+        for name in node["attributes"]:
+            if hasattr(kind, name):
+                raise ValueError(f"{name!r} is no attribute of a fit")
+        model = kind(**self._decode_all(node["parameters"]))
+        vars(model).update(self._decode_all(node["attributes"]))
+        return upgrade(model)
+
+    def _decode_part(self, node: Mapping[str, Any]) -> Any:
+        return _look_up(self._parts, node["class"])(**self._decode_all(node["fields"]))
+
+    def _decode_scalar(self, node: Mapping[str, Any]) -> Any:
+        dtype = np.dtype(node["dtype"])
+        if dtype.kind not in "biufU":
+            raise UnknownNameError(f"a number of the type {node['dtype']!r}")
+        return dtype.type(self.decode(node["value"]))
+
+    def _decode_array(self, node: Mapping[str, Any]) -> np.ndarray:
+        number = node["number"]
+        if number not in self._arrays:
+            self._arrays[number] = read_array(self._archive, member(number))
+        return self._arrays[number]
+
+    def _decode_objects(self, node: Mapping[str, Any]) -> np.ndarray:
+        array = np.empty(len(node["values"]), dtype=object)
+        for i, entry in enumerate(node["values"]):
+            array[i] = self.decode(entry)
+        return array.reshape(node["shape"])
+
+    def _decode_sparse(self, node: Mapping[str, Any]) -> Any:
+        data, indices, indptr = (self.decode(node[name]) for name in ("data", "indices", "indptr"))
+        n, d = (int(length) for length in node["shape"])
+        if len(indptr) != n + 1:  # before memory is taken for so many rows
+            raise ValueError("a sparse matrix has another number of rows than it says")
+        matrix = SPARSE[node["is"]]((n, d), dtype=data.dtype)
+        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr  # the constructor changes their types
+        matrix.check_format(full_check=True)  # indices out of range would be read from memory
+        return matrix
+
+    _KINDS: Mapping[str, Callable[..., Any]] = {
+        "model": _decode_model,
+        "part": _decode_part,
+        "float": lambda _, node: float(node["value"]),
+        "scalar": _decode_scalar,
+        "tuple": lambda self, node: tuple(self.decode(node["values"])),
+        "dict": lambda self, node: {self.decode(key): self.decode(value) for key, value in node["pairs"]},
+        "array": _decode_array,
+        "objects": _decode_objects,
+        **dict.fromkeys(SPARSE, _decode_sparse),
+    }
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array of an archive; memory is taken for what is there, not for what its header says."""
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, is_fortran, dtype = read_header[version](file)
+        if dtype.kind not in PLAIN:
+            raise ValueError(f"{name} holds {dtype} values")
+        if math.prod(shape) * dtype.itemsize != size - file.tell():
+            raise ValueError(f"{name} has another size than its array")
+        # Reading to the end also compares the check sum.
+        return np.frombuffer(bytearray(file.read()), dtype).reshape(shape, order="F" if is_fortran else "C")
+
+
+def _look_up(known: Mapping[str, Callable[..., Any]], name: Any) -> Callable[..., Any]:
+    """Return a class of a list by its name."""
+    if name not in known:
+        raise UnknownNameError(f"the class {name!r}")
+    return known[name]

@@ -1,0 +1,1 @@
+"""Users' files: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files."""

@@ -1,0 +1,233 @@
+"""Read samples and labels from a file; its suffix says how."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid.files import arrays, labels, parquet, text
+from kernelbraid.files.errors import DataError
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+ARRAY_FILES = (".npy", ".npz", ".mat")
+SUFFIXES = (*DELIMITERS, ".parquet", *ARRAY_FILES)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The content of a data file.
+
+    Parameters
+    ----------
+    X : ndarray or scipy.sparse.csr_array of shape (n_samples, n_features)
+        The samples; an array file may also hold a stack of kernels, (n_kernels, n_samples, n_samples).
+    ids : list of str or None
+        Name of each sample, if the file has them.
+    feature_names : list of str or None
+        Name of each column of X, if the file has them.
+    """
+
+    X: NDArray[Any] | sparse.csr_array
+    ids: list[str] | None = None
+    feature_names: list[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelFile:
+    """The content of a label file.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        One label per sample: whole numbers if all of them are, otherwise text.
+    ids : list of str or None
+        Name of each sample, if the file has them.
+    """
+
+    values: NDArray[Any]
+    ids: list[str] | None = None
+
+
+def read_samples(
+    path: str | Path,
+    *,
+    key: str | None = None,
+    id_column: str | int | None = None,
+    drop: Iterable[str | int] = (),
+    keep: Iterable[str] | None = None,
+) -> Samples:
+    r"""Read a matrix of samples, one row per sample.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2).
+    key : str, default=None
+        Which array of an .npz or .mat file to read. By default the only matrix in it, else "X", else "fea".
+    id_column : str or int, default=None
+        Column of a table that names the samples, by name or by number from 1. By default the first one, if it
+        is called id, index, name or sample or has an empty header, or the index stored by pandas.
+    drop : iterable of str or int, default=()
+        Columns of a table to leave out, by name or by number from 1.
+    keep : iterable of str, default=None
+        Names of the columns to read, in this order, if the table has a header; all that are left if None.
+
+    Returns
+    -------
+    Samples
+        The matrix, and the names of its rows and columns where the file has them.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read as finite numbers; the message says where and what to do.
+
+    Notes
+    -----
+    The first row of a CSV or TSV file is a header when it has text in it. A row whose text stands above text,
+    with numbers beside it, is a sample with an id, not a header. Pickled objects are refused, never loaded.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kernelbraid.datasets import read_samples
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "iris.csv"
+    ...     _ = path.write_text("id,length,width\nfirst,5.1,3.5\nsecond,4.9,3.0\n")
+    ...     samples = read_samples(path)
+    >>> samples.ids, samples.feature_names
+    (['first', 'second'], ['length', 'width'])
+    >>> samples.X
+    array([[5.1, 3.5],
+           [4.9, 3. ]])
+    """
+    path, suffix = check_path(path)
+    drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
+    if suffix in ARRAY_FILES:
+        if id_column is not None or drop:
+            raise DataError(f"{path}: an array file has no named columns; --id and --drop are for tables.")
+        return Samples(check_matrix(path, arrays.read_array(path, key, ("X", "fea"), arrays.is_sample_array)))
+    if suffix == ".parquet":
+        X, columns, ids = parquet.read_matrix(path, id_column, drop, keep)
+    else:
+        X, columns, ids = text.read_matrix(path, DELIMITERS[suffix], id_column, drop, keep)
+    return Samples(X, ids, [columns.names[i] for i in columns.kept] if columns.has_header else None)
+
+
+def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
+    r"""Read one label per sample.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2).
+    key : str, default=None
+        Which array of an .npz or .mat file to read. By default the only vector in it, else "y", "labels",
+        "label" or "gnd".
+
+    Returns
+    -------
+    LabelFile
+        The labels, and the names of the samples where the file has them.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read as labels; the message says where and what to do.
+
+    Notes
+    -----
+    In a table the labels are the column called label, labels, cluster, class, y or target, otherwise the last.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kernelbraid.datasets import read_labels
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.csv"
+    ...     _ = path.write_text("id,label\nfirst,0\nsecond,1\n")
+    ...     labels = read_labels(path)
+    >>> labels.values, labels.ids
+    (array([0, 1]), ['first', 'second'])
+    """
+    path, suffix = check_path(path)
+    if suffix in ARRAY_FILES:
+        values = arrays.read_array(path, key, ("y", "labels", "label", "gnd"), arrays.is_label_array)
+        return LabelFile(labels.check_labels(path, values))
+    if suffix == ".parquet":
+        return LabelFile(*labels.read_parquet_labels(path))
+    return LabelFile(*labels.read_text_labels(path, DELIMITERS[suffix]))
+
+
+def column_names(path: str | Path) -> list[str]:
+    """Return the names of the columns of a table; an array file has none.
+
+    Parameters
+    ----------
+    path : str or Path
+        A data file that `read_samples` reads.
+
+    Returns
+    -------
+    list of str
+        The header, or the numbers from 1 if there is none.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read.
+    """
+    path, suffix = check_path(path)
+    if suffix in ARRAY_FILES:
+        return []
+    if suffix == ".parquet":
+        with parquet.open_file(path) as file:
+            return parquet.read_columns(file.schema_arrow, path).names
+    return text.read_columns(path, DELIMITERS[suffix])[0].names
+
+
+def check_path(path: str | Path) -> tuple[Path, str]:
+    """Return the path of a file that can be opened, and its suffix."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file; check the path.")
+    if path.is_dir():
+        raise DataError(f"{path}: this is a directory; give a file.")
+    if suffix not in SUFFIXES:
+        raise DataError(f"{path}: the suffix {suffix!r} is unknown; use one of {', '.join(SUFFIXES)}.")
+    try:
+        with path.open("rb") as file:
+            is_empty = not file.read(1)
+    except OSError as error:
+        raise DataError(f"{path}: the file cannot be opened ({error.strerror}); check its permissions.") from None
+    if is_empty:
+        raise DataError(f"{path}: the file is empty; give at least one row.")
+    return path, suffix
+
+
+def check_matrix(path: Path, X: Any) -> NDArray[Any] | sparse.csr_array:
+    """Return an array as finite floating-point samples, or say what is wrong with it."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
+    if X.ndim not in (2, 3):
+        raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
+    if 0 in X.shape:
+        raise DataError(f"{path}: the array has shape {X.shape}; give at least one sample and one feature.")
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
+    if sparse.issparse(X):
+        if not np.isfinite(X.data).all():
+            raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")
+        return X
+    for at in np.argwhere(~np.isfinite(X))[:1]:
+        place = ", ".join(str(i + 1) for i in at)
+        raise DataError(
+            f"{path}: the value at position ({place}), counted from 1, is {X[tuple(at)]}; remove or fill it."
+        )
+    return np.ascontiguousarray(X)

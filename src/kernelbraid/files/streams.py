@@ -1,0 +1,198 @@
+"""Samples of a file in pieces, for those that need not be in memory at once."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid.files import parquet
+from kernelbraid.files.arrays import map_npy
+from kernelbraid.files.columns import Columns
+from kernelbraid.files.errors import DataError
+from kernelbraid.files.readers import check_path, read_samples
+
+ROWS = 50_000  # of a piece
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Samples that are read piece by piece, every time they are gone through.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sizes : tuple of int
+        Rows of each piece.
+    n_features : int
+        Number of features.
+    dtype : dtype
+        float32 or float64.
+    read : callable
+        Returns a piece, given its number, wherever the file is seen.
+    go_through : callable
+        Returns an iterator over all samples in order, in parts that fit into memory.
+    in_memory : bool, default=False
+        Whether the file had to be read as a whole.
+    ids : list of str, default=None
+        Name of each sample, if the file has them.
+    feature_names : list of str, default=None
+        Name of each feature, if the file has them.
+    columns : Columns, default=None
+        The columns of a table, for messages.
+    """
+
+    path: Path
+    sizes: tuple[int, ...]
+    n_features: int
+    dtype: Any
+    read: Callable[[int], Any]
+    go_through: Callable[[], Iterator[Any]]
+    in_memory: bool = False
+    ids: list[str] | None = None
+    feature_names: list[str] | None = None
+    columns: Columns | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return sum(self.sizes)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Read the samples, or name the first value that is not finite."""
+        first = 0
+        for piece in self.go_through():
+            yield self._checked(piece, first)
+            first += piece.shape[0]
+
+    def piece(self, number: int) -> Any:
+        """Read one piece, or name its first value that is not finite.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_array
+            Its samples.
+        """
+        return self._checked(self.read(number), sum(self.sizes[:number]))
+
+    def _checked(self, piece: Any, first_row: int) -> Any:
+        values = piece.data if sparse.issparse(piece) else piece
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.in_memory or np.isfinite(values.sum()) or np.isfinite(values).all():
+                return piece
+        row, column = (int(at) for at in np.argwhere(~np.isfinite(piece))[0])
+        value, row_number = piece[row, column], first_row + row + 1
+        if self.columns is not None:
+            raise self.columns.cell_error(self.columns.kept[column], row_number, value)
+        raise DataError(
+            f"{self.path}: the value at position ({row_number}, {column + 1}), counted from 1, is {value}; remove or "
+            "fill it."
+        )
+
+
+def open_stream(
+    path: str | Path,
+    *,
+    key: str | None = None,
+    id_column: str | int | None = None,
+    drop: Iterable[str | int] = (),
+    keep: Iterable[str] | None = None,
+) -> Stream:
+    """Open a file of samples: .npy and Parquet files are read in pieces, others as a whole.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that :func:`read_samples` reads.
+    key : str, default=None
+        As for :func:`read_samples`, as are the following.
+    id_column : str or int, default=None
+        Column of a table that names the samples.
+    drop : iterable of str or int, default=()
+        Columns of a table to leave out.
+    keep : iterable of str, default=None
+        Names of the columns to read.
+
+    Returns
+    -------
+    Stream
+        The samples.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read as samples; the message says where and what to do.
+    """
+    path, suffix = check_path(path)
+    drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
+    if suffix == ".npy" and id_column is None and not drop:
+        return _npy_stream(path)
+    if suffix == ".parquet":
+        return _parquet_stream(path, id_column, drop, keep)
+    samples = read_samples(path, key=key, id_column=id_column, drop=drop, keep=keep)
+    if samples.X.ndim != 2:
+        raise DataError(f"{path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
+    X = samples.X
+    names = {"ids": samples.ids, "feature_names": samples.feature_names}
+    return _in_pieces(path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True, **names)
+
+
+def _in_pieces(
+    path: Path, shape: tuple[int, int], dtype: Any, read: Callable[[int], Any], in_memory: bool, **names: Any
+) -> Stream:
+    """Return a stream of pieces of the same size."""
+    n, d = shape
+    sizes = tuple(min(ROWS, n - start) for start in range(0, n, ROWS))
+    return Stream(path, sizes, d, dtype, read, partial(map, read, range(len(sizes))), in_memory, **names)
+
+
+def _matrix_piece(X: NDArray[Any] | sparse.csr_array, number: int) -> Any:
+    return X[number * ROWS : (number + 1) * ROWS]
+
+
+def _npy_stream(path: Path) -> Stream:
+    X = map_npy(path)
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
+    if X.ndim != 2 or 0 in X.shape:
+        raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
+    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+    return _in_pieces(path, X.shape, dtype, partial(_npy_piece, path.resolve()), in_memory=False)
+
+
+def _npy_piece(path: Path, number: int) -> NDArray[Any]:
+    X = map_npy(check_path(path)[0])[number * ROWS : (number + 1) * ROWS]
+    return np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def _parquet_stream(
+    path: Path, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None
+) -> Stream:
+    layout = parquet.read_layout(path, id_column, drop, keep)
+    where = (path.resolve(), layout.names, layout.dtype)
+    return Stream(
+        path,
+        layout.groups,
+        len(layout.names),
+        layout.dtype,
+        partial(_parquet_piece, *where),
+        partial(parquet.read_batches, *where, ROWS),
+        in_memory=False,
+        ids=layout.ids,
+        feature_names=layout.names,
+        columns=layout.columns,
+    )
+
+
+def _parquet_piece(path: Path, names: list[str], dtype: Any, number: int) -> NDArray[Any]:
+    return parquet.read_group(check_path(path)[0], names, dtype, number)

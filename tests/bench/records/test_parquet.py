@@ -1,0 +1,67 @@
+import pytest
+
+from kernelbraid.bench.records.parquet import read_records, write_records
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.records.store import StoreError
+
+RECORDS = [
+    Record(
+        Trial("wine", "abc", "LKGr", "mean20", "rmkkm", "", {"alpha": 0.1, "graph_from": "J"}, seed, "1.0"),
+        "converged",
+        scores={"acc": 1 / 3, "nmi": 0.25},
+        deviations={"acc": 0.1},
+        label_free={"balance": 0.9},
+        learned={"linear": 0.7, "gaussian t=1": 0.3},
+        n_iter=7,
+        seconds=0.5,
+        peak_bytes=1 << 40,
+        machine="a machine",
+        created="2020-01-01T00:00:00Z",
+    )
+    for seed in range(3)
+]
+RECORDS.append(Record(Trial("wine", "abc", "KKM", "best100"), "failed", reason="boom"))
+RECORDS.append(
+    Record(Trial("wine", "abc", "LKGr", "best100", changes={"shuffled": 1, "kernel": "linear"}), "converged")
+)
+STUDY = Trial("wine", "abc", "LKG", "best100", "middle", "", {"gamma": float("inf")}, study="candidates")
+RECORDS.append(Record(STUDY, "done", tuned={"acc": 0.9}, chosen="alpha 1"))
+KEPT = {"history": {"mu": [1.0, 1.1]}, "kernel": {"image": [[0.5]], "sizes": [1]}}
+RECORDS.append(Record(Trial("wine", "abc", "LKGr", "best100", keep=("history", "kernel")), "converged", kept=KEPT))
+
+
+def by_key(records):
+    return sorted(records, key=lambda record: record.trial.key)
+
+
+def test_records_come_back_as_they_were_written(tmp_path):
+    path = write_records(RECORDS, tmp_path / "records.parquet")
+    assert read_records(path) == by_key(RECORDS)
+    assert [file.name for file in tmp_path.iterdir()] == ["records.parquet"]
+
+
+def test_equal_records_give_equal_files(tmp_path):
+    first = write_records(RECORDS, tmp_path / "first.parquet").read_bytes()
+    assert write_records(RECORDS[::-1], tmp_path / "second.parquet").read_bytes() == first
+
+
+def test_a_file_that_is_older_than_some_columns_is_read(tmp_path):
+    from pyarrow import parquet
+
+    path = write_records(RECORDS[:3], tmp_path / "new.parquet")
+    parquet.write_table(
+        parquet.read_table(path).drop_columns(["keep", "kept", "study", "tuned", "chosen"]), tmp_path / "old.parquet"
+    )
+    assert read_records(tmp_path / "old.parquet") == by_key(RECORDS[:3])
+
+
+def test_another_file_is_refused(tmp_path):
+    path = tmp_path / "notes.parquet"
+    path.write_text("no records")
+    with pytest.raises(StoreError, match="holds no records"):
+        read_records(path)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(StoreError, match="could not be written"):
+        write_records(RECORDS, tmp_path / "none" / "records.parquet")

@@ -1,0 +1,136 @@
+import sqlite3
+
+import pytest
+
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.records.store import LAYOUT, Store, StoreError, explain
+
+
+def record(seed=0, status="converged", **more):
+    return Record(Trial("wine", "abc", "KKM", "mean20", "rmkkm", "linear", {"gamma": 0.5}, seed), status, **more)
+
+
+def test_records_come_back_as_they_were_added(tmp_path):
+    store = Store(tmp_path / "store.db")
+    added = [record(seed, scores={"acc": 0.1 * seed}, learned={"linear": 1.0}, n_iter=seed) for seed in range(5)]
+    trial = Trial("wine", "abc", "LKGr", "mean20", seed=5, keep=("history", "kernel"))
+    added.append(Record(trial, "converged", kept={"history": {"mu": [1.0, 1.1]}}))
+    added.append(Record(Trial("wine", "abc", "LKGr", "mean20", seed=6, changes={"noise": 0.5}), "converged"))
+    endless = Trial("wine", "abc", "LKG", "best100", parameters={"gamma": float("inf")}, seed=7, study="candidates")
+    added.append(Record(endless, "converged", tuned={"acc": 0.5}, chosen="alpha 1"))
+    store.add(*added)
+    assert sorted(store.records(), key=lambda r: r.trial.seed) == added
+    assert Store(tmp_path / "store.db").keys() == {r.trial.key for r in added}
+    assert store.is_intact()
+
+
+def test_a_trial_that_is_there_stays_as_it_is(tmp_path):
+    store = Store(tmp_path / "store.db")
+    store.add(record(n_iter=1))
+    store.add(record(n_iter=2))
+    assert [r.n_iter for r in store.records()] == [1]
+
+
+def test_the_key_depends_on_everything_that_decides_the_outcome():
+    base = {"data": "wine", "checksum": "abc", "method": "KKM", "scoring": "mean20"}
+    variants = [{}, {"data": "x"}, {"checksum": "x"}, {"method": "x"}, {"scoring": "best100"}, {"bank": "paper"}]
+    variants += [
+        {"kernel": "linear"},
+        {"parameters": {"alpha": 1.0}},
+        {"seed": 1},
+        {"version": "2"},
+        {"keep": ("kernel",)},
+        {"changes": {"noise": 0}},
+        {"changes": {"noise": 1}},
+        {"changes": {"outliers": 0}},
+        {"study": "label-free"},
+        {"parameters": {"gamma": float("inf")}},
+    ]
+    keys = {Trial(**{**base, **variant}).key for variant in variants}
+    assert len(keys) == len(variants)
+    assert Trial(**base, parameters={"a": 1, "b": 2}).key == Trial(**base, parameters={"b": 2, "a": 1}).key
+
+
+def test_the_key_of_a_trial_that_says_nothing_new_is_that_of_the_first_release():
+    trial = Trial("wine", "abc", "KKM", "mean20", "rmkkm", "linear", {"gamma": 0.5}, 1, "0.1.0")
+    assert trial.key == "69fb9d0ad2f07f1eb87c40172aa42404dc66d374a35ce4413d5eb6db71010eb0"
+    assert Trial(**{**vars(trial), "keep": ["kernel", "history"]}) == Trial(
+        **{**vars(trial), "keep": ("history", "kernel")}
+    )
+
+
+def test_a_row_that_is_older_than_a_field_is_read(tmp_path):
+    store = Store(tmp_path / "store.db")
+    trial = '{"data":"wine","checksum":"abc","method":"KKM","scoring":"mean20","seed":3}'
+    with sqlite3.connect(tmp_path / "store.db") as connection:
+        connection.execute("INSERT INTO records VALUES ('k', ?, ?)", (trial, '{"status":"done","n_iter":2}'))
+    connection.close()
+    [found] = store.records()
+    assert found == Record(Trial("wine", "abc", "KKM", "mean20", seed=3), "done", n_iter=2)
+
+
+def test_failures_can_be_forgotten(tmp_path):
+    store = Store(tmp_path / "store.db")
+    store.add(record(0, "failed", reason="boom"), record(1), record(2, "skipped", reason="too dear"))
+    assert store.forget_failures([record(1).trial.key]) == 0
+    assert store.forget_failures([record(seed).trial.key for seed in range(3)]) == 1
+    assert {r.status for r in store.records()} == {"converged", "skipped"}
+
+
+def test_a_newer_store_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "store.db"
+    Store(path).add(record())
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE layout SET version = ?", (LAYOUT + 1,))
+    connection.close()
+    with pytest.raises(StoreError, match="newer version"):
+        Store(path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM records").fetchone() == (1,)
+    connection.close()
+
+
+def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, not records " * 100)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="is no store or is damaged"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_another_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE notes (text TEXT)")
+    connection.close()
+    for create in (True, False):
+        with pytest.raises(StoreError, match="no store of records"):
+            Store(path, create=create)
+
+
+def test_a_missing_store_or_folder_is_named(tmp_path):
+    with pytest.raises(StoreError, match="there is no store"):
+        Store(tmp_path / "none.db", create=False)
+    with pytest.raises(StoreError, match="there is no folder"):
+        Store(tmp_path / "none" / "store.db")
+
+
+def test_a_locked_store_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelbraid.bench.records.store.PATIENCE", 0.05)
+    store = Store(tmp_path / "store.db")
+    other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="locked by another program"):
+        store.add(record())
+    other.close()
+    store.add(record())
+    assert len(store.records()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [("database or disk is full", "free some space"), ("attempt to write a readonly database", "permissions")],
+)
+def test_what_sqlite_says_becomes_a_sentence(text, remedy):
+    assert remedy in explain(sqlite3.OperationalError(text))

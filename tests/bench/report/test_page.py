@@ -1,0 +1,131 @@
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from bench.synthetic_records import experiment, lost, record
+from kernelbraid.bench.report import page as module
+from kernelbraid.bench.report.page import write_report, write_tables
+
+SMALL = [record(0.7), record(0.6, method="KKM"), lost("failed", "<b>boom</b> & </script>", data="ba")]
+VOID = {"meta", "link", "br"}
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and whether every tag is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.wrong = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return write_report(experiment(), tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def page(path):
+    parser = Page()
+    parser.feed(path.read_text())
+    return parser
+
+
+def test_the_page_is_well_formed(page):
+    assert page.wrong == []
+    assert page.open == []
+
+
+def test_the_page_loads_nothing(page):
+    for tag, attributes in page.seen:
+        for name in ("src", "href", "srcset", "data", "action"):
+            assert attributes.get(name, "#").startswith(("#", "data:")), (tag, attributes)
+    policy = next(a["content"] for t, a in page.seen if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'")
+    assert not re.search(r"url\(|@import", module.CSS)
+
+
+def test_plotly_stands_in_it_once(path):
+    assert path.read_text().count("* plotly.js v") == 1
+
+
+def test_headers_are_buttons_and_frames_can_be_reached_by_key(page):
+    heads = sum(tag == "th" and attributes.get("scope") == "col" for tag, attributes in page.seen)
+    assert heads == sum(tag == "button" for tag, _ in page.seen)
+    frames = [attributes for tag, attributes in page.seen if attributes.get("class") == "frame"]
+    assert all(frame["tabindex"] == "0" and frame["aria-label"] for frame in frames)
+
+
+def test_text_of_records_is_text(tmp_path):
+    text = write_report(SMALL, tmp_path / "a.html").read_text()
+    assert "<b>boom" not in text
+    assert "&lt;b&gt;boom&lt;/b&gt; &amp; &lt;/script&gt;" in text
+    parser = Page()
+    parser.feed(text)
+    assert parser.open == parser.wrong == []
+
+
+def test_the_payload_is_json_with_a_point_a_cell(tmp_path):
+    text = write_report(SMALL, tmp_path / "a.html").read_text()
+    payload = json.loads(re.search(r"id='data'>(.*?)</script>", text, re.DOTALL)[1])
+    point = next(p for p in payload[0]["points"] if (p["data"], p["method"], p["measure"]) == ("YALE", "LKGr", "acc"))
+    assert (point["ours"], point["published"]) == (70.0, 66.06)
+
+
+def test_an_empty_store_gives_a_report_of_what_is_published(tmp_path):
+    assert "66.06" in write_report([], tmp_path / "a.html").read_text()
+
+
+def test_a_report_is_whole_or_not_there(tmp_path, monkeypatch):
+    path = write_report(SMALL, tmp_path / "deep" / "a.html")
+    before = path.read_bytes()
+    monkeypatch.setattr(module.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_report([], path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_tables_and_figures_are_written(tmp_path):
+    written = write_tables(SMALL, tmp_path / "out")
+    assert sorted(written) == sorted((tmp_path / "out").iterdir())
+    assert {path.suffix for path in written} == {".md", ".tex", ".csv", ".png", ".svg"}
+    assert "| YALE | ours |" in (tmp_path / "out" / "table2_acc_best100.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("formats", "expected"),
+    [(["md"], {".md"}), (["tex", "csv"], {".tex", ".csv"}), (["svg"], {".svg"}), (["png", "md"], {".png", ".md"})],
+)
+def test_the_formats_that_are_asked_for_are_written(tmp_path, formats, expected):
+    written = write_tables(SMALL, tmp_path / "out", formats)
+    assert sorted(written) == sorted((tmp_path / "out").iterdir())
+    assert {path.suffix for path in written} == expected
+
+
+def test_no_figure_is_drawn_for_tables_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "all_figures", lambda records: pytest.fail("a figure was drawn"))
+    assert write_tables(SMALL, tmp_path / "out", ["md", "csv", "tex"])
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match="'jpg', which is unknown; choose from md, csv, tex, png, svg"):
+        write_tables(SMALL, tmp_path / "out", ["md", "jpg"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_plotly_is_told(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(ImportError, match=r"kernelbraid\[bench\]"):
+        write_report(SMALL, tmp_path / "a.html")

@@ -1,0 +1,162 @@
+import csv
+import io
+import re
+
+import pytest
+
+from bench.synthetic_records import experiment, lost, record
+from kernelbraid.bench.results.published import DATA, METHODS
+from kernelbraid.bench.results.selection import Conditions, pools
+from kernelbraid.bench.results.tables import (
+    Table,
+    all_tables,
+    data_table,
+    escape_latex,
+    failures_table,
+    multi_view_table,
+    results_table,
+    wilcoxon_table,
+)
+
+BEST = Conditions("best100")
+ODD = Table(
+    "odd", "50 % of $5", ("a_b", "c&d"), (("x|y", "-1.5"), ("{~^\\}", "#<>"), ("two\nlines", '"q"')), ("1 & 2",)
+)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {table.name: table for table in all_tables(experiment())}
+
+
+def made(build, *records, **more):
+    return build(pools(records, BEST), BEST, **more)
+
+
+def rows(table, *start):
+    return [dict(zip(table.header, row, strict=True)) for row in table.rows if row[: len(start)] == start]
+
+
+def test_there_is_every_table_of_the_paper_for_every_scoring(tables):
+    each = {"table2_acc", "table2_nmi", "table3_wilcoxon", "table4_cora", "table5_nuswide", "details"}
+    expected = {f"{name}_{scoring}" for name in each for scoring in ("as-published", "best100", "mean20")}
+    assert set(tables) == expected | {"table1_data", "failures"}
+
+
+def test_rows_are_as_long_as_headers_and_names_are_unique(tables):
+    for table in tables.values():
+        assert {len(row) for row in table.rows} == {len(table.header)}
+        assert len(set(table.header)) == len(table.header)
+
+
+def test_without_records_the_tables_show_what_is_published():
+    table = made(results_table, measure="acc")
+    assert rows(table, "YALE", "published")[0]["LKGr"] == "66.06"
+    assert rows(table, "YALE", "ours")[0]["LKGr"] == "not run"
+    assert rows(table, "mean", "published")[0]["LKGr"] == "68.46"
+    assert all(all_tables([]))
+
+
+def test_ours_stands_next_to_published_with_the_difference():
+    table = made(results_table, record(0.7), measure="acc")
+    assert rows(table, "YALE", "ours")[0]["LKGr"] == "70.00"
+    assert rows(table, "YALE", "difference")[0]["LKGr"] == "+3.94"
+    assert rows(table, "YALE", "difference")[0]["KKM"] == "-"
+    assert rows(table, "mean", "ours")[0]["LKGr"] == "1 of 9"
+
+
+def test_a_missing_cell_gives_the_reason_of_its_record():
+    table = made(results_table, lost("skipped", "31 hours", data="tdt2", method="SCMK"), measure="acc")
+    assert rows(table, "TDT2", "ours")[0]["SCMK"] == "skipped [1]"
+    assert table.notes[1] == "[1] 31 hours (TDT2, SCMK)"
+
+
+def test_rivals_and_other_data_get_columns_and_rows_of_their_own():
+    table = made(results_table, record(0.7, data="wine", method="SC-knn"), measure="acc")
+    assert table.header == ("Data", "Source", *METHODS, "SC-knn")
+    assert rows(table, "wine", "ours")[0]["SC-knn"] == "70.00"
+    assert rows(table, "wine", "published") == []
+
+
+def test_the_mean_is_given_when_all_nine_are_there():
+    table = made(results_table, *(record(0.5, data=name.lower()) for name in DATA), measure="acc")
+    assert rows(table, "mean", "ours")[0]["LKGr"] == "50.00"
+    assert rows(table, "mean", "difference")[0]["LKGr"] == "-18.46"
+
+
+def test_the_wilcoxon_table_has_three_sources_and_names_the_misprint():
+    ours = [record(0.5, data=name.lower()) for name in DATA]
+    theirs = [record(0.4 - 0.01 * i, data=name.lower(), method="KKM") for i, name in enumerate(DATA)]
+    table = made(wilcoxon_table, *ours, *theirs)
+    published, recomputed, own = rows(table, "LKGr", "Acc")
+    assert published["SCMK"] == "0.4268 [1]"
+    assert recomputed["SCMK"] == "0.4258"
+    assert (own["KKM"], own["SC"]) == ("0.0039 (9 of 9)", "not run")
+    assert "109/256" in table.notes[-1]
+
+
+def test_multi_view_tables_name_their_misprints_and_show_no_difference():
+    table = made(multi_view_table, data="NUS-WIDE")
+    assert rows(table, "KKM", "published, 1st view")[0]["Entropy"] == "1.898 (1.558) [1]"
+    assert rows(table, "LKGs", "published, 1st view")[0]["NMI"] == "0.303 (0.580) [2]"
+    assert [note[:3] for note in table.notes[-2:]] == ["[1]", "[2]"]
+
+
+def test_multi_view_tables_show_ours_tuned_in_both_ways():
+    low = record(0.3, data="cora", others={"nmi": 0.9}, parameters={"alpha": 1})
+    high = record(0.6, data="cora", others={"nmi": 0.2}, parameters={"alpha": 2})
+    table = made(multi_view_table, low, high, data="Cora")
+    assert rows(table, "LKGr", "ours, cora, best of each")[0]["NMI"] == "0.900"
+    assert rows(table, "LKGr", "ours, cora, at best Acc")[0]["NMI"] == "0.200"
+    assert rows(table, "KKM", "ours, cora, best of each")[0]["NMI"] == "not run"
+
+
+def test_the_data_table_tells_which_data_were_used():
+    table = data_table([record(0.5), record(0.5, seed=1), record(0.5, data="cora")])
+    assert rows(table, "YALE")[0]["Records"] == "2"
+    assert rows(table, "TDT2")[0] | {"Records": "0", "Features": "36771"} == rows(table, "TDT2")[0]
+    assert rows(table, "cora")[0]["Checksum"] != "-"
+
+
+def test_failures_are_listed_with_counts():
+    table = failures_table([lost("failed", "boom"), lost("failed", "boom", seed=1), record(0.5)])
+    assert table.rows == (("yale", "LKGr", "2", "failed", "boom"),)
+    assert failures_table([]).notes == ("Nothing failed and nothing was skipped.",)
+
+
+def test_details_count_every_record(tables):
+    records = experiment()
+    found = [row for row in tables["details_best100"].rows if row[2] == "acc"]
+    counted = sum(int(count) for row in found for count in row[12:17])
+    assert counted == sum(record.trial.scoring == "best100" for record in records)
+
+
+def test_markdown_cells_are_escaped():
+    lines = ODD.to_markdown().splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {3}
+    assert "- 1 & 2" in lines
+
+
+def test_csv_comes_back_as_it_was(tables):
+    for table in (ODD, *tables.values()):
+        assert [tuple(row) for row in csv.reader(io.StringIO(table.to_csv()))] == [table.header, *table.rows]
+
+
+def test_latex_signs_are_escaped():
+    assert escape_latex(r"a_b & 5% \x") == r"a\_b \& 5\% \textbackslash{}x"
+    assert escape_latex("-1.5") == "$-$1.5"
+    assert escape_latex("-") == "-"
+
+
+def test_latex_is_balanced(tables):
+    for table in (ODD, *tables.values()):
+        text = table.to_latex()
+        bare = re.sub(r"\\[\\&%$#_{}]", "", text)
+        assert bare.count("{") == bare.count("}")
+        assert bare.count("$") % 2 == 0
+        assert re.findall(r"\\begin\{(\w+)\}", text) == re.findall(r"\\end\{(\w+)\}", text)[::-1]
+        assert not re.search(r"(?<!\\)[#_^~]", bare.replace(f"tab:{table.name}", ""))
+        body = [line for line in text.splitlines() if line.endswith(r" \\")]
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(table.header) - 1}
+        assert len(body) == len(table.rows) + 1

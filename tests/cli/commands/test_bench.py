@@ -1,0 +1,130 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.records.store import Store
+from kernelbraid.bench.trials import on_dask as cluster
+
+SMALL = """
+title = "Small"
+
+[[run]]
+data = ["wine"]
+methods = ["KKM", "KMeans"]
+kernels = ["linear"]
+scoring = ["best100"]
+"""
+
+
+@pytest.fixture
+def invoke(run):
+    """Run the program and expect an exit code."""
+
+    def call(*args, code=0):
+        result = run(*args)
+        assert result.exit_code == code, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_a_run_is_summarised_and_not_repeated(invoke, file, tmp_path):
+    command = ["bench", "run", str(file), "--store", str(tmp_path / "s.db"), "--json"]
+    first, second = (json.loads(invoke(*command).stdout) for _ in range(2))
+    assert (first["trials"], first["done"], first["failed"]) == (2, 2, 0)
+    assert (second["known"], second["done"]) == (2, 0)
+
+
+def test_tables_and_report_come_from_a_store(invoke, file, tmp_path):
+    store = str(tmp_path / "s.db")
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    tables = invoke("bench", "tables", store, "--out", str(tmp_path / "tables")).stdout.split()
+    assert any(path.endswith(".md") for path in tables)
+    invoke("bench", "report", store, "--out", str(tmp_path / "report.html"))
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_tables_are_written_in_the_formats_that_are_asked_for(invoke, file, tmp_path):
+    store = str(tmp_path / "s.db")
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    command = ["bench", "tables", store, "--out", str(tmp_path / "tables"), "--formats"]
+    assert {path.rpartition(".")[2] for path in invoke(*command, "md").stdout.split()} == {"md"}
+    assert {path.rpartition(".")[2] for path in invoke(*command, "csv, tex,csv").stdout.split()} == {"csv", "tex"}
+
+
+@pytest.mark.parametrize(("formats", "word"), [("jpg", "jpg"), ("md,PNG", "PNG"), ("md,", ""), ("", "")])
+def test_an_unknown_format_ends_with_one_sentence(refuse, tmp_path, formats, word):
+    command = ["bench", "tables", tmp_path / "none.db", "--out", tmp_path / "tables", "--formats", formats]
+    refuse(*command, code=2, says=[f"{word!r} is unknown; choose from md, csv, tex, png, svg.", "--formats"])
+
+
+def test_the_formats_of_tables_stand_in_the_help(invoke):
+    text = " ".join(invoke("bench", "tables", "--help").stdout.replace("│", " ").split())
+    assert "tables as md, csv and tex, figures as png and svg" in text
+    assert "md,csv,tex,png,svg" in text
+
+
+def test_records_travel_as_parquet(invoke, file, tmp_path):
+    store, other, parquet = (str(tmp_path / name) for name in ("s.db", "t.db", "records.parquet"))
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    invoke("bench", "export", store, "--out", parquet)
+    assert invoke("bench", "import", parquet, "--store", other).stdout == "2 records\n"
+    assert Store(other).records() == Store(store).records()
+
+
+def test_failed_trials_are_run_again_when_asked(invoke, file, tmp_path):
+    store = Store(tmp_path / "s.db")
+    invoke("bench", "run", str(file), "--store", str(store.path), "--quiet")
+    failed = [replace(record, status="failed", reason="boom") for record in store.records()]
+    store = Store(tmp_path / "t.db")
+    store.add(*failed, Record(Trial("wine", "x", "KKM", "mean20"), "failed", reason="of another experiment"))
+    summary = invoke("bench", "run", str(file), "--store", str(store.path), "--retry-failed", "--json").stdout
+    assert json.loads(summary)["run_again"] == 2
+    assert len(store.records()) == 3
+
+
+def test_failures_end_with_their_reason_and_an_exit_code(invoke, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SMALL.replace('methods = ["KKM", "KMeans"]', 'methods = ["SCMK"]\nsettings = { alpha = -1.0 }'))
+    result = invoke("bench", "run", str(wrong), "--store", str(tmp_path / "s.db"), code=1)
+    assert "1 of 1 trials failed: InvalidParameterError: The 'alpha' parameter" in result.stderr
+
+
+def test_a_wrong_word_in_the_file_ends_with_one_sentence(invoke, tmp_path):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(SMALL.replace("KKM", "KKN"))
+    result = invoke("bench", "run", str(wrong), "--store", str(tmp_path / "s.db"), code=1)
+    assert "line 6: 'KKN' is no method; the nearest: KKM" in result.stderr
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_a_missing_or_empty_store_is_named(invoke, tmp_path):
+    assert "there is no store" in invoke("bench", "tables", str(tmp_path / "none.db"), code=1).stderr
+    Store(tmp_path / "empty.db")
+    assert "holds no record" in invoke("bench", "report", str(tmp_path / "empty.db"), code=1).stderr
+
+
+@pytest.mark.parametrize(("option", "value"), [("--jobs", 2), ("--device", "cpu")])
+def test_a_cluster_goes_with_no_other_way_to_run(refuse, file, tmp_path, option, value):
+    command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
+    refuse(*command, option, value, code=2, says=f"no use for {option}; leave one out.")
+
+
+def test_a_cluster_that_does_not_answer_ends_with_one_sentence(refuse, file, tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
+    refuse(*command, code=1, says="no Dask scheduler answered at '127.0.0.1:9' within 0.5 s; check that it runs")
+
+
+def test_the_group_without_a_command_shows_its_help(invoke):
+    assert "report" in invoke("bench", code=2).stdout

@@ -1,0 +1,556 @@
+import csv
+import json
+import math
+import os
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from kernelbraid import LKG
+from kernelbraid.bench import METHODS
+from kernelbraid.cli import output, progress
+from kernelbraid.cli.commands import cluster as clustering
+from kernelbraid.cli.recipe import choose
+from kernelbraid.metrics import evaluate
+
+FAST = ("-k", 3, "--n-init", 3)
+KEYS = [
+    "method",
+    "n_samples",
+    "n_features",
+    "n_landmarks",
+    "n_clusters",
+    "evidence",
+    "status",
+    "n_iter",
+    "n_components",
+    "cluster_sizes",
+    "kernels",
+    "kernel_weights",
+    "kernels_in_words",
+    "best_params",
+    "why",
+    "seconds",
+    "out",
+    "model",
+    "warnings",
+]
+
+
+def read_rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, *FAST, "--out", out)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for words in (
+        "method         LKG, several kernels, graph of small squares",
+        "samples        30",
+        "features       4",
+        "kernels        7",
+        "clusters       3 ",
+        "converged",
+        "10, 10, 10",
+        str(out),
+        "All 7 kernels count alike: their weights are not learned with --gamma inf; --gamma 10 learns them.",
+    ):
+        assert words in result.stdout
+    assert "█" in run("cluster", blobs_csv, *FAST, "--gamma", 10).stdout
+    header, *rows = read_rows(out)
+    assert header == ["id", "label"]
+    assert [row[0] for row in rows] == [f"s{i}" for i in range(30)]
+    assert evaluate(blobs[1], [int(row[1]) for row in rows])["acc"] == 1.0
+
+
+def test_without_ids_rows_are_counted_from_0(run, blobs, tmp_path):
+    np.save(tmp_path / "X.npy", blobs[0])
+    assert run("cluster", tmp_path / "X.npy", *FAST, "-o", tmp_path / "labels.csv", "--quiet").stdout == ""
+    header, *rows = read_rows(tmp_path / "labels.csv")
+    assert header == ["sample", "label"]
+    assert [row[0] for row in rows] == [str(i) for i in range(30)]
+
+
+def test_ids_with_commas_and_quotes_come_back_whole(run, tmp_path):
+    (tmp_path / "a.csv").write_text('id,x,y\n"a, b",1,0\n"c ""d""",0,1\nö,0,1.1\n')
+    assert run("cluster", tmp_path / "a.csv", "-k", 2, "--n-init", 1, "-o", tmp_path / "labels.csv").exit_code == 0
+    assert [row[0] for row in read_rows(tmp_path / "labels.csv")[1:]] == ["a, b", 'c "d"', "ö"]
+
+
+def test_without_out_only_the_summary_is_printed(run, blobs_csv, tmp_path):
+    result = run("cluster", blobs_csv, *FAST)
+    assert "--out" in result.stdout
+    assert sorted(tmp_path.iterdir()) == [blobs_csv]
+
+
+def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
+    out = tmp_path / "labels.csv"
+    summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--out", out).stdout)
+    assert list(summary) == KEYS
+    assert summary["method"] == "LKG"
+    assert summary["n_samples"] == 30
+    assert summary["n_features"] == 4
+    assert summary["n_clusters"] == 3
+    assert summary["status"] == "converged"
+    assert summary["cluster_sizes"] == [10, 10, 10]
+    assert summary["evidence"] is None
+    assert len(summary["kernel_weights"]) == 7
+    assert "7 kernels" in summary["kernels_in_words"][0]
+    assert summary["best_params"] == {}
+    assert summary["why"] == []
+    assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
+    assert summary["seconds"] > 0
+    assert summary["out"] == str(out)
+    assert summary["warnings"] == []
+
+
+def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
+    options = (
+        "-k 4 --preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z "
+        "--neighbors 6 --edge-weights binary --embedding unnormalised --n-init 7 --max-iter 8 --tol 0 "
+        "--seed 9 --storage lazy --device cpu --jobs 2"
+    )
+    run("cluster", blobs_csv, *options.split())
+    wanted = {
+        "n_clusters": 4,
+        "preset": "paper",
+        "graph_penalty": "l1",
+        "alpha": 0.2,
+        "beta": 0.3,
+        "gamma": 0.4,
+        "mu": 0.5,
+        "kernels": "rmkkm",
+        "graph_from": "Z",
+        "n_neighbors": 6,
+        "edge_weights": "binary",
+        "embedding": "unnormalised",
+        "n_init": 7,
+        "max_iter": 8,
+        "tol": 0.0,
+        "storage": "lazy",
+        "device": "cpu",
+        "n_jobs": 2,
+        "random_state": 9,
+    }
+    assert built == {**LKG().get_params(), **wanted}
+
+
+def test_what_is_not_given_is_left_to_the_estimator_and_its_preset(run, built, blobs_csv):
+    run("cluster", blobs_csv, "-k", 4)
+    assert built == LKG(n_clusters=4, random_state=0).get_params()
+
+
+def test_words_and_infinity_reach_the_estimator(run, built, blobs_csv):
+    options = "--gamma inf --neighbors all --penalty frobenius --preset recommended"
+    run("cluster", blobs_csv, *options.split())
+    wanted = {"gamma": math.inf, "n_neighbors": "all", "graph_penalty": "frobenius", "preset": "recommended"}
+    assert built == {**LKG().get_params(), "n_clusters": "auto", "random_state": 0, **wanted}
+
+
+def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
+    result = run("cluster", blobs_csv, *FAST, "--gamma", 10, "--max-iter", 2, "--json")
+    assert result.exit_code == 0
+    summary = json.loads(result.stdout)
+    assert summary["status"] == "max_iter"
+    assert len(summary["warnings"]) == 1
+    assert result.stderr == f"Warning: {summary['warnings'][0]}\n"
+    assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--gamma", 10, "--max-iter", 2).stdout
+    assert summary["warnings"][0].startswith("LKG made 2 steps")
+    assert summary["warnings"][0].endswith("Raise --max-iter.")
+
+
+def test_a_repeated_warning_is_shown_once_and_deprecations_not_at_all():
+    with output.collect_warnings() as lines:
+        for _ in range(3):
+            warnings.warn("first\nline", UserWarning, stacklevel=1)
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    assert lines == ["first line"]
+
+
+# Methods
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_clusters_a_file(run, blobs_csv, blobs, tmp_path, method):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, "-k", 3, "--n-init", 5, "--method", method, "--json", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert list(summary) == KEYS
+    assert summary["method"] == method
+    assert summary["status"] in (None, "converged")
+    assert summary["n_iter"] >= 1
+    assert sum(summary["cluster_sizes"]) == 30
+    assert len(summary["kernels"]) == {"each": 1, "all": 12, "features": 0}[METHODS[method].policy]
+    assert set(summary["kernel_weights"]) in (set(), set(summary["kernels"]))
+    labels = [int(row[1]) for row in read_rows(out)[1:]]
+    assert len(set(labels)) == 3
+    assert evaluate(blobs[1], labels)["acc"] == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_summary_of_every_method_has_what_the_method_has(run, blobs_csv, method):
+    result = run("cluster", blobs_csv, "-k", 3, "--n-init", 5, "--method", method)
+    assert result.exit_code == 0, result.stderr
+    assert f"method         {method}, {METHODS[method].title}" in result.stdout
+    assert "None" not in result.stdout
+    assert ("weight" in result.stdout) == (METHODS[method].policy == "all")
+    assert ("kernels   " in result.stdout) == (METHODS[method].policy != "features")
+
+
+def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
+    lines = run("cluster", blobs_csv, *FAST, "--method", "SC").stdout.splitlines()
+    rows = {line[:15].strip(): line[15:].strip() for line in lines}
+    assert list(rows) == [
+        *("method", "samples", "features", "kernels", "iterations", "clusters", "cluster sizes", "fit", "labels")
+    ]
+    assert rows["kernels"] == "gaussian s=1"
+    assert "kernels" not in run("cluster", blobs_csv, *FAST, "--method", "SSR").stdout
+
+
+def test_a_kernel_is_chosen_by_name(run, blobs_csv):
+    for name in ("gaussian", "linear", "polynomial"):
+        summary = json.loads(run("cluster", blobs_csv, *FAST, "--method", "KKM", "--kernel", name, "--json").stdout)
+        assert summary["kernels"][0].startswith(name)
+        assert list(summary["kernel_weights"].values()) == [1.0]
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.policy == "each"])
+def test_a_method_with_one_kernel_takes_a_precomputed_one(run, stack, blobs, tmp_path, method):
+    np.save(tmp_path / "kernel.npy", np.load(stack)[1])
+    out = tmp_path / "labels.csv"
+    options = ("--method", method, "--kernels", "precomputed", "--n-init", 20, "--out", out)
+    result = run("cluster", tmp_path / "kernel.npy", "-k", 3, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "none, precomputed kernels" in result.stdout
+    assert "kernels        1 " in result.stdout
+    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_a_method_with_one_kernel_refuses_several(refuse, blobs_csv, stack):
+    says = ["DATA holds 2 kernels, and SCSK takes one", "a method with several kernels (see kernelbraid methods)"]
+    refuse("cluster", stack, *FAST, "--method", "SCSK", "--kernels", "precomputed", code=1, says=says)
+    says = ["DATA holds 2 views, and SC takes one", "join their features"]
+    refuse("cluster", blobs_csv, blobs_csv, *FAST, "--method", "SC", code=1, says=says)
+
+
+def test_a_value_that_only_some_methods_refuse_is_bad_usage(refuse, blobs_csv):
+    says = "Error: --gamma 1.5 is out of range for RMKKM; give a number in the range [0.01, 0.99].\n"
+    refuse("cluster", blobs_csv, *FAST, "--method", "RMKKM", "--gamma", 1.5, code=2, says=says)
+
+
+# The number of clusters
+
+
+def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, blobs_csv, blobs, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, "--json", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    evidence = summary["evidence"]
+    assert summary["n_clusters"] == len(summary["cluster_sizes"]) == 3
+    assert summary["n_clusters"] in evidence["n_clusters"]
+    assert evidence["n_clusters"] == sorted(evidence["n_clusters"])
+    assert len({len(column) for column in evidence.values()}) == 1
+    assert summary["n_components"] >= 1
+    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_the_summary_tells_the_choice_in_words(run, blobs_csv):
+    assert "clusters       3, chosen among " in run("cluster", blobs_csv).stdout
+
+
+def test_kernels_and_views_need_no_number_either(run, stack, blobs_csv):
+    for data in ([stack, "--kernels", "precomputed"], [blobs_csv, blobs_csv]):
+        result = run("cluster", *data, "--json")
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["evidence"] is not None
+
+
+@pytest.mark.parametrize("search", [(), ("--search",)])
+def test_too_few_samples_to_choose_the_number_are_refused_in_options(refuse, tmp_path, search):
+    for n_samples, told in ((1, "1 sample,"), (5, "5 samples,")):
+        path = tmp_path / "few.npy"
+        np.save(path, np.eye(6)[:n_samples])
+        says = f"DATA holds {told} too few to choose the number of clusters"
+        result = refuse("cluster", path, *search, code=1, says=[says, "give --clusters, or at least 6 samples"])
+        assert "n_" not in result.stderr
+        assert "auto" not in result.stderr
+
+
+# Views
+
+
+def write_view(path, ids, X, name="id"):
+    header = ",".join([name, *[f"{path.stem}{i}" for i in range(X.shape[1])]])
+    path.write_text("\n".join([header, *(",".join([i, *map(str, row)]) for i, row in zip(ids, X, strict=True))]))
+    return path
+
+
+def test_several_files_are_views_of_the_same_samples(run, blobs, tmp_path):
+    X, y = blobs
+    first = write_view(tmp_path / "first.csv", [f"s{i}" for i in range(30)], X[:, :2])
+    np.save(tmp_path / "second.npy", X[:, 2:])
+    out = tmp_path / "labels.csv"
+    summary = json.loads(run("cluster", tmp_path / "second.npy", first, *FAST, "--json", "-o", out).stdout)
+    assert summary["n_features"] == 4
+    assert len(summary["kernel_weights"]) == 14
+    assert [told[:7] for told in summary["kernels_in_words"][1:]] == ["View 1:", "View 2:"]
+    header, *rows = read_rows(out)
+    assert header == ["id", "label"]
+    assert rows[29][0] == "s29"
+    assert evaluate(y, [int(row[1]) for row in rows])["acc"] == 1.0
+
+
+def test_views_with_different_ids_are_refused(refuse, no_fit, blobs, tmp_path):
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids, blobs[0])
+    second = write_view(tmp_path / "b.csv", [*ids[:28], "s29", "s28"], blobs[0])
+    refuse("cluster", first, second, *FAST, code=1, says=["b.csv", "sample 29", "'s29'", "'s28'", "same order"])
+
+
+def test_views_with_different_numbers_of_rows_are_refused(refuse, no_fit, blobs, tmp_path):
+    first = write_view(tmp_path / "a.csv", [f"s{i}" for i in range(30)], blobs[0])
+    np.save(tmp_path / "b.npy", blobs[0][:29])
+    refuse("cluster", first, tmp_path / "b.npy", *FAST, code=1, says=["b.npy: 29 samples", "a.csv has 30"])
+
+
+def test_columns_of_several_files_are_dropped_where_they_are(run, refuse, blobs, tmp_path):
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids, blobs[0], name="code")
+    second = write_view(tmp_path / "b.csv", ids, blobs[0])
+    refuse("cluster", first, second, *FAST, code=1, says=["a.csv", "'code'", "--id code"])
+    result = run("cluster", first, second, *FAST, "--id", "code", "--drop", "a0", "--drop", "b1", "--json")
+    assert json.loads(result.stdout)["n_features"] == 6
+    refuse("cluster", first, second, *FAST, "--drop", "zz", code=1, says="no file has a column 'zz'")
+
+
+def test_a_text_column_may_be_dropped_or_be_the_id(run, refuse, blobs, tmp_path):
+    path = write_view(tmp_path / "a.csv", [f"s{i}" for i in range(30)], blobs[0], name="species")
+    refuse("cluster", path, *FAST, code=1, says=["'species'", "'s0'", "row 2", "--drop species", "--id species"])
+    assert json.loads(run("cluster", path, *FAST, "--drop", "species", "--json").stdout)["n_features"] == 4
+    run("cluster", path, *FAST, "--id", "species", "-o", tmp_path / "labels.csv")
+    assert read_rows(tmp_path / "labels.csv")[1][0] == "s0"
+
+
+# Array files and kernels
+
+
+def test_a_key_chooses_the_array(run, blobs, tmp_path):
+    np.savez(tmp_path / "a.npz", first=blobs[0], second=blobs[0][:, :3])
+    assert json.loads(run("cluster", tmp_path / "a.npz", *FAST, "--key", "second", "--json").stdout)["n_features"] == 3
+
+
+def test_sparse_and_matlab_files_are_clustered(run, blobs, tmp_path):
+    X = np.maximum(blobs[0], 0)
+    sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(X))
+    io.savemat(tmp_path / "a.mat", {"fea": sparse.csc_array(X), "gnd": blobs[1][:, None]})
+    for name in ("a.npz", "a.mat"):
+        assert json.loads(run("cluster", tmp_path / name, *FAST, "--json").stdout)["n_samples"] == 30
+
+
+def test_precomputed_kernels_come_as_a_stack_or_as_files(run, blobs, stack, tmp_path):
+    for i, kernel in enumerate(np.load(stack)):
+        np.save(tmp_path / f"kernel{i}.npy", kernel)
+    summaries = []
+    for files in ([stack], [tmp_path / "kernel0.npy", tmp_path / "kernel1.npy"]):
+        result = run("cluster", *files, *FAST, "--kernels", "precomputed", "--json")
+        summaries.append(json.loads(result.stdout))
+    assert summaries[0]["n_features"] is None
+    assert summaries[0]["n_samples"] == 30
+    assert len(summaries[0]["kernel_weights"]) == 2
+    for name in ("cluster_sizes", "kernel_weights", "n_iter"):
+        assert summaries[0][name] == summaries[1][name]
+    assert "precomputed" in run("cluster", stack, *FAST, "--kernels", "precomputed").stdout
+
+
+def test_a_stack_needs_the_option_for_kernels(refuse, no_fit, stack):
+    refuse("cluster", stack, *FAST, code=1, says=["(2, 30, 30)", "--kernels precomputed"])
+
+
+@pytest.mark.parametrize("damage", ["not square", "not symmetric", "zero"])
+def test_bad_kernels_are_refused(refuse, stack, tmp_path, damage):
+    H = np.load(stack)
+    if damage == "not square":
+        H = H[:, :20]
+    elif damage == "not symmetric":
+        H[1, 0, 1] += 100
+    else:
+        H[1] = 0
+    np.save(tmp_path / "bad.npy", H)
+    refuse("cluster", tmp_path / "bad.npy", *FAST, "--kernels", "precomputed", code=1)
+
+
+# Bad data
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.csv", b"", "empty"),
+        ("a.csv", b"a,b\n", "header but no samples"),
+        ("a.csv", b"a,b\n1,x\n", ["column 'b'", "row 2", "'x'"]),
+        ("a.csv", b"a,b\n1,nan\n", ["column 'b'", "row 2", "no value"]),
+        ("a.csv", b"a,b\n1,2\n3\n", "row 3"),
+        ("a.csv", b"a,b\n1,\xff\n", "UTF-8"),
+        ("a.mat", b"MATLAB 7.3 MAT-file", "-v7"),
+        ("a.npz", b"\x80\x04K\x01.", "pickled objects"),
+        ("a.npy", b"nothing", "a.npy"),
+        ("a.parquet", b"nothing", "a.parquet"),
+        ("a.xlsx", b"nothing", "'.xlsx'"),
+    ],
+)
+def test_bad_data_ends_with_code_1_and_writes_nothing(refuse, no_fit, tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    refuse("cluster", tmp_path / name, *FAST, "--out", tmp_path / "labels.csv", code=1, says=says)
+
+
+def test_more_clusters_than_samples_are_refused(refuse, blobs_csv, tmp_path):
+    refuse("cluster", blobs_csv, "-k", 31, "--out", tmp_path / "labels.csv", code=1, says=["30", "31"])
+
+
+def test_a_refusal_over_several_lines_becomes_one(refuse, monkeypatch, blobs_csv):
+    def fit(*_):
+        raise ValueError("first\n  second")
+
+    monkeypatch.setattr(LKG, "fit", fit)
+    refuse("cluster", blobs_csv, *FAST, code=1, says="Error: first second\n")
+
+
+def test_too_little_memory_is_a_sentence(refuse, monkeypatch, blobs_csv):
+    def fit(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(LKG, "fit", fit)
+    refuse("cluster", blobs_csv, *FAST, code=1, says=["30 samples", "memory"])
+
+
+# Output
+
+
+def test_an_older_file_is_replaced_and_keeps_its_permissions(run, blobs_csv, tmp_path):
+    out = tmp_path / "labels.csv"
+    out.write_text("old " * 1000)
+    out.chmod(0o640)
+    assert run("cluster", blobs_csv, *FAST, "-o", out, "-q").exit_code == 0
+    assert read_rows(out)[0] == ["id", "label"]
+    assert out.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blobs.csv", "labels.csv"]
+
+
+def test_a_link_stays_a_link(run, blobs_csv, tmp_path):
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    run("cluster", blobs_csv, *FAST, "-o", tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert read_rows(tmp_path / "real.csv")[0] == ["id", "label"]
+
+
+def test_the_output_file_is_checked_before_the_fit(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):
+    for out, says in [
+        (tmp_path / "none" / "labels.csv", "no folder"),
+        (tmp_path, "is a folder"),
+        (blobs_csv, "is a data file"),
+        (blobs_csv / "labels.csv", "no folder"),
+        ("/dev/null", "not a plain file"),
+    ]:
+        refuse("cluster", blobs_csv, *FAST, "--out", out, code=2, says=["--out", says])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refuse("cluster", blobs_csv, *FAST, "--out", tmp_path / "labels.csv", code=2, says="not writable")
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "write"])
+def test_a_failure_while_writing_leaves_the_old_file_and_no_rest(refuse, monkeypatch, blobs_csv, tmp_path, step):
+    out = tmp_path / "labels.csv"
+    out.write_text("old")
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    if step == "fsync":
+        monkeypatch.setattr(os, "fsync", fail)
+    elif step == "replace":
+        monkeypatch.setattr(type(out), "replace", fail)
+    else:
+        monkeypatch.setattr(csv, "writer", lambda *_, **__: SimpleNamespace(writerow=fail))
+    refuse("cluster", blobs_csv, *FAST, "--out", out, code=1, says=["labels.csv", "No space left"])
+    assert out.read_text() == "old"
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path):
+    def write():
+        with output.write_whole(tmp_path / "a.csv") as file:
+            file.write("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+# Progress
+
+
+def test_the_bar_is_hidden_where_nobody_looks():
+    with progress.show_progress("LKGr", 10, hidden=True) as callback:
+        assert callback is None
+    with progress.show_progress("LKGr", 10, hidden=False) as callback:
+        assert callback is None  # stderr is no terminal here
+
+
+def look_like_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
+def test_the_bar_follows_the_steps_on_a_terminal(monkeypatch, capsys, state):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_progress("LKGr", 10, hidden=False) as callback:
+        assert callback(4, state) is None
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "LKGr, change 3.0e-04" in captured.err
+    assert "4/10" in captured.err.replace(" ", "")
+
+
+def test_the_bar_of_a_search_follows_the_settings(monkeypatch, capsys):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_search("LKGSearch", hidden=False) as callback:
+        assert callback(SimpleNamespace(done=3, total=40)) is None  # True would end the search
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Ctrl-C keeps the best" in captured.err
+    assert "3/40" in captured.err.replace(" ", "")
+    with progress.show_search("LKGSearch", hidden=True) as callback:
+        assert callback is None
+
+
+def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(monkeypatch, capsys):
+    look_like_a_terminal(monkeypatch)
+    with progress.show_progress("KKM", None, hidden=False):
+        pass
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "KKM" in captured.err
+    assert "/" not in captured.err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_fitted_under_a_bar_or_a_spinner(monkeypatch, capsys, blobs, method):
+    look_like_a_terminal(monkeypatch)
+    X = blobs[0]
+    parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0}
+    views = clustering.Views(X, None, len(X), X.shape[1])
+    model, seconds = clustering.fit(views, choose(method, parameters), hidden=False)
+    assert len(model.labels_) == 30
+    assert seconds > 0
+    assert method in capsys.readouterr().err

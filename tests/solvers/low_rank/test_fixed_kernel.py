@@ -1,0 +1,63 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernelbraid import LKG
+from kernelbraid._arrays import to_numpy
+from kernelbraid.solvers.iterate import Status
+from kernelbraid.solvers.low_rank.fixed_kernel import solve_fixed
+from problems import PENALTIES, begin, blob_bank, blobs, low_rank_problem
+
+
+def problem_of(penalty, alpha=0.3):
+    H, _ = blob_bank()
+    return H, low_rank_problem(H, penalty=penalty, alpha=alpha, beta=1.0, gamma=1.0, growth=1.0)
+
+
+def value(problem, K, Z):
+    fit = 0.5 * np.trace(K - 2 * K @ Z + Z.T @ K @ Z)
+    return fit + problem.alpha * problem.penalty.value(Z)
+
+
+@pytest.mark.parametrize("penalty", ["nuclear", "frobenius"])
+def test_no_nearby_graph_is_better(penalty):
+    H, problem = problem_of(penalty)
+    solution = solve_fixed(problem, begin(H, 1.0), tol=1e-9, max_iter=2000)
+    K, Z = H.mean(axis=0), solution.state.J
+    assert solution.status is Status.CONVERGED
+    rng = np.random.default_rng(1)
+    best = value(problem, K, Z)
+    for size in (1e-3, 1e-2, 1e-1):
+        other = np.maximum(Z + size * rng.normal(size=Z.shape) * np.abs(Z).max(), 0)
+        assert value(problem, K, other) > best - 1e-3 * abs(best)
+
+
+@pytest.mark.parametrize("penalty", ["nuclear", "l1", "frobenius"])
+def test_the_kernel_and_the_weights_stay(penalty):
+    X, _ = blobs()
+    model = LKG(3, preset="authors", graph_penalty=penalty, gamma=math.inf, n_init=5, random_state=0).fit(X)
+    assert model.status_ == "converged"
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 12)
+    assert set(model.history_["kernel_change"]) == {0.0}
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_backends_agree(xp, penalty):
+    H, _ = blob_bank()
+    here, there = (
+        solve_fixed(low_rank_problem(kernels, penalty=penalty), begin(kernels, 1.0), max_iter=25)
+        for kernels in (H, xp.asarray(H))
+    )
+    assert (here.status, here.n_iter) == (there.status, there.n_iter)
+    for name in ("Z", "J", "K"):
+        np.testing.assert_allclose(to_numpy(getattr(there.state, name)), getattr(here.state, name), atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_kernel_that_is_not_finite_is_named(penalty):
+    H, problem = problem_of(penalty)
+    start = begin(H, 1.0)
+    bad = replace(start(), K=np.full(H.shape[1:], np.nan))
+    assert solve_fixed(problem, lambda: bad).status is Status.NON_FINITE
