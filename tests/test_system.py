@@ -1,6 +1,9 @@
+import sys
+
 import pytest
 
-from kernelbraid._system import write_whole
+from kernelbraid import _system
+from kernelbraid._system import available_bytes, peak_bytes, write_whole
 
 
 @pytest.mark.parametrize(("mode", "content"), [("w", "a\r\nb\n"), ("wb", b"\x00\xff")])
@@ -30,3 +33,25 @@ def test_what_is_not_complete_leaves_no_trace(tmp_path, error):
         interrupted()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_this_machine_tells_how_much_is_free():
+    free = available_bytes()
+    assert free is None or free > 0
+
+
+def test_a_container_may_have_less(monkeypatch, tmp_path):
+    monkeypatch.setattr(_system, "Path", lambda path: tmp_path if "cgroup" in path else tmp_path / "meminfo")
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 5000 kB\n")
+    (tmp_path / "memory.max").write_text("3000000\n")
+    (tmp_path / "memory.current").write_text("2000000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 500000\n")
+    assert available_bytes() == 1_500_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_bytes() == 5000 * 1024
+
+
+def test_the_peak_of_memory_is_known_or_zero(monkeypatch):
+    assert peak_bytes() > 0
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert peak_bytes() == 0

@@ -1,7 +1,7 @@
 import pytest
 
 from kernelbraid.learning import memory
-from kernelbraid.learning.memory import available_bytes, choose_storage, format_bytes, predict_bytes
+from kernelbraid.learning.memory import choose_storage, format_bytes, predict_bytes
 
 SIZE = {"n_samples": 1000, "n_kernels": 12, "n_views": 1, "itemsize": 8}
 
@@ -47,22 +47,6 @@ def test_the_ways_out_are_those_that_help():
         choose_storage("auto", 5e7, **SIZE)
     with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
         choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})
-
-
-def test_this_machine_tells_how_much_is_free():
-    free = available_bytes()
-    assert free is None or free > 0
-
-
-def test_a_container_may_have_less(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "Path", lambda path: tmp_path if "cgroup" in path else tmp_path / "meminfo")
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 5000 kB\n")
-    (tmp_path / "memory.max").write_text("3000000\n")
-    (tmp_path / "memory.current").write_text("2000000\n")
-    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 500000\n")
-    assert available_bytes() == 1_500_000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert available_bytes() == 5000 * 1024
 
 
 @pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])

@@ -69,7 +69,7 @@ def test_large_arrays_are_shared():
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_errors_come_back(n_jobs):
-    with pytest.raises(ValueError, match="task 0"):
+    with pytest.raises(ValueError, match=r"task [01]"):  # of two processes either may be first
         list(each(fail, ((i,) for i in range(2)), n_jobs))
 
 

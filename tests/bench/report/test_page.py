@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from bench.synthetic_records import experiment, lost, record
+from kernelbraid.bench.report import assets
 from kernelbraid.bench.report import page as module
 from kernelbraid.bench.report.page import write_report, write_tables
 
@@ -53,7 +54,7 @@ def test_the_page_loads_nothing(page):
             assert attributes.get(name, "#").startswith(("#", "data:")), (tag, attributes)
     policy = next(a["content"] for t, a in page.seen if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'")
-    assert not re.search(r"url\(|@import", module.CSS)
+    assert not re.search(r"url\(|@import", assets.css())
 
 
 def test_plotly_stands_in_it_once(path):

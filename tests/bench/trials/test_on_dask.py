@@ -13,8 +13,10 @@ from kernelbraid.bench.records.record import Trial
 from kernelbraid.bench.records.store import Store
 from kernelbraid.bench.trials import on_dask as module
 from kernelbraid.bench.trials.experiment import Experiment, read_experiment
-from kernelbraid.bench.trials.on_dask import DaskError, connect
+from kernelbraid.bench.trials.on_dask import connect
 from kernelbraid.bench.trials.runner import dataset, run, share_fits
+from kernelbraid.blocks import client
+from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli import app
 from kernelbraid.datasets import DataError, available, load
 
@@ -178,7 +180,8 @@ def test_a_worker_that_has_kept_older_data_reads_them_again(monkeypatch):
 def test_a_worker_with_another_version_is_refused(cluster, experiment, store, monkeypatch):
     says = f"the Dask worker tcp://.* has kernelbraid {__version__}, this process has 9.9; install the same"
     with connect(cluster.scheduler_address) as connected:
-        monkeypatch.setattr(module, "__version__", "9.9")
+        for known in (module, client):
+            monkeypatch.setattr(known, "__version__", "9.9")
         with pytest.raises(DaskError, match=says):  # one that joins later
             run(experiment, store, execute=connected.execute)
     with pytest.raises(DaskError, match=says), connect(cluster.scheduler_address):
@@ -202,7 +205,7 @@ def test_a_trial_that_kills_its_workers_is_a_failure(cluster, store, monkeypatch
 
 
 def test_a_scheduler_without_workers_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 1.0)
+    monkeypatch.setattr(client, "PATIENCE", 1.0)
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty:
         address = empty.scheduler_address
         says = f"has no worker; start some with dask worker {address}"
@@ -219,7 +222,7 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
     ],
 )
 def test_an_address_where_no_scheduler_answers_ends_with_a_sentence(address, says, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 0.5)
+    monkeypatch.setattr(client, "PATIENCE", 0.5)
     with pytest.raises(DaskError, match=says), connect(address):
         pass
 

@@ -5,7 +5,7 @@ import pytest
 
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import Store
-from kernelbraid.bench.trials import on_dask as cluster
+from kernelbraid.blocks import client
 
 SMALL = """
 title = "Small"
@@ -121,7 +121,7 @@ def test_a_cluster_goes_with_no_other_way_to_run(refuse, file, tmp_path, option,
 
 def test_a_cluster_that_does_not_answer_ends_with_one_sentence(refuse, file, tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="distributed is not installed")
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(client, "PATIENCE", 0.5)
     command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
     refuse(*command, code=1, says="no Dask scheduler answered at '127.0.0.1:9' within 0.5 s; check that it runs")
 
