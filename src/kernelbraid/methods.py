@@ -1,7 +1,7 @@
 """The eleven methods of the paper, and what is compared with them: a name, an estimator, a grid, a use of kernels."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, TypeAlias
@@ -52,8 +52,12 @@ class Method:
 
     def tunings(self) -> Iterator[dict[str, Any]]:
         """Yield every combination of the grid, one empty one if there is nothing to tune."""
-        for values in product(*self.grid.values()):
-            yield dict(zip(self.grid, values, strict=True))
+        return combinations(self.grid)
+
+
+def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield every point of a grid, one empty one if the grid is."""
+    return (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
 
 
 # One run from random centres; the k-means of the graph methods keeps the best of ten, by the sum of distances.

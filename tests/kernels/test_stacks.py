@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from kernelbraid import _arrays
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
-from kernelbraid.kernels.stacks import say_nothing
+from kernelbraid.kernels.stacks import without_spread
 
 X = np.random.default_rng(0).standard_normal((14, 5))
 
@@ -128,19 +128,19 @@ def test_kernels_under_which_all_samples_coincide_say_nothing(xp, kind):
 
     lazy = stack_bank(xp.asarray(X), [Gaussian(1.0), constant, Linear(), Gaussian(1e4)])
     stack = lazy if kind == "lazy" else lazy.store()
-    np.testing.assert_array_equal(say_nothing(stack), [False, True, False, False])
+    np.testing.assert_array_equal(without_spread(stack), [False, True, False, False])
 
 
 def test_if_no_kernel_says_anything_none_is_reported():
     stack = StoredStack.of(np.ones((3, 5, 5)) * np.array([1.0, 2.0, 0.0])[:, None, None])
-    assert not say_nothing(stack).any()
+    assert not without_spread(stack).any()
 
 
 def test_a_kernel_of_zeros_says_nothing_beside_one_that_does():
     stack = StoredStack.of(np.stack([np.zeros((4, 4)), np.eye(4)]))
-    np.testing.assert_array_equal(say_nothing(stack), [True, False])
+    np.testing.assert_array_equal(without_spread(stack), [True, False])
 
 
 def test_a_constant_added_to_a_kernel_does_not_make_it_say_nothing():
     stack = StoredStack.of(np.stack([1e6 + np.eye(6), np.full((6, 6), 1e6)]))
-    np.testing.assert_array_equal(say_nothing(stack), [False, True])
+    np.testing.assert_array_equal(without_spread(stack), [False, True])

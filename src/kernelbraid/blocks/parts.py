@@ -84,7 +84,10 @@ class LocalParts(Parts[T]):
 
 
 def map_in_order(function: Callable[[S], T], items: Iterable[S], n_jobs: int | None) -> Iterator[T]:
-    """Yield the results for all items in their order, a few of them computed at a time."""
+    """Yield the results for all items in their order, a few of them computed at a time.
+
+    Not joblib's generator: it goes on computing while nobody takes its results, so all of them may lie in memory.
+    """
     if n_jobs is None or n_jobs == 1:
         yield from map(function, items)
         return

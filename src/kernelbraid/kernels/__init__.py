@@ -21,7 +21,7 @@ from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Poly
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.names import name_in_view, split_name
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
-from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, say_nothing
+from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, without_spread
 
 __all__ = [
     "build_bank",
@@ -56,5 +56,5 @@ __all__ = [
     "KernelStack",
     "LazyStack",
     "StoredStack",
-    "say_nothing",
+    "without_spread",
 ]

@@ -35,8 +35,8 @@ IN_CACHE = 0.125
 ON_DEVICE = 64.0  # so much larger on an accelerator, which waits between blocks
 
 
-def say_nothing(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Tell which kernels give all samples the same place: whatever rewards small distances would choose them.
+def without_spread(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which kernels give all samples the same place, (m,): whatever rewards small distances would choose them.
 
     If all do, none is reported.
     """

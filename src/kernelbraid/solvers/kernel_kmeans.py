@@ -9,7 +9,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, namespace
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack, say_nothing
+from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.solvers.centres import Labels, nearest_centres
 from kernelbraid.solvers.kmeans import Clustering, Rule, best_of, plus_plus, random_samples
 
@@ -77,7 +77,7 @@ def kernel_kmeans(
     else:
         starts = random_state.randint(n_clusters, size=(n_init, n))
     if rule.exponent is not None:
-        rule = replace(rule, unused=say_nothing(kernels))
+        rule = replace(rule, unused=without_spread(kernels))
     return best_of(space, starts, n_clusters, rule)
 
 

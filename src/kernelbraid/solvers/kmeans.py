@@ -257,7 +257,11 @@ def _costs(D: Array, clusters: Clusters) -> Matrix:
 
 
 def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
-    """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k)."""
+    """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k).
+
+    Not scikit-learn's `kmeans_plusplus`: solvers import no scikit-learn, and these samples may be rows of a kernel, on
+    any device, with all starts drawn at once.
+    """
     xp = namespace(space.squares)
     n = space.squares.shape[1]
     starts = np.empty((n_init, k), dtype=np.int64)

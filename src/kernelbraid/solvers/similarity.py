@@ -19,7 +19,7 @@ import numpy as np
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two
 from kernelbraid._linalg import gram
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack, say_nothing
+from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.ops.spectral import spectral_vectors, symmetrise
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
@@ -142,7 +142,7 @@ def solve_twin(
 
 def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], TwinState], TwinState]:
     state = problem.start()
-    unused = say_nothing(problem.kernels) if problem.learn_weights else None
+    unused = without_spread(problem.kernels) if problem.learn_weights else None
     fixed = None if problem.learn_weights else SimplexQP.of(problem.hessian(state.K))
 
     def step(old: TwinState) -> TwinState:

@@ -1,5 +1,8 @@
+from itertools import product
+
+import numpy as np
 import pytest
-from scipy.stats import wilcoxon
+from scipy.stats import rankdata, wilcoxon
 
 from kernelbraid.bench.results.published import METHODS, PROPOSED, TABLE_2, WILCOXON
 from kernelbraid.bench.results.wilcoxon import compare, compare_published, signed_rank_p
@@ -44,6 +47,17 @@ def test_ties_and_zeros_are_counted_exactly():
     # Ranks 1.5, 1.5, 3 and one pair without a difference: of 8 signs, (+,-,+) and (-,+,+) reach 4.5, (+,+,+) reaches 6.
     assert signed_rank_p([1, 0, 2, 5], [0, 1, 0, 5]) == 2 * 3 / 8
     assert signed_rank_p([1, 1, 2, 5], [0, 0, 0, 5]) == 2 / 8
+
+
+@pytest.mark.parametrize("zero_method", ["wilcox", "pratt", "zsplit"])
+def test_with_ties_the_exact_test_of_scipy_counts_other_ranks(zero_method):
+    differences = [3, 1, 1, -3, -3, -3, -3, 1]
+    ranks = rankdata(np.abs(differences))
+    sums = [ranks @ signs for signs in product([0, 1], repeat=8)]
+    reached = ranks @ (np.array(differences) > 0)
+    expected = 2 * min(np.mean(sums >= reached), np.mean(sums <= reached))
+    assert signed_rank_p(differences, np.zeros(8)) == expected == 0.453125
+    assert wilcoxon(differences, method="exact", zero_method=zero_method).pvalue != expected
 
 
 def test_equal_differences_are_equal_in_spite_of_rounding():

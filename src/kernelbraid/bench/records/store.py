@@ -98,11 +98,6 @@ class Store:
             rows = connection.execute("SELECT trial, outcome FROM records ORDER BY key").fetchall()
         return [Record(trial=Trial(**json.loads(trial)), **json.loads(outcome)) for trial, outcome in rows]
 
-    def is_intact(self) -> bool:
-        """Run SQLite's check of the whole file."""
-        with self._connect() as connection:
-            return bool(connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
-
 
 def _outcome(record: Record) -> dict[str, Any]:
     content = asdict(record)

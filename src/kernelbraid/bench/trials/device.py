@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid._arrays import to_device, to_numpy
 from kernelbraid.bench.records.record import Record, Trial, to_json
-from kernelbraid.bench.trials.trial import Fitted, cluster_runs, here, make, readout_of, record_of, run_trials
+from kernelbraid.bench.trials.trial import Fitted, cluster_runs, machine_facts, make, readout_of, record_of, run_trials
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.learn import LearnedGraph, learn_many
 from kernelbraid.learning.readout import PlacedGraph, place
@@ -109,6 +109,6 @@ def _label(trial: Trial, placed: Any, fitted: Fitted | None, dataset: Any, secon
     """Return the record of an embedding, as a list of one."""
     if fitted is None:
         reason = " ".join(f"{type(placed).__name__}: {placed}".split())
-        return [Record(trial, "failed", reason=reason, **here())]
+        return [Record(trial, "failed", reason=reason, **machine_facts())]
     labels = cluster_runs(placed, readout_of(trial, dataset.n_clusters), trial)
     return [record_of(trial, dataset, fitted, labels, seconds)]

@@ -16,7 +16,7 @@ from kernelbraid.bench.records.snapshot_data import PARTS
 from kernelbraid.bench.trials.compared import COMPARED
 from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
 from kernelbraid.kernels import AUTO, BANKS, name_in_view
-from kernelbraid.methods import Method
+from kernelbraid.methods import Method, combinations
 
 REGISTRY = "registry"  # as grid: the one of the method itself
 
@@ -241,8 +241,7 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) 
 def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
     """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid."""
     fixed = dict(run.get("settings", {}))
-    grid = method.grid if run.get("grid") == REGISTRY else run.get("grid", {})
-    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    points = method.tunings() if run.get("grid") == REGISTRY else combinations(run.get("grid", {}))
     for draw, point in product(_draws(run.get("random")), points):
         yield {**fixed, **draw, **point}
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from kernelbraid._version import __version__
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.trials.runner import dataset
-from kernelbraid.bench.trials.trial import here, run_trials
+from kernelbraid.bench.trials.trial import machine_facts, run_trials
 from kernelbraid.blocks.client import SAME_VERSION, check_version, open_client
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.datasets import DataError
@@ -79,7 +79,7 @@ class Workers:
             count, last = error.allowed_failures + 1, error.last_worker.address
             reason = f"Dask workers died while they had this trial ({count} in all, the last one {last}); see their "
             reason += "logs, and give them more memory if it ran out."
-            return [Record(trial, "failed", reason=reason, **here()) for trial in group]
+            return [Record(trial, "failed", reason=reason, **machine_facts()) for trial in group]
         except (CancelledError, DataError, DaskError):
             raise
         except Exception as error:

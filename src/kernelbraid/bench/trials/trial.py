@@ -92,12 +92,12 @@ def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = No
         return list(_run(trials, dataset, device))
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return [Record(trial, "failed", reason=reason, **here()) for trial in trials]
+        return [Record(trial, "failed", reason=reason, **machine_facts()) for trial in trials]
 
 
 def skip(trial: Trial, reason: str) -> Record:
     """Return the record of a trial that is not run."""
-    return Record(trial, "skipped", reason=reason, **here())
+    return Record(trial, "skipped", reason=reason, **machine_facts())
 
 
 def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
@@ -230,7 +230,7 @@ def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarra
         kept=keep_parts(model, labels[0], trial.keep),
         tuned=_tuned(dataset, model, labels[0], scored),
         chosen=_chosen(model),
-        **here(),
+        **machine_facts(),
     )
 
 
@@ -275,7 +275,7 @@ def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
     return found
 
 
-def here() -> dict[str, Any]:
+def machine_facts() -> dict[str, Any]:
     """Return what a record says about the machine and the time."""
     return {
         "peak_bytes": peak_bytes(),

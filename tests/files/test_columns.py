@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from files.small_files import refuse, write
+from kernelbraid.datasets import DataError, read_samples
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "Index", "name", "sample", ""])
+def test_a_first_column_with_the_name_of_an_id_is_the_id(tmp_path, name):
+    samples = read_samples(write(tmp_path, "a.csv", f"{name},a,b\n007,1,2\nx y,3,4\n"))
+    assert samples.ids == ["007", "x y"]
+    assert samples.feature_names == ["a", "b"]
+    np.testing.assert_array_equal(samples.X, [[1, 2], [3, 4]])
+
+
+def test_the_numbered_header_that_pandas_writes_is_a_header(tmp_path):
+    samples = read_samples(write(tmp_path, "a.csv", ",0,1\n0,5,6\n1,7,8\n"))
+    assert samples.ids == ["0", "1"]
+    assert samples.feature_names == ["0", "1"]
+
+
+@pytest.mark.parametrize("id_column", ["code", "2", 2])
+def test_an_id_column_may_be_given_by_name_or_number(tmp_path, id_column):
+    samples = read_samples(write(tmp_path, "a.csv", "a,code,b\n1,x1,2\n3,x2,4\n"), id_column=id_column)
+    assert samples.ids == ["x1", "x2"]
+    np.testing.assert_array_equal(samples.X, [[1, 2], [3, 4]])
+
+
+def test_a_given_id_column_replaces_the_guess(tmp_path):
+    samples = read_samples(write(tmp_path, "a.csv", "id,code,b\n1,x1,2\n"), id_column="code")
+    assert samples.feature_names == ["id", "b"]
+
+
+def test_a_first_row_with_text_above_text_is_a_sample_with_an_id(tmp_path):
+    path = write(tmp_path, "a.csv", "x,1,2\ny,3,4\n")
+    refuse(read_samples, path, "column 1 has text in row 1 ('x')", "--drop 1", "--id 1")
+    assert read_samples(path, id_column=1).ids == ["x", "y"]
+
+
+def test_columns_are_dropped_by_name_or_number(tmp_path):
+    path = write(tmp_path, "a.csv", "a,species,b,c\n1,setosa,2,9\n3,virginica,4,9\n")
+    samples = read_samples(path, drop=["species", 4])
+    assert samples.feature_names == ["a", "b"]
+    np.testing.assert_array_equal(samples.X, [[1, 2], [3, 4]])
+    assert read_samples(path, drop=["2"]).feature_names == ["a", "b", "c"]
+
+
+def test_a_name_goes_before_a_number(tmp_path):
+    path = write(tmp_path, "a.csv", "id,2,1\nx,5,6\n")
+    assert read_samples(path, drop=["1"]).feature_names == ["2"]
+
+
+def test_a_long_offending_value_is_cut(tmp_path):
+    with pytest.raises(DataError) as error:
+        read_samples(write(tmp_path, "a.csv", "a,b\n1," + "9x" * 500 + "\n"))
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+
+
+def test_unknown_columns_are_refused_with_the_known_ones(tmp_path):
+    path = write(tmp_path, "a.csv", "a,b,b\n1,2,3\n")
+    refuse(read_samples, path, "no column 'z'", "a, b", drop=["z"])
+    refuse(read_samples, path, "no column '4'", id_column=4)
+    refuse(read_samples, path, "columns 2 and 3 are both called 'b'", drop=["b"])
+    refuse(read_samples, path, "no column is left", drop=[1, 2, 3])

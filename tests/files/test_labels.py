@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from scipy import io
+
+from files.small_files import X, refuse, write
+from kernelbraid.datasets import read_labels
+
+
+@pytest.mark.parametrize(
+    ("content", "values", "ids"),
+    [
+        ("0\n1\n1\n", [0, 1, 1], None),
+        ("label\n0\n1\n1\n", [0, 1, 1], None),
+        ("group\n0\n1\n1\n", [0, 1, 1], None),
+        ("0.0\n1\n1\n", [0, 1, 1], None),
+        ("a\nb\nb\n\n", ["a", "b", "b"], None),
+        ("class\na\nb\nb\n", ["a", "b", "b"], None),
+        ("y\nn\ny\n", ["y", "n", "y"], None),
+        ("10\n1_0\n", ["10", "1_0"], None),
+        ("id,label\nx,0\ny,1\n", [0, 1], ["x", "y"]),
+        ("sample,label\n0,0\n1,1\n", [0, 1], ["0", "1"]),
+        (",cluster\nx,0\ny,1\n", [0, 1], ["x", "y"]),
+        ("id,Class,note\nx,a,1\ny,b,2\n", ["a", "b"], ["x", "y"]),
+        ("id,species\nx,a\ny,b\n", ["a", "b"], ["x", "y"]),
+        ("width,species\n1,a\n2,b\n", ["species", "a", "b"], None),
+        ("label,width\na,1\nb,2\n", ["a", "b"], None),
+        ("x,0\ny,1\n", [0, 1], ["x", "y"]),
+        ("x,0\nx,1\n", [0, 1], None),
+        ("5,0\n6,1\n", [0, 1], None),
+        ("\ufefflabel\n3\n", [3], None),
+    ],
+)
+def test_labels_are_found_in_a_table(tmp_path, content, values, ids):
+    labels = read_labels(write(tmp_path, "a.csv", content))
+    np.testing.assert_array_equal(labels.values, values)
+    assert labels.values.dtype.kind == ("i" if isinstance(values[0], int) else "U")
+    assert labels.ids == ids
+
+
+def test_labels_are_read_from_tab_separated_files(tmp_path):
+    labels = read_labels(write(tmp_path, "a.tsv", "id\tlabel\nx\tone, two\ny\tb\n"))
+    np.testing.assert_array_equal(labels.values, ["one, two", "b"])
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        ("", "is empty"),
+        ("label\n", "a header but no labels"),
+        ("id,label\nx,\ny,1\n", "column 'label' has no label in row 2"),
+        ("label\n1\nnan\n", "label 2 is nan"),
+        ("label\na\n\nb\n", "row 3 is empty"),
+        ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
+        ("id;label\nx;1\n", "semicolons"),
+    ],
+)
+def test_bad_labels_get_one_clear_sentence(tmp_path, content, fragment):
+    refuse(read_labels, write(tmp_path, "a.csv", content), fragment)
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([2, 0, 1]), np.array([2.0, 0.0, 1.0]), np.array([[2], [0], [1]], dtype="u1")]
+)
+def test_labels_are_read_from_array_files(tmp_path, values):
+    np.save(tmp_path / "a.npy", values)
+    np.savez(tmp_path / "a.npz", X=X, labels=values, y=values)
+    np.savez(tmp_path / "b.npz", X=X, anything=values)
+    io.savemat(tmp_path / "a.mat", {"fea": X, "gnd": values, "order": values[::-1]})
+    for name in ("a.npy", "a.npz", "b.npz", "a.mat"):
+        labels = read_labels(tmp_path / name)
+        np.testing.assert_array_equal(labels.values, [2, 0, 1])
+        assert labels.values.dtype.kind in "iu"
+        assert labels.ids is None
+    np.testing.assert_array_equal(read_labels(tmp_path / "a.mat", key="order").values, [1, 0, 2])
+
+
+def test_text_labels_are_read_from_array_files(tmp_path):
+    np.save(tmp_path / "a.npy", np.array(["a", "b"]))
+    np.testing.assert_array_equal(read_labels(tmp_path / "a.npy").values, ["a", "b"])
+    io.savemat(tmp_path / "a.mat", {"labels": np.array(["one", "b"], dtype=object)})
+    np.testing.assert_array_equal(read_labels(tmp_path / "a.mat").values, ["one", "b"])
+
+
+def test_labels_are_read_from_parquet(tmp_path):
+    polars = pytest.importorskip("polars")
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"id": ["x", "y"], "Label": ["a", "b"], "z": [1, 2]}).write_parquet(path)
+    labels = read_labels(path)
+    np.testing.assert_array_equal(labels.values, ["a", "b"])
+    assert labels.ids == ["x", "y"]
+    polars.DataFrame({"z": [1, 2]}).write_parquet(path)
+    np.testing.assert_array_equal(read_labels(path).values, [1, 2])
+    polars.DataFrame({"z": [1, None]}).write_parquet(path)
+    refuse(read_labels, path, "no label in row 2")
+
+
+@pytest.mark.parametrize(
+    ("array", "fragment"),
+    [(X, "shape (3, 2)"), (np.array([]), "no labels"), (np.array([0, np.nan]), "label 2 is nan")],
+)
+def test_arrays_that_are_no_labels_are_refused(tmp_path, array, fragment):
+    np.save(tmp_path / "a.npy", array)
+    refuse(read_labels, tmp_path / "a.npy", fragment)
+    io.savemat(tmp_path / "a.mat", {"y": np.array([{"a": 1}, {"a": 2}], dtype=object)})
+    refuse(read_labels, tmp_path / "a.mat", "neither numbers nor text")
+
+
+def test_unclear_label_arrays_need_a_key(tmp_path):
+    np.savez(tmp_path / "a.npz", a=[1, 2], b=[1, 2])
+    refuse(read_labels, tmp_path / "a.npz", "a, b", "--key")
+    np.savez(tmp_path / "b.npz", a=X)
+    refuse(read_labels, tmp_path / "b.npz", "a (3, 2)")
