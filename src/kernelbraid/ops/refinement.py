@@ -1,6 +1,6 @@
 """From learned coefficients to a graph: whose neighbour is who, and how much that counts."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,13 +16,12 @@ from kernelbraid._arrays import (
     row_blocks,
     to_numpy,
 )
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
 from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph, symmetrise
 
 #: What an edge weighs: what was learned, that relative to the strongest edge of its column, or one.
 EdgeWeights: TypeAlias = Literal["learned", "scaled", "binary"]
-Host: TypeAlias = np.ndarray[Any, Any]
 DEVICE_SHARE = 64  # blocks on an accelerator, in units of those on the host: it waits for each
 
 

@@ -1,10 +1,11 @@
 """Weights of kernels from their costs."""
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
 
 
 def power_weights(costs: Vector, exponent: float = 0.5) -> Vector:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar, overload
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -18,7 +18,7 @@ from kernelbraid._arrays import (
     quiet_overflow,
     to_numpy,
 )
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack, Vector
 from kernelbraid.solvers.iterate import Solution, Status
@@ -33,6 +33,8 @@ from kernelbraid.solvers.low_rank.step import (
 )
 
 T = TypeVar("T")
+# What is made of a solution where it was computed.
+Then: TypeAlias = Callable[[Solution[LowRankState]], T]
 
 # Problems of this order or smaller are solved together on an accelerator; larger ones fill it by themselves.
 LARGEST_BATCHED = 1024
@@ -81,16 +83,42 @@ class Setting:
         return LowRankProblem(kernels, R, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
 
 
+@overload
 def solve_many(
     kernels: KernelStack | Array,
     settings: Sequence[Setting],
     *,
-    then: Callable[[Solution[LowRankState]], T] | None = None,
+    then: None = None,
     graph: GraphName = "J",
     max_iter: int = 200,
     tol: float = 1e-5,
     n_jobs: int | None = None,
-) -> list[Any]:
+) -> list[Solution[LowRankState]]: ...
+
+
+@overload
+def solve_many(
+    kernels: KernelStack | Array,
+    settings: Sequence[Setting],
+    *,
+    then: Then[T],
+    graph: GraphName = "J",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    n_jobs: int | None = None,
+) -> list[T]: ...
+
+
+def solve_many(
+    kernels: KernelStack | Array,
+    settings: Sequence[Setting],
+    *,
+    then: Then[T] | None = None,
+    graph: GraphName = "J",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    n_jobs: int | None = None,
+) -> list[T] | list[Solution[LowRankState]]:
     """Solve the same kernels under many settings, each result equal to that of its single fit.
 
     Parameters
@@ -128,8 +156,28 @@ def solve_many(
     for setting in settings:
         if not isinstance(setting, Setting):
             raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
-    R = stack.factor()
     options = _Options(graph, max_iter, tol)
+    if then is None:
+        return _solve_all(stack, settings, options, _as_it_is, n_jobs)
+    return _solve_all(stack, settings, options, then, n_jobs)
+
+
+@dataclass(frozen=True)
+class _Options:
+    graph: GraphName
+    max_iter: int
+    tol: float
+
+
+def _as_it_is(solution: Solution[LowRankState]) -> Solution[LowRankState]:
+    return solution
+
+
+def _solve_all(
+    stack: KernelStack, settings: Sequence[Setting], options: _Options, then: Then[T], n_jobs: int | None
+) -> list[T]:
+    """Solve in batches on an accelerator, otherwise one by one here or in several processes."""
+    R = stack.factor()
     if isinstance(stack, StoredStack) and not is_on_host(stack.like) and stack.n_samples <= LARGEST_BATCHED:
         return _solve_batches(stack, R, settings, options, then)
     if n_jobs == 1 or len(settings) < 2 or not is_on_host(stack.like):
@@ -140,16 +188,7 @@ def solve_many(
         return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
 
 
-@dataclass(frozen=True)
-class _Options:
-    graph: GraphName
-    max_iter: int
-    tol: float
-
-
-def _solve_one(
-    kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Callable[[Any], Any] | None
-) -> Any:
+def _solve_one(kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Then[T]) -> T:
     solution = low_rank.solve(
         setting.problem(kernels, R),
         lambda: low_rank.starting_point(kernels, setting.mu),
@@ -157,7 +196,7 @@ def _solve_one(
         max_iter=options.max_iter,
         tol=options.tol,
     )
-    return solution if then is None else then(solution)
+    return then(solution)
 
 
 def _solve_batches(
@@ -165,10 +204,10 @@ def _solve_batches(
     R: Matrix,
     settings: Sequence[Setting],
     options: _Options,
-    then: Callable[[Any], Any] | None,
-) -> list[Any]:
+    then: Then[T],
+) -> list[T]:
     """Run batches of one penalty each; fits that end badly are done again singly, to find their last sound iterate."""
-    results: list[Any] = [None] * len(settings)
+    results: dict[int, T] = {}  # by the places of the settings
     size = max(1, BATCH_SIZE // kernels.n_samples**2)
     for penalty in GRAPH_PENALTIES:
         members = [i for i, setting in enumerate(settings) if setting.graph_penalty == penalty]
@@ -180,8 +219,8 @@ def _solve_batches(
                 if solution is None:
                     results[i] = _solve_one(kernels, R, settings[i], options, then)
                 else:
-                    results[i] = solution if then is None else then(solution)
-    return results
+                    results[i] = then(solution)
+    return [results[i] for i in range(len(settings))]
 
 
 def _pose_together(kernels: StoredStack, R: Matrix, settings: Sequence[Setting]) -> LowRankProblem:
@@ -246,7 +285,7 @@ class _Batch:
         change, residual = to_numpy(norms)
         return change, residual
 
-    def _keep(self, stay: np.ndarray[Any, Any]) -> None:
+    def _keep(self, stay: Host) -> None:
         """Drop the problems that are over."""
         if stay.all():
             return

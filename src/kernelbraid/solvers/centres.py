@@ -5,17 +5,18 @@ Everything that assigns samples to centres, in memory or in blocks, in coordinat
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
 
-Labels: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Labels: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+Matrix: TypeAlias = NDArray[np.float64]
 
 # Share of changed centres above which all distances are formed anew: to pick single ones costs time as well.
 MOST = 0.6
@@ -112,7 +113,7 @@ class Clusters:
         """Numbers of members, (runs, k), where every sample is in a cluster."""
         return np.bincount(self._numbers.ravel(), minlength=self.n_runs * self.k).reshape(-1, self.k)
 
-    def only(self, runs: Any) -> "Clusters":
+    def only(self, runs: Host | list[np.int64]) -> "Clusters":
         """Return the clusters of some of the runs."""
         shares = None if self.shares is None else self.shares[runs]
         return Clusters(self.labels[runs], self.k, shares, self._spaces_of(runs))
@@ -137,7 +138,7 @@ class Clusters:
             changed[side._numbers[moved & (side.labels >= 0)]] = True
         return changed
 
-    def weights(self, chosen: Flags | None = None) -> Any:
+    def weights(self, chosen: Flags | None = None) -> sparse.csc_array:
         """Return V, (chosen, n): the chosen centres, all by default, as weighted means of samples, a sparse matrix.
 
         An empty cluster has a row of zeros. In several spaces the samples of each have columns of their own.
@@ -167,12 +168,12 @@ class Clusters:
         ends = np.cumsum(self.spaces).tolist()
         return [slice(end - count, end) for end, count in zip(ends, self.spaces.tolist(), strict=True)]
 
-    def _columns(self, A: Any) -> Any:
+    def _columns(self, A: Host) -> Host:
         """Return an array of the runs, (runs, n), sample after sample, space after space."""
         parts = [A[runs].T.ravel() for runs in self._runs_by_space()]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _spaces_of(self, runs: Any) -> Labels | None:
+    def _spaces_of(self, runs: Host | list[np.int64]) -> Labels | None:
         """Return how many of some of the runs are in each space."""
         if self.spaces is None:
             return None
@@ -204,7 +205,7 @@ class Space(Protocol):
     def squares(self) -> Array:
         """Squared lengths of the samples, (m, n)."""
 
-    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
+    def distances(self, V: sparse.csc_array, by_space: Labels | None = None) -> Array:
         """Return squared distances to the centres sum_j V_cj x_j, (m, c, n) for V (c, n).
 
         Where the samples are NumPy arrays, V may be a sparse matrix. `by_space` has the numbers of centres in each of
@@ -229,7 +230,7 @@ class FeatureSpace:
         xp, squares = namespace(self.X), self.squares[0, :][:, None]
         return xp.concat([self.X, xp.ones_like(squares), squares], axis=1)
 
-    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
+    def distances(self, V: sparse.csc_array, by_space: Labels | None = None) -> Array:
         """Return squared distances, (1, c, n)."""
         return self.to(V @ self.X)[None, ...]
 
@@ -256,7 +257,7 @@ class FeatureSpaces:
     def _stacked(self) -> Array:
         return np.concatenate([space.X for space in self.spaces])
 
-    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
+    def distances(self, V: sparse.csc_array, by_space: Labels | None = None) -> Array:
         """Return squared distances, (1, c, n), of every centre in its own space."""
         assert by_space is not None  # the runs know their spaces
         centres = V @ self._stacked

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, namespace
@@ -13,7 +14,7 @@ from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.solvers.centres import Labels, nearest_centres
 from kernelbraid.solvers.kmeans import Clustering, Rule, best_of, plus_plus, random_samples
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
 #: How a run starts: far samples as centres, random samples as centres, or random labels.
 Start: TypeAlias = Literal["k-means++", "random", "partition"]
 
@@ -29,7 +30,7 @@ class KernelSpace:
         """Self-similarities, (m, n)."""
         return self.kernels.diagonals()
 
-    def distances(self, V: Any, by_space: Labels | None = None) -> Array:
+    def distances(self, V: sparse.csc_array, by_space: Labels | None = None) -> Array:
         """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, c, n)."""
         V = asarray_like(V.toarray(), self.squares) if sparse.issparse(V) else V
         xp = namespace(V)

@@ -7,12 +7,12 @@ weights of the kernels, which are fixed or learned.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.centres import (
     Clusters,
@@ -45,7 +45,7 @@ class Rule:
 
     robust: bool = False  # sum of distances instead of squared ones
     exponent: float | None = None  # gamma of learned kernel weights, sum_k a_k^gamma = 1; None: the sum of all kernels
-    unused: Any = None  # kernels that must not be used, (m,)
+    unused: NDArray[np.bool_] | None = None  # kernels that must not be used, (m,)
     by_distance: bool = False  # choose among runs by the sum of distances, which forgives a few far samples
     max_iter: int = 100
     tol: float = 0.0  # relative decrease of the objective, beside unchanged labels, at which a robust run ends
@@ -239,10 +239,10 @@ def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
     return clusters.with_labels(labels)
 
 
-def _lowest(merits: Any) -> int:
+def _lowest(merits: ArrayLike) -> int:
     """Return the first of the lowest values; runs that differ by rounding found the same clusters."""
-    merits = np.asarray(merits)
-    return int(np.argmax(merits <= merits.min() * (1 + TIED)))
+    values = np.asarray(merits)
+    return int(np.argmax(values <= values.min() * (1 + TIED)))
 
 
 def _costs(D: Array, clusters: Clusters) -> Matrix:
@@ -283,7 +283,7 @@ def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomS
     return starts
 
 
-def refill(labels: Labels, misfit: np.ndarray[Any, Any], k: int) -> Labels:
+def refill(labels: Labels, misfit: Host, k: int) -> Labels:
     """Give every empty cluster the point of largest misfit whose own cluster keeps another point.
 
     Points with a misfit up to 1 sit on their centre and stay: splitting copies of one point would make up a cluster.

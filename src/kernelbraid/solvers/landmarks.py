@@ -8,9 +8,10 @@ NumPy arrays, in the memory of this process or of the workers of a cluster.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
@@ -34,7 +35,7 @@ from kernelbraid.solvers.centres import (
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus
 
-Single: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+Single: TypeAlias = NDArray[np.float32]
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
 NOTHING = 1e-7
 # Edges of a sample beyond which dense products are faster than sparse ones, as a share of the landmarks.
@@ -60,7 +61,7 @@ def row_slices(n: int, p: int) -> Iterator[slice]:
 class Edges:
     """The strongest edges from samples to landmarks; the weights of a sample sum to one."""
 
-    index: np.ndarray[Any, np.dtype[np.int32]]  # landmarks, (n, r)
+    index: NDArray[np.int32]  # landmarks, (n, r)
     weights: Single  # (n, r)
     n_landmarks: int
 

@@ -12,9 +12,10 @@ kernel; SCMK learns its weights. Everywhere T = Z': the problem of each row of T
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two
 from kernelbraid._linalg import gram
@@ -25,7 +26,7 @@ from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
 EXPONENT = 0.5
 
@@ -105,9 +106,9 @@ def update_graph(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Arr
     return qp.solve(B, T) if exactly else qp.improve(B, T)
 
 
-def update_weights(costs: Vector, unused: Any) -> Vector:
+def update_weights(costs: Vector, unused: NDArray[np.bool_] | None) -> Vector:
     """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1."""
-    return power_weights(np.where(unused, np.inf, np.maximum(costs, 0.0)), EXPONENT)
+    return power_weights(np.where(False if unused is None else unused, np.inf, np.maximum(costs, 0.0)), EXPONENT)
 
 
 def solve_twin(
@@ -162,7 +163,7 @@ def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], Twin
     return step, state
 
 
-def _defect(state: Any) -> Status | None:
+def _defect(state: "TwinState | SimplexState") -> Status | None:
     return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
 
 

@@ -13,16 +13,17 @@ bounds how far its objective is from the minimum.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbraid._arrays import asarray_like, device, identity_like, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.ops.projection import project_to_simplex
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Vector: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.int64]
 
 # Largest duality gap of a solved row, relative to the spread of its gradient, and the rounding of the gradient in units
 # of the precision.
@@ -117,7 +118,7 @@ class SimplexQP:
                     rows, before = rows[self._moved(rows, before, T, B)], T
             yield Iterate(T, rows.shape[0])
 
-    def _moved(self, rows: Rows, before: Array, after: Array, B: Array) -> Any:
+    def _moved(self, rows: Rows, before: Array, after: Array, B: Array) -> Array:
         """Tell which rows were lowered by more than rounding."""
         xp = namespace(after)
         T, new, b = _take_rows(rows, before, after, B)
@@ -315,7 +316,7 @@ def _batches(sizes: Rows, budget: float) -> Iterator[Rows]:
             yield rows[first : first + length]
 
 
-def _take_rows(rows: Rows, *arrays: Any) -> list[Any]:
+def _take_rows(rows: Rows, *arrays: Array) -> list[Array]:
     """Return the chosen rows of some arrays of equal height; None stays None."""
     taken = []
     for A in arrays:

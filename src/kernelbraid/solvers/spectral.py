@@ -7,9 +7,10 @@ with S_k the normalised affinity of kernel k, without self-similarities.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._linalg import eigh
@@ -20,7 +21,7 @@ from kernelbraid.ops.spectral import normalised_graph
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.
 EXPONENT = 0.5
 # Changes of weights that are rounding, in units of the precision: single precision settles at some 1e-4.

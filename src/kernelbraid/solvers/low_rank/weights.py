@@ -5,14 +5,15 @@ R g as near as possible to b. Nearly equal kernels make M singular to rounding, 
 digits that forming M would lose.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbraid._arrays import LinAlgError
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
 
 # A constraint counts as violated when its multiplier, relative to the scale of the problem, is below minus this.
 DUAL_TOLERANCE = 1e-14
@@ -97,13 +98,13 @@ def solve_simplex_lsqs(R: Matrix, b: Matrix, start: Matrix) -> Matrix:
     return np.asarray(g / g.sum(axis=1, keepdims=True))
 
 
-def _to_scale(R: Matrix, b: Any) -> tuple[Matrix, Any]:
+def _to_scale(R: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
     """Divide both sides so that the columns of R have length one on average."""
     scale = float(np.linalg.norm(R)) / np.sqrt(R.shape[1]) or 1.0
     return R / scale, b / scale
 
 
-def _minimise_on_support(R: Matrix, b: Vector, support: np.ndarray[Any, np.dtype[np.bool_]]) -> Vector:
+def _minimise_on_support(R: Matrix, b: Vector, support: NDArray[np.bool_]) -> Vector:
     """Minimise ||R g - b|| with sum(g) = 1 and zeros outside the support (the most even point if not unique)."""
     inside = np.flatnonzero(support)
     size = inside.shape[0]
