@@ -1,14 +1,13 @@
-import numpy as np
 import pytest
 
+from kernelbraid._messages import PHRASES, Message
 from kernelbraid.bench import METHODS
-from kernelbraid.cli.wording import in_options, option_name, out_of_range
+from kernelbraid.cli import wording
+from kernelbraid.cli.wording import InOptions, option_name, out_of_range
+from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.learning.memory import choose_storage
-from kernelbraid.solvers.status import DIVERGED, Status
 
-OF_LKG = [
-    status.sentences[family] for status in Status for family in ("learned", "fixed") if family in status.sentences
-]
+KKM = InOptions({"KernelKMeans": "KKM"})
 
 
 @pytest.mark.parametrize(
@@ -19,29 +18,34 @@ def test_a_parameter_has_an_option(parameter, option):
     assert option_name(parameter) == option
 
 
+def test_there_are_words_for_every_phrase():
+    assert set(wording.PHRASES) == set(PHRASES)
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("device='cuda' is not there; leave device=None.", "--device 'cuda' is not there; leave out --device."),
-        ("n_samples=3 is below n_clusters=4; do.", "DATA holds 3 samples, fewer than --clusters 4; do."),
-        ("KernelKMeans made max_iter=9 steps. Raise max_iter.", "KKM made 9 steps. Raise --max-iter."),
-        ("mu=1 and (tol=0.1), mu_growth=2", "--mu 1 and (--tol 0.1), mu_growth=2"),
-        ("X has 3; a MultipleKernelKMeans has none.", "DATA has 3; a MultipleKernelKMeans has none."),
+        (
+            Message("{set.device} is not there; {no_device}.", device="cuda"),
+            "--device cuda is not there; leave out --device.",
+        ),
+        (
+            Message("{samples_are_below} {set.n_clusters}; do.", n_samples=3, n_clusters=4),
+            "DATA holds 3 samples, fewer than --clusters 4; do.",
+        ),
+        (
+            Message("{class.who} made {steps}. Raise {name.max_iter}.", who="KernelKMeans", max_iter=9),
+            "KKM made 9 steps. Raise --max-iter.",
+        ),
+        (Message("{set.mu:g} and ({set.tol:g}){or_growth}", mu=1.0, tol=0.1, mu_growth=2), "--mu 1 and (--tol 0.1)"),
+        (
+            Message("{data} has 3; a {class.who} has none.", who="MultipleKernelKMeans"),
+            "DATA has 3; a MultipleKernelKMeans has none.",
+        ),
     ],
 )
 def test_messages_speak_of_options_and_methods(message, words):
-    assert in_options(message, estimator="KernelKMeans", method="KKM") == words
-
-
-@pytest.mark.parametrize("sentence", [*OF_LKG, DIVERGED])
-def test_no_warning_of_lkg_mentions_a_parameter(sentence):
-    names = ("max_iter", "tol", "mu_growth", "mu", "alpha", "beta", "gamma", "kernel_change", "graph_residual", "size")
-    facts = {**dict.fromkeys(names, 1.0), "n_iter": 7, "graph_from": "J", "max_iter": 9}
-    told = sentence.filled(**facts)
-    words = in_options(f"LKG {told.what}. {told.remedy}", estimator="LKG", method="LKGs")
-    assert words.startswith("LKGs ")
-    assert "=" not in words
-    assert "_" not in words
+    assert message.worded(KKM) == words
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "SC"])
@@ -58,15 +62,26 @@ def test_a_fit_cut_short_says_so_without_parameters(run, blobs_csv, method):
 def test_too_little_memory_offers_options_only():
     with pytest.raises(MemoryError) as caught:
         choose_storage("stored", 1e9, n_samples=10_000, n_kernels=12, n_views=1, itemsize=4)
-    words = in_options(str(caught.value), estimator="LKG", method="LKGr")
+    words = caught.value.args[0].worded(KKM)
     assert "=" not in words
     assert "memory_budget" not in words
 
 
 def test_a_value_out_of_range_is_a_matter_of_an_option():
     for value in (1.5, 1):
-        with pytest.raises(ValueError) as caught:
-            METHODS["RMKKM"].make(2, gamma=value).fit(np.eye(4))
-        sentence = out_of_range(str(caught.value), "RMKKM")
+        sentence = out_of_range(refused_parameter(METHODS["RMKKM"].make(2, gamma=value)), "RMKKM")
         assert sentence == f"--gamma {value} is out of range for RMKKM; give a number in the range [0.01, 0.99]."
-    assert out_of_range("X is wrong.", "RMKKM") is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "wanted"),
+    [
+        ({"n_neighbors": 0}, "--neighbors 0 is out of range for LKGr; give an int in the range [1, inf) or all."),
+        ({"alpha": -1.0}, "--alpha -1.0 is out of range for LKGr; give a number in the range (0.0, inf)."),
+        ({"embedding": "none"}, "--embedding none is out of range for LKGr; give one of "),
+    ],
+)
+def test_what_an_option_may_be_is_said_without_python(parameters, wanted):
+    told = out_of_range(refused_parameter(METHODS["LKGr"].make(2, **parameters)), "LKGr")
+    assert told.startswith(wanted)
+    assert "None" not in told

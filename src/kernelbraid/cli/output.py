@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kernelbraid import _system
+from kernelbraid._messages import PYTHON, Wording, content_of, say
 from kernelbraid.cli.failure import Failure, one_line
 from kernelbraid.estimators import save_model
 
@@ -56,15 +57,19 @@ def bar(share: float) -> str:
 
 
 @contextmanager
-def collect_warnings() -> Iterator[list[str]]:
-    """Collect what the library has to say as single lines, instead of Python's warning dumps."""
+def collect_warnings(wording: Wording = PYTHON) -> Iterator[list[str]]:
+    """Collect what the library has to say as single lines in somebody's words, instead of Python's warning dumps."""
     lines: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)  # for programmers, not for users
         yield lines
-        lines.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
+        lines.extend(dict.fromkeys(one_line(_words(warning.message, wording)) for warning in caught))
+
+
+def _words(warning: Warning | str, wording: Wording) -> str:
+    return say(content_of(warning) if isinstance(warning, Warning) else warning, wording)
 
 
 def print_warnings(lines: Iterable[str]) -> None:

@@ -1,6 +1,11 @@
 """The library's messages in the words of the command line."""
 
-import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from kernelbraid.estimators.base import Range, Refusal
 
 RENAMED = {
     "n_landmarks": "--landmarks",
@@ -10,29 +15,24 @@ RENAMED = {
     "n_jobs": "--jobs",
     "random_state": "--seed",
 }
-# What the library's messages say, and what the command line says instead.
+# Words for the phrases of `kernelbraid._messages`, which has those of Python.
 PHRASES = {
-    r"n_samples=(\d+) is below": r"DATA holds \1 samples, fewer than",
-    r"n_samples=1 is too small": "DATA holds 1 sample, too few",
-    r"n_samples=(\d+) is too small": r"DATA holds \1 samples, too few",
-    r"2 to n_samples / 3;": "2 to a third of the samples;",
-    r"give n_clusters, or": "give --clusters, or",
-    r"is above n_samples=(\d+)": r"is above the \1 samples of DATA",
-    r"LandmarkLKG\(n_clusters=[^)]*, n_landmarks=(\d+)[^)]*\)\.fit\((X|np\.hstack\(X\))\)": r"--landmarks \1",
-    r"start it again, then fit again": "start it again, then run the command again",
-    r"made max_iter=(\d+) steps": r"made \1 steps",
-    r"leave device=None": "leave out --device",
-    r"storage='lazy'": "--storage lazy",
-    r"graph_penalty='(\w+)' if it is '(\w+)'": r"--penalty \1 (without --method) if it is \2",
-    r" or a larger memory_budget": "",
-    r", or mu_growth=[\d.e+-]*\d( if the residuals in history_ are flat)?": "",
-    r"an estimator with several kernels": "a method with several kernels (see kernelbraid methods)",
-    r"\bX\b": "DATA",
+    "data": "DATA",
+    "again": "run the command again",
+    "all_samples": "the {n_samples:#sample} of DATA",
+    "no_device": "leave out --device",
+    "or_budget": "",  # there is no option for it
+    "or_growth": "",
+    "or_growth_if_flat": "",
+    "other_penalty": "--penalty frobenius (without --method) if it is l1",
+    "samples_are_below": "DATA holds {n_samples:#sample}, fewer than",
+    "samples_are_few": "DATA holds {n_samples:#sample}, too few",
+    "several_kernels": "a method with several kernels (see kernelbraid methods)",
+    "steps": "{max_iter:#step}",
+    "third": "a third of the samples",
+    "through_landmarks": "--landmarks {n_landmarks}",
+    "through_landmarks_of_views": "--landmarks {n_landmarks}",
 }
-# Parameters that the messages mention, as a setting, name=value, or bare, as in "Raise max_iter".
-SETTINGS = ("n_clusters", "n_landmarks", "device", "max_iter", "tol", "alpha", "beta", "gamma", "mu")
-BARE = ("max_iter",)
-OUT_OF_RANGE = re.compile(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.")
 
 
 def option_name(parameter: str) -> str:
@@ -40,27 +40,41 @@ def option_name(parameter: str) -> str:
     return RENAMED.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
-def in_options(message: str, *, estimator: str, method: str) -> str:
-    """Return a message of the library with options for parameters, and a method for its estimator."""
-    for phrase, words in PHRASES.items():
-        message = re.sub(phrase, words, message)
-    for parameter in SETTINGS:
-        message = re.sub(rf"\b{parameter}=", f"{option_name(parameter)} ", message)
-    for parameter in BARE:
-        message = re.sub(rf"\b{parameter}\b", option_name(parameter), message)
-    return re.sub(rf"\b{estimator}\b", method, message)
+@dataclass(frozen=True)
+class InOptions:
+    """The wording of the command line: options for parameters, and a method for its estimator.
+
+    Parameters
+    ----------
+    methods : mapping of str to str
+        Names of methods by those of their classes; a class that is not there keeps its name.
+    """
+
+    methods: Mapping[str, str]
+    phrases: ClassVar[Mapping[str, str]] = PHRASES
+
+    def setting(self, parameter: str, value: Any, spec: str) -> str:
+        """Return an option with its value."""
+        return f"{option_name(parameter)} {value:{spec}}"
+
+    def parameter(self, parameter: str) -> str:
+        """Return an option."""
+        return option_name(parameter)
+
+    def estimator(self, name: str) -> str:
+        """Return the name of a method."""
+        return self.methods.get(name, name)
 
 
-def _listed(found: re.Match[str]) -> str:
-    """Return the words of a set in their order."""
-    return "one of " + ", ".join(sorted(word.strip(" '") for word in found[1].split(",")))
+def out_of_range(refusal: "Refusal", method: str) -> str:
+    """Return what to say of an option whose value a method refuses."""
+    wanted = " or ".join(_wanted(constraint) for constraint in refusal.wanted if constraint != "None")
+    return f"{option_name(refusal.parameter)} {refusal.value} is out of range for {method}; give {wanted}."
 
 
-def out_of_range(message: str, method: str) -> str | None:
-    """Return scikit-learn's message about a parameter as one about an option; None if it is another message."""
-    found = OUT_OF_RANGE.fullmatch(message)
-    if found is None:
-        return None
-    parameter, wanted, value = found.groups()
-    wanted = re.sub(r"a str among \{(.+?)\}( or None)?", _listed, wanted.replace("a float", "a number"))
-    return f"{option_name(parameter)} {value} is out of range for {method}; give {wanted}."
+def _wanted(constraint: "Range | frozenset[str] | str") -> str:
+    if isinstance(constraint, str):
+        return constraint
+    if isinstance(constraint, frozenset):
+        return f"one of {', '.join(sorted(constraint))}" if len(constraint) > 1 else next(iter(constraint))
+    return f"{'an int' if constraint.is_whole else 'a number'} in the range {constraint.bounds}"

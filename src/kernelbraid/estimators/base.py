@@ -1,15 +1,25 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, get_args
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+    make_constraint,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
@@ -19,6 +29,7 @@ from kernelbraid.ops.spectral import Spectrum
 __all__ = [
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "Options",
     "StrOptions",
     "fit_context",
@@ -28,8 +39,10 @@ __all__ = [
     "read_cross",
     "read_kernels",
     "read_views",
+    "refused_parameter",
 ]
 
+DATA = Message("{data}")
 FLOATS = [np.float64, np.float32]
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -51,6 +64,54 @@ GRAPH: dict[str, Any] = {
     "n_init": [COUNT],
     "restart_score": [StrOptions({"inertia", "distance"})],
 }
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers that a parameter may be."""
+
+    is_whole: bool
+    bounds: str  # such as [0.0, inf)
+
+    @classmethod
+    def of(cls, interval: Interval) -> "Range":
+        """Read an interval of scikit-learn."""
+        is_whole = interval.type is Integral
+        kind = int if is_whole else float
+        left = "-inf" if interval.left is None else kind(interval.left)
+        right = "inf" if interval.right is None else kind(interval.right)
+        opening = "[" if interval.closed in ("left", "both") else "("
+        closing = "]" if interval.closed in ("right", "both") else ")"
+        return cls(is_whole, f"{opening}{left}, {right}{closing}")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A parameter with a value that its estimator refuses."""
+
+    parameter: str
+    value: Any
+    wanted: tuple[Range | frozenset[str] | str, ...]  # numbers, words, or anything else as scikit-learn names it
+
+
+def refused_parameter(estimator: Any) -> Refusal | None:
+    """Return the first parameter whose value scikit-learn's validation refuses; None if there is none."""
+    allowed = estimator._parameter_constraints
+    for parameter, value in estimator.get_params(deep=False).items():
+        if parameter not in allowed:
+            continue
+        try:
+            validate_parameter_constraints({parameter: allowed[parameter]}, {parameter: value}, "")
+        except InvalidParameterError:
+            constraints = map(make_constraint, allowed[parameter])
+            return Refusal(parameter, value, tuple(_wanted(one) for one in constraints if not one.hidden))
+    return None
+
+
+def _wanted(constraint: Any) -> Range | frozenset[str] | str:
+    if isinstance(constraint, Interval):
+        return Range.of(constraint)
+    return frozenset(constraint.options) if isinstance(constraint, StrOptions) else str(constraint)
 
 
 def mark_input(tags: Any, kernels: Any) -> Any:
@@ -82,26 +143,38 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
     if reset:
         forget_names(estimator)
     if is_foreign(X):
-        X = _check_foreign(X, "X")
+        X = _check_foreign(X, DATA)
         set_features(estimator, X.shape[1], reset)
         return [X]
     if not is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
             raise ValueError(
-                f"X has shape {tuple(X.shape)}: for a stack of kernels set kernels='precomputed', "
-                "for several views pass a list of matrices."
+                Message(
+                    "{data} has shape {shape}: for a stack of kernels set {set.kernels}, for several views pass a list "
+                    "of matrices.",
+                    shape=tuple(X.shape),
+                    kernels="precomputed",
+                )
             )
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
-        return [_check_finite(X, "X")]
+        return [_check_finite(X, DATA)]
     views = [_check_view(view, number) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
-        raise ValueError("the views of X are arrays of different libraries; convert them to one.")
+        raise ValueError(Message("the views of {data} are arrays of different libraries; convert them to one."))
     devices = sorted({str(device(view)) for view in views if is_foreign(view)})
     if len(devices) > 1:
-        raise ValueError(f"the views of X are on different devices ({', '.join(devices)}); move them to one.")
+        places = ", ".join(devices)
+        raise ValueError(
+            Message("the views of {data} are on different devices ({places}); move them to one.", places=places)
+        )
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
-        raise ValueError(f"the views of X have {rows} rows; every view must hold the same samples in the same order.")
+        raise ValueError(
+            Message(
+                "the views of {data} have {rows} rows; every view must hold the same samples in the same order.",
+                rows=rows,
+            )
+        )
     set_features(estimator, sum(view.shape[1] for view in views), reset)
     return views
 
@@ -111,10 +184,14 @@ def set_features(estimator: Any, count: int, reset: bool) -> None:
     if reset:
         estimator.n_features_in_ = count
     elif count != estimator.n_features_in_:
-        name = type(estimator).__name__
         raise ValueError(
-            f"X has {count} features, but {name} is expecting {estimator.n_features_in_} features as input; "
-            "give the features of the fitted samples."
+            Message(
+                "{data} has {count} features, but {class.estimator} is expecting {wanted} features as input; give the "
+                "features of the fitted samples.",
+                count=count,
+                estimator=type(estimator).__name__,
+                wanted=estimator.n_features_in_,
+            )
         )
 
 
@@ -139,18 +216,24 @@ def read_cross(estimator: Any, X: Any, bank: FittedBank | None, weights: np.ndar
 
 def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels."""
-    matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(list_kernels(X))]
+    matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(list_kernels(X))]
     if len(matrices) != weights.shape[0]:
-        raise ValueError(f"X holds {len(matrices)} kernels; the fit had {weights.shape[0]}.")
+        raise ValueError(
+            Message("{data} holds {count} kernels; the fit had {wanted}.", count=len(matrices), wanted=weights.shape[0])
+        )
     shapes = {tuple(K.shape) for K in matrices}
     if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
         raise ValueError(
-            f"X holds kernels of shape {sorted(shapes)}; new samples need (n_samples, {estimator.n_features_in_}): "
-            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, one for each "
-            "fitted sample."
+            Message(
+                "{data} holds kernels of shape {shapes}; new samples need (n_samples, {wanted}): {class.estimator} is "
+                "expecting {wanted} features as input, one for each fitted sample.",
+                shapes=sorted(shapes),
+                wanted=estimator.n_features_in_,
+                estimator=type(estimator).__name__,
+            )
         )
     if not all(is_finite(K) for K in matrices):
-        raise ValueError("X contains NaN or infinity; drop such samples or fill them in.")
+        raise ValueError(Message("{data} contains NaN or infinity; drop such samples or fill them in."))
     total: Array = 0.0
     for weight, K in zip(weights, matrices, strict=True):
         total = total + float(weight) * K
@@ -168,13 +251,20 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
     if isinstance(n_clusters, str):
         if n_samples < SMALLEST_PROBLEM:
             raise ValueError(
-                f"n_samples={n_samples} is too small to choose the number of clusters, which is tried from 2 to "
-                f"n_samples / 3; give n_clusters, or at least {SMALLEST_PROBLEM} samples."
+                Message(
+                    "{samples_are_few} to choose the number of clusters, which is tried from 2 to {third}; give "
+                    "{name.n_clusters}, or at least {least} samples.",
+                    n_samples=n_samples,
+                    least=SMALLEST_PROBLEM,
+                )
             )
     elif n_samples < n_clusters:
         raise ValueError(
-            f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) "
-            "or give more samples."
+            Message(
+                "{samples_are_below} {set.n_clusters}; ask for at most {n_samples} cluster(s) or give more samples.",
+                n_samples=n_samples,
+                n_clusters=n_clusters,
+            )
         )
 
 
@@ -184,11 +274,13 @@ def is_view_list(X: Any) -> bool:
 
 
 def _check_view(view: Any, number: int) -> Array:
-    name = f"view {number} of X"
+    name = Message("view {number} of {data}", number=number)
     if is_foreign(view):
         return _check_foreign(view, name)
     if len(getattr(view, "shape", ())) != 2:
-        raise ValueError(f"{name} is no matrix, but others are; give each view as (n_samples, n_features).")
+        raise ValueError(
+            Message("{name} is no matrix, but others are; give each view as (n_samples, n_features).", name=name)
+        )
     view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
     return _check_finite(view, name)
 
@@ -198,16 +290,26 @@ def _check_foreign(A: Array, name: str) -> Array:
     xp = namespace(A)
     A = detach(A)
     if not xp.isdtype(A.dtype, ("real floating", "integral", "bool")):
-        raise ValueError(f"{name} holds {A.dtype} values; samples must be real numbers.")
+        raise ValueError(
+            Message("{name} holds {dtype} values; samples must be real numbers.", name=name, dtype=str(A.dtype))
+        )
     if A.ndim != 2:
-        remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else "samples are rows"
-        raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy}.")
+        told, facts = "{name} has shape {shape}, and a matrix is needed; ", {"name": name, "shape": tuple(A.shape)}
+        if A.ndim == 3:
+            raise ValueError(
+                Message(f"{told}for a stack of kernels set {{set.kernels}}.", **facts, kernels="precomputed")
+            )
+        raise ValueError(Message(f"{told}samples are rows.", **facts))
     if 0 in A.shape:
-        raise ValueError(f"{name} has shape {tuple(A.shape)}; give at least one sample and one feature.")
+        raise ValueError(
+            Message(
+                "{name} has shape {shape}; give at least one sample and one feature.", name=name, shape=tuple(A.shape)
+            )
+        )
     if A.dtype not in (xp.float32, xp.float64):
         A = xp.astype(A, xp.float64)
     if not is_finite(A):
-        raise ValueError(f"{name} contains NaN or infinity; drop such samples or fill them in.")
+        raise ValueError(Message("{name} contains NaN or infinity; drop such samples or fill them in.", name=name))
     return A
 
 
@@ -224,8 +326,13 @@ def _check_finite(A: Array, name: str) -> Array:
     bad = np.argwhere(~np.isfinite(values))[0]
     row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
     value = values[tuple(bad)]
-    what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"{name} contains {what} (row {row}, column {column}); drop such samples or fill them in, "
-        "for example with sklearn.impute.SimpleImputer."
+        Message(
+            "{name} contains {what} (row {row}, column {column}); drop such samples or fill them in, for example with "
+            "sklearn.impute.SimpleImputer.",
+            name=name,
+            what="NaN" if np.isnan(value) else "infinity",
+            row=int(row),
+            column=int(column),
+        )
     )

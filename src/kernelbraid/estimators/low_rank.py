@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import InductiveMixin
@@ -400,12 +401,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
-    def _instead(self, shapes: list[tuple[int, int]]) -> str | None:
+    def _instead(self, shapes: list[tuple[int, int]]) -> Message | None:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
         if shapes[0][0] <= 500:
             return None
+        asked = {"n_clusters": self.n_clusters, "n_landmarks": 500}
         if len(shapes) == 1:
-            return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"
-        widths = [width for _, width in shapes]
-        call = f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500, view_widths={widths})"
-        return f"{call}.fit(np.hstack(X))"
+            return Message("{through_landmarks}", **asked)
+        return Message("{through_landmarks_of_views}", **asked, view_widths=[width for _, width in shapes])

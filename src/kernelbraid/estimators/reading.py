@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
@@ -42,7 +43,9 @@ def read_samples(estimator: Any, X: Any, *, precomputed: bool) -> Views | GivenK
         check_n_clusters(n_clusters, views[0].shape[0])
         return Views(views, place)
     given = list_kernels(X)
-    matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
+    matrices = [
+        K if sparse.issparse(K) else as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)
+    ]
     check_n_clusters(n_clusters, (matrices[0].shape or (0,))[0])
     return GivenKernels(matrices, partial(read_kernels, estimator), place)
 
@@ -132,13 +135,21 @@ def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Ca
     name = type(estimator).__name__
     if precomputed and len(list_kernels(X)) > 1:
         raise ValueError(
-            f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
-            "or use an estimator with several kernels."
+            Message(
+                "{data} holds {count} kernels, and {class.estimator} takes one; pass a matrix (n_samples, n_samples), "
+                "or use {several_kernels}.",
+                count=len(list_kernels(X)),
+                estimator=name,
+            )
         )
     if not precomputed and is_view_list(X) and len(X) > 1:
         raise ValueError(
-            f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
-            "kernels."
+            Message(
+                "{data} holds {count} views, and {class.estimator} takes one; join their features, or use "
+                "{several_kernels}.",
+                count=len(X),
+                estimator=name,
+            )
         )
     return read_candidates(estimator, X, given, storage="fixed", working=working)
 
@@ -167,7 +178,7 @@ def publish(estimator: Any, like: Array, **attributes: Array) -> None:
         setattr(estimator, name, as_published(estimator, like, value))
 
 
-def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
+def warn_of(complaint: Message | None, stacklevel: int = 4) -> None:
     """Warn of what a fit complains of; the warning points at the call of ``fit``."""
     if complaint is not None:
         warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)

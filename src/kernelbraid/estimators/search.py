@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._messages import Message
 from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
@@ -210,9 +211,10 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         members, reference = score_attempts(found, keep_graphs=self.result == "consensus")
         best = best_of(members)
         self._publish(members, found[best], counts, seed)
-        self.why_ = explain(members, members[best], len(tryouts), time.perf_counter() - started, reference.all_alike)
+        told = explain(members, members[best], len(tryouts), time.perf_counter() - started, reference.all_alike)
+        self.why_ = [str(line) for line in told]
         self._join(members, seed)
-        self._warn(members)
+        self._warn(members, told)
         return self
 
     @property
@@ -328,10 +330,11 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         self.labels_, self.n_components_ = reading.labels, placed.n_components
         self.why_.append(f"The labels are those of a consensus: the average of the graphs of {len(better)} settings.")
 
-    def _warn(self, members: Sequence[Member]) -> None:
+    def _warn(self, members: Sequence[Member], told: Sequence[str]) -> None:
         """Warn if no setting is sound."""
         if all(member.fault for member in members):
-            warn_of(f"LKGSearch: {self.why_[0]} {self.why_[-1]}", stacklevel=5)
+            found = {"estimator": type(self).__name__, "fitted": told[0], "kept": told[-1]}
+            warn_of(Message("{class.estimator}: {fitted} {kept}", **found), stacklevel=5)
 
     def _limits(self, available: int) -> tuple[int, float]:
         """Return how many fits may be made, and how many seconds they may take."""

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernelbraid._arrays import to_numpy
+from kernelbraid._messages import Message, join
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed
 from kernelbraid.kernels import resolve_bank
@@ -272,17 +273,20 @@ def score_members(members: Sequence[Member], kernel: NDArray[np.float64]) -> Non
 def explain(
     members: Sequence[Member], best: Member, available: int, seconds: float, all_alike: bool = False
 ) -> list[str]:
-    """Return the search in sentences."""
+    """Return the search in sentences; the last one is a message if no setting is sound."""
     sound = [member for member in members if not member.fault]
     left = f" ({available - len(members)} more were left when the search ended)" if len(members) < available else ""
     fitted = f"{len(members)} setting{'s were' if len(members) > 1 else ' was'} fitted"
     told = [f"{fitted} in {seconds:.1f} s{left}; {len(sound)} of them {'is' if len(sound) == 1 else 'are'} sound."]
     faults = sorted({member.fault for member in members if member.fault})
     told += [f"Left out: {'; '.join(faults)}."] if faults else []
-    chosen = ", ".join(f"{name}={_show(value)}" for name, value in best.params.items())
+    chosen = join(", ", (Message(f"{{set.{name}:s}}", **{name: _show(value)}) for name, value in best.params.items()))
     if not sound:
         told.append(
-            f"No setting is sound, so the first one was kept ({chosen}); other kernels or scaled data may help."
+            Message(
+                "No setting is sound, so the first one was kept ({chosen}); other kernels or scaled data may help.",
+                chosen=chosen,
+            )
         )
         return told
     told.append(f"Chosen: {chosen}.")

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels.banks import pairs_of, stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
@@ -44,7 +45,13 @@ class FittedBank:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
         if widths != known:
-            raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
+            raise ValueError(
+                Message(
+                    "the views of {data} have {widths} features; those of the fit had {known}.",
+                    widths=widths,
+                    known=known,
+                )
+            )
         total: Array = None
         left = iter(weights)
         for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
@@ -56,7 +63,7 @@ class FittedBank:
                     weighted = _like(values, between.products) * float(next(left))
                     total = weighted if total is None else in_place("add", total, weighted)
         if not is_finite(total):
-            raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
+            raise ValueError(Message("the kernels overflow on {data}; give samples in the scale of the fitted ones."))
         return total
 
 

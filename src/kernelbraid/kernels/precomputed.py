@@ -1,16 +1,16 @@
 """Kernels that the user hands over: checked, made exactly symmetric, stacked."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 
 
-def check_kernel(K: Any, name: str, n_samples: int | None = None) -> Array:
+def check_kernel(K: Array, name: str, n_samples: int | None = None) -> Array:
     """Return a kernel matrix, exactly symmetric, or say what is wrong with it.
 
     Parameters
@@ -30,20 +30,36 @@ def check_kernel(K: Any, name: str, n_samples: int | None = None) -> Array:
     K = as_matrix(K, name)
     xp = namespace(K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"{name} has shape {tuple(K.shape)}; a kernel must be square, (n_samples, n_samples).")
+        raise ValueError(
+            Message(
+                "{name} has shape {shape}; a kernel must be square, (n_samples, n_samples).",
+                name=name,
+                shape=tuple(K.shape),
+            )
+        )
     if n_samples is not None and K.shape[0] != n_samples:
-        raise ValueError(f"{name} has shape {tuple(K.shape)}; {n_samples} samples need ({n_samples}, {n_samples}).")
+        raise ValueError(
+            Message(
+                "{name} has shape {shape}; {n} samples need ({n}, {n}).", name=name, shape=tuple(K.shape), n=n_samples
+            )
+        )
     if K.dtype not in (xp.float32, xp.float64):
         K = xp.astype(K, xp.float64)
     if not is_finite(K):
-        raise ValueError(f"{name} contains NaN or infinity; remove or impute the samples behind it.")
+        raise ValueError(Message("{name} contains NaN or infinity; remove or impute the samples behind it.", name=name))
     largest = float(xp.max(xp.abs(K))) if K.shape[0] else 0.0
     if largest == 0.0:
-        raise ValueError(f"{name} is zero everywhere and carries no information; leave it out.")
+        raise ValueError(Message("{name} is zero everywhere and carries no information; leave it out.", name=name))
     asymmetry = float(xp.max(xp.abs(K / 2 - K.T / 2))) * 2
     # The root of the type's precision separates rounding from a kernel that is meant to be asymmetric.
     if asymmetry > float(xp.finfo(K.dtype).eps) ** 0.5 * largest:
-        raise ValueError(f"{name} is not symmetric (off by {asymmetry:.2g}); use (K + K') / 2 if that is meant.")
+        raise ValueError(
+            Message(
+                "{name} is not symmetric (off by {asymmetry:.2g}); use (K + K') / 2 if that is meant.",
+                name=name,
+                asymmetry=asymmetry,
+            )
+        )
     return K / 2 + K.T / 2
 
 
@@ -61,44 +77,56 @@ def stack_kernels(kernels: Array | Sequence[Array]) -> Array:
         Each kernel exactly symmetric; float32 only if all are.
     """
     matrices = list_kernels(kernels)
-    first = check_kernel(matrices[0], "kernel 0 of X")
+    first = check_kernel(matrices[0], Message("kernel 0 of {data}"))
     xp, n = namespace(first), first.shape[0]
     single = all("float32" in str(getattr(K, "dtype", "")) for K in matrices)
     stack = xp.empty((len(matrices), n, n), dtype=xp.float32 if single else xp.float64, device=device(first))
     for i, K in enumerate(matrices):
-        name = f"kernel {i} of X"
+        name = Message("kernel {i} of {data}", i=i)
         checked = first if i == 0 else check_kernel(K, name, n)
         if namespace(checked) is not xp or device(checked) != device(first):
-            raise ValueError(f"{name} is another kind of array than kernel 0, or elsewhere; convert them to one kind.")
+            raise ValueError(
+                Message(
+                    "{name} is another kind of array than kernel 0, or elsewhere; convert them to one kind.", name=name
+                )
+            )
         stack[i, ...] = xp.astype(checked, stack.dtype, copy=False)
     return stack
 
 
-def as_matrix(K: Any, name: str) -> Array:
+def as_matrix(K: Array, name: str) -> Array:
     """Return what a user calls a kernel as an array of real numbers."""
     K = K.toarray() if sparse.issparse(K) else K
     if not is_foreign(K):
         try:
             K = np.asarray(K, dtype=None if hasattr(K, "dtype") else float)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} is no matrix of numbers; give an array (n_samples, n_samples).") from None
+            raise ValueError(
+                Message("{name} is no matrix of numbers; give an array (n_samples, n_samples).", name=name)
+            ) from None
         if K.dtype.kind not in "fiub":
-            raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
+            raise ValueError(
+                Message("{name} holds {dtype} values; a kernel must be real numbers.", name=name, dtype=str(K.dtype))
+            )
         return K
     if not namespace(K).isdtype(K.dtype, ("real floating", "integral", "bool")):
-        raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
+        raise ValueError(
+            Message("{name} holds {dtype} values; a kernel must be real numbers.", name=name, dtype=str(K.dtype))
+        )
     return detach(K)
 
 
-def list_kernels(kernels: Any) -> list[Any]:
+def list_kernels(kernels: Array) -> list[Array]:
     """Return the single matrices of a stack, a list, or one matrix, unchecked."""
     matrices = _as_list(kernels)
     if not matrices:
-        raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
+        raise ValueError(
+            Message("{data} holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
+        )
     return matrices
 
 
-def _as_list(kernels: Any) -> list[Any]:
+def _as_list(kernels: Array) -> list[Array]:
     """Return the single matrices of a stack, a list, or one matrix."""
     if sparse.issparse(kernels):
         return [kernels]
@@ -110,6 +138,9 @@ def _as_list(kernels: Any) -> list[Any]:
         return [kernels]
     if kernels.ndim != 3:
         raise ValueError(
-            f"X has shape {tuple(kernels.shape)}; precomputed kernels come as (n_kernels, n_samples, n_samples)."
+            Message(
+                "{data} has shape {shape}; precomputed kernels come as (n_kernels, n_samples, n_samples).",
+                shape=tuple(kernels.shape),
+            )
         )
     return [kernels[i, ...] for i in range(kernels.shape[0])]

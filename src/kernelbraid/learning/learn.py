@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.candidates import Candidates
@@ -35,7 +36,7 @@ class LearnedGraph:
     judged_by: GraphName = "Z"  # the graph that decides whether an iterate is sound
     n_iter: int = 1
     history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
-    complaint: str | None = None  # what a user should be told
+    complaint: Message | None = None  # what a user should be told
 
     def coefficients(self, name: GraphName) -> Array:
         """Return the matrix that becomes the graph."""

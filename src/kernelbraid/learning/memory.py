@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kernelbraid._messages import Message, join
 from kernelbraid._system import available_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
@@ -90,18 +91,25 @@ def choose_storage(
     if storage != "stored" and lazy <= limit:
         return False
     needed = stored if storage == "stored" else lazy
-    ways = []
+    ways: list[str] = []
     if storage == "stored" and may_be_lazy and lazy <= limit:
-        ways.append(f"storage='lazy' ({format_bytes(lazy)})")
+        ways.append(Message("{set.storage} ({room})", storage="lazy", room=format_bytes(lazy)))
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
     ways += [instead] if instead is not None else []
-    ways += ["fewer samples", "a larger memory_budget"]
-    kernels = "1 kernel" if n_kernels == 1 else f"{n_kernels} kernels"
+    ways.append("fewer samples")
     raise MemoryError(
-        f"a fit of {n_samples} samples with {kernels} needs about {format_bytes(needed)}, and {format_bytes(limit)} "
-        f"{'may be used' if budget is not None else 'are free'}; use {' or '.join(ways)}."
+        Message(
+            "a fit of {n_samples} samples with {n_kernels:#kernel} needs about {needed}, and {limit} {is_there}; "
+            "use {ways}{or_budget}.",
+            n_samples=n_samples,
+            n_kernels=n_kernels,
+            needed=format_bytes(needed),
+            limit=format_bytes(limit),
+            is_there="may be used" if budget is not None else "are free",
+            ways=join(" or ", ways),
+        )
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
+from kernelbraid._messages import Message
 from kernelbraid.kernels import KernelStack
 from kernelbraid.solvers.iterate import Solution
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress
@@ -64,7 +65,7 @@ def oversize(kernels: KernelStack, K: Any) -> float:
         return frobenius_norm(K) / largest if largest > 0 else 0.0
 
 
-def complaint(solution: Solution[Any], facts: Mapping[str, Any], *, is_kernel_fixed: bool) -> str | None:
+def complaint(solution: Solution[Any], facts: Mapping[str, Any], *, is_kernel_fixed: bool) -> Message | None:
     """Return what happened, what was returned and what to change; None if a fit of LKG ended as asked.
 
     Parameters
@@ -85,7 +86,17 @@ def complaint(solution: Solution[Any], facts: Mapping[str, Any], *, is_kernel_fi
     if sentence is None:
         return None
     told = sentence.filled(n_iter=solution.n_iter, **facts)
-    return f"LKG {told.what}{_returned(solution)}. {told.remedy}"
+    return _complaint("LKG", told, _returned(solution))
+
+
+def _complaint(name: str, told: Sentence, returned: str = "") -> Message:
+    return Message(
+        "{class.estimator} {what}{returned}. {remedy}",
+        estimator=name,
+        what=told.what,
+        returned=returned,
+        remedy=told.remedy,
+    )
 
 
 def _returned(solution: Solution[Any]) -> str:
@@ -118,21 +129,22 @@ class StepHistory:
         """Return the objective after every step."""
         return {"objective": np.array([step.objective for step in self.steps])}
 
-    def complaint(self, name: str, solution: Solution[Any], *, max_iter: int, tol: float | None) -> str | None:
+    def complaint(self, name: str, solution: Solution[Any], *, max_iter: int, tol: float | None) -> Message | None:
         """Return what happened and what to change; None if the alternation ended as asked."""
         if solution.status is Status.MAX_ITER and tol == 0:
             return None
-        aim = "" if tol is None else f" (tol={tol:g})"
-        unsettled = f"still changes by {self.steps[-1].change:.1e}{aim}" if self.steps else ""
+        aim = "" if tol is None else Message(" ({set.tol:g})", tol=tol)
+        unsettled: str = ""
+        if self.steps:
+            unsettled = Message("still changes by {change:.1e}{aim}", change=self.steps[-1].change, aim=aim)
         return alternation_complaint(
             name, solution.status, n_iter=solution.n_iter, max_iter=max_iter, unsettled=unsettled
         )
 
 
-def alternation_complaint(name: str, status: Status, **facts: Any) -> str | None:
+def alternation_complaint(name: str, status: Status, **facts: Any) -> Message | None:
     """Return what an estimator tells about an alternation that did not end as asked."""
     sentence = status.sentences.get("alternation")
     if sentence is None:
         return None
-    told = sentence.filled(**facts)
-    return f"{name} {told.what}. {told.remedy}"
+    return _complaint(name, sentence.filled(**facts))

@@ -5,27 +5,28 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
+from kernelbraid._messages import Message
+
 #: Whose words are needed: the consensus kernel is learned, it stays the average, or a comparison method alternates.
 Family: TypeAlias = Literal["learned", "fixed", "alternation"]
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What happened, and what to change; `{...}` are filled from the settings and the last step of a fit."""
+    """What happened, and what to change; templates of messages about the settings and the last step of a fit."""
 
     what: str
     remedy: str
 
     def filled(self, **facts: Any) -> "Sentence":
-        """Return the sentence with its facts."""
-        return Sentence(self.what.format(**facts), self.remedy.format(**facts))
+        """Return the sentence with its facts, as messages."""
+        return Sentence(Message(self.what, **facts), Message(self.remedy, **facts))
 
 
 _SCALE = "Scale the kernels to values around 1."
 _LEFT = "left the finite numbers at step {n_iter}"
 _ZERO_GRAPH = "ended with a graph {graph_from} that is zero"
 _NO_EDGE = "ended with a graph {graph_from} that joins no two samples"
-_OTHER_PENALTY = "graph_penalty='frobenius' if it is 'l1'"
 
 
 class Status(StrEnum):
@@ -53,45 +54,42 @@ class Status(StrEnum):
 _SENTENCES: dict[Status, dict[Family, Sentence]] = {
     Status.MAX_ITER: {
         "learned": Sentence(
-            "made max_iter={max_iter} steps and the kernel still changed by {kernel_change:.1e} (tol={tol:g})",
-            "Raise max_iter, or mu_growth={mu_growth:g} if the residuals in history_ are flat.",
+            "made {steps} and the kernel still changed by {kernel_change:.1e} ({set.tol:g})",
+            "Raise {name.max_iter}{or_growth_if_flat}.",
         ),
         "fixed": Sentence(
-            "made max_iter={max_iter} steps and the two copies of the graph still differ by {graph_residual:.1e} "
-            "(tol={tol:g})",
-            "Raise max_iter, or mu_growth={mu_growth:g}.",
+            "made {steps} and the two copies of the graph still differ by {graph_residual:.1e} ({set.tol:g})",
+            "Raise {name.max_iter}{or_growth}.",
         ),
-        "alternation": Sentence("made max_iter={max_iter} steps and {unsettled}", "Raise max_iter."),
+        "alternation": Sentence("made {steps} and {unsettled}", "Raise {name.max_iter}."),
     },
     Status.NON_FINITE: {
-        "learned": Sentence(_LEFT, "Raise mu={mu:g} or gamma={gamma:g}."),
+        "learned": Sentence(_LEFT, "Raise {set.mu:g} or {set.gamma:g}."),
         "fixed": Sentence(_LEFT, _SCALE),
         "alternation": Sentence(f"{_LEFT}; the result is the last one before", _SCALE),
     },
     Status.KERNEL_VANISHED: {
         "learned": Sentence(
             "ended with a consensus kernel that is zero",
-            "Lower beta={beta:g} below the larger of gamma={gamma:g} and mu={mu:g}.",
+            "Lower {set.beta:g} below the larger of {set.gamma:g} and {set.mu:g}.",
         ),
         "fixed": Sentence(
             "was given kernels whose average is zero",
-            "Look for samples of zeros in X, or add kernels for which they are alike.",
+            "Look for samples of zeros in {data}, or add kernels for which they are alike.",
         ),
     },
     Status.GRAPH_EMPTY: {
-        "learned": Sentence(_ZERO_GRAPH, "Lower alpha={alpha:g} to well below mu={mu:g}."),
-        "fixed": Sentence(_ZERO_GRAPH, "Lower alpha={alpha:g}."),
+        "learned": Sentence(_ZERO_GRAPH, "Lower {set.alpha:g} to well below {set.mu:g}."),
+        "fixed": Sentence(_ZERO_GRAPH, "Lower {set.alpha:g}."),
     },
     Status.GRAPH_DIAGONAL: {
-        "learned": Sentence(
-            _NO_EDGE, f"Lower mu={{mu:g}}, raise max_iter={{max_iter}}, use wider kernels, or {_OTHER_PENALTY}."
-        ),
-        "fixed": Sentence(_NO_EDGE, f"Use wider kernels, or {_OTHER_PENALTY}."),
+        "learned": Sentence(_NO_EDGE, "Lower {set.mu:g}, raise {set.max_iter}, use wider kernels, or {other_penalty}."),
+        "fixed": Sentence(_NO_EDGE, "Use wider kernels, or {other_penalty}."),
     },
 }
 #: Of a fit that ended well after its kernel had left all bounds.
 DIVERGED = Sentence(
     "diverged on its way: its consensus kernel grew to {size:.0e} times the largest candidate, and the result "
     "means little",
-    "Raise mu={mu:g} or gamma={gamma:g}.",
+    "Raise {set.mu:g} or {set.gamma:g}.",
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
@@ -16,8 +17,9 @@ from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import print_summary, summarise
 from kernelbraid.cli.views import Views, open_views, read_views
-from kernelbraid.cli.wording import in_options, out_of_range
+from kernelbraid.cli.wording import InOptions, out_of_range
 from kernelbraid.datasets import DataError
+from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
 from kernelbraid.learning.settings import Settings
 
 PASSES = 2  # of a fit through landmarks over the samples: to choose them, and to express all
@@ -35,13 +37,12 @@ def run(
     quiet: bool,
 ) -> None:
     """Cluster the samples in the files and report."""
-    with collect_warnings() as lines:
+    with collect_warnings(words_of(recipe)) as warnings:
         if recipe.streams:
             views = open_views(paths, **reading)
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
         model, seconds = fit(views, recipe, dask=dask, hidden=quiet or as_json)
-    warnings = [in_words(recipe, line) for line in lines]
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
     if save is not None:
@@ -71,16 +72,14 @@ def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) 
             model.labels_ = np.asarray(model.labels_)
     except DataError:  # about a file: it has the words of the command line
         raise
-    except ValueError as error:
-        wrong_option = out_of_range(str(error), recipe.name)
-        if wrong_option is not None:
-            raise Failure(wrong_option, BAD_USAGE) from None
-        raise Failure(in_words(recipe, str(error))) from None
-    except MemoryError as error:
-        reason = str(error) or f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
-        raise Failure(in_words(recipe, reason)) from None
-    except DaskError as error:
-        raise Failure(in_words(recipe, str(error))) from None
+    except (ValueError, MemoryError, DaskError) as error:
+        refusal = refused_parameter(model) if isinstance(error, InvalidParameterError) else None
+        if refusal is not None:
+            raise Failure(out_of_range(refusal, recipe.name), BAD_USAGE) from None
+        told = say(content_of(error), words_of(recipe))
+        if isinstance(error, MemoryError) and not told:  # of Python itself
+            told = f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
+        raise Failure(told) from None
     return model, perf_counter() - start
 
 
@@ -112,6 +111,6 @@ def _most_steps(model: Any) -> int:
     return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
 
 
-def in_words(recipe: Recipe, message: str) -> str:
-    """Return a message of the library about a fit in the words of the command line."""
-    return in_options(message, estimator=recipe.method.estimator.__name__, method=recipe.name)
+def words_of(recipe: Recipe) -> InOptions:
+    """Return how the command line speaks of a fit."""
+    return InOptions({recipe.method.estimator.__name__: recipe.name})

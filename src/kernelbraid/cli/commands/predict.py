@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from kernelbraid._messages import content_of, say
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.views import Views, open_views, read_views
-from kernelbraid.cli.wording import in_options
+from kernelbraid.cli.wording import InOptions
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
+
+WORDS = InOptions({})  # a model is called by its class
 
 
 def run(
@@ -30,11 +33,10 @@ def run(
 ) -> None:
     """Label the samples in the files and report."""
     model = read_model(model_path)
-    with collect_warnings() as lines:
+    with collect_warnings(WORDS) as warnings:
         views = read_new(model, paths, reading)
         with watched(model, views, hidden=quiet or as_json) as data:
             labels, seconds = label(model, data, views.n_samples)
-    warnings = [_in_words(model, line) for line in lines]
     if out is not None:
         write_labels(out, labels.tolist(), views.ids)
     summary = {"model": str(model_path), **summarise(model, views, labels), "seconds": round(seconds, 4)}
@@ -104,7 +106,7 @@ def label(model: Any, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     except DataError:
         raise
     except ValueError as error:
-        raise Failure(_in_words(model, str(error))) from None
+        raise Failure(say(content_of(error), WORDS)) from None
     except (AttributeError, TypeError) as error:
         raise Failure(f"the model does not hold what a fitted one needs ({error}); save it again.") from None
     except MemoryError:
@@ -147,9 +149,3 @@ def print_summary(summary: dict[str, Any]) -> None:
         "labels": summary["out"] or "not written; give --out labels.csv",
     }
     print_table([name, text] for name, text in rows.items())
-
-
-def _in_words(model: Any, message: str) -> str:
-    """Return a message of the library in the words of the command line."""
-    name = type(model).__name__
-    return in_options(message, estimator=name, method=name)

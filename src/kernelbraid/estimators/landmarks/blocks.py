@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import _check_feature_names, validate_data
 
 from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
@@ -39,7 +40,7 @@ class BlockSource:
             if first is not None:
                 break
         else:
-            raise ValueError("X holds no blocks; give at least one block of samples.")
+            raise ValueError(Message("{data} holds no blocks; give at least one block of samples."))
         self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
         self.names = list(self.first.columns) if is_frame(self.first) else None
         if not self.width:
@@ -62,8 +63,12 @@ class BlockSource:
             yield join(kept)
         if total != (self.n_samples or total):
             raise ValueError(
-                f"X gave {self.n_samples} samples at first and {total} later; give a source that yields the same "
-                "blocks every time."
+                Message(
+                    "{data} gave {before} samples at first and {total} later; give a source that yields the same "
+                    "blocks every time.",
+                    before=self.n_samples,
+                    total=total,
+                )
             )
         if not total:
             raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
@@ -84,17 +89,29 @@ class BlockSource:
             piece = as_matrix(given)
             if piece is None:
                 raise ValueError(
-                    f"block {number} of X has shape {np.shape(given)}; every block must be a matrix (rows, features)."
+                    Message(
+                        "block {number} of {data} has shape {shape}; every block must be a matrix (rows, features).",
+                        number=number,
+                        shape=np.shape(given),
+                    )
                 )
             if piece.shape[1] != self.width:
                 raise ValueError(
-                    f"block {number} of X has {piece.shape[1]} features, and block 0 has {self.width}; "
-                    "give every block the same features."
+                    Message(
+                        "block {number} of {data} has {found} features, and block 0 has {width}; give every block the "
+                        "same features.",
+                        number=number,
+                        found=piece.shape[1],
+                        width=self.width,
+                    )
                 )
             if self.names is not None and list(getattr(given, "columns", self.names)) != self.names:
                 raise ValueError(
-                    f"block {number} of X has other columns than block 0, or in another order; give every block the "
-                    "same."
+                    Message(
+                        "block {number} of {data} has other columns than block 0, or in another order; give every "
+                        "block the same.",
+                        number=number,
+                    )
                 )
             check_finite(piece, number, first_row)
             first_row += piece.shape[0]
@@ -196,7 +213,9 @@ def as_matrix(piece: Any) -> Array | None:
     if piece.dtype in FLOATS:
         return piece
     if piece.dtype.kind not in "fiub":
-        raise ValueError(f"the blocks of X hold {piece.dtype} values; samples must be real numbers.")
+        raise ValueError(
+            Message("the blocks of {data} hold {dtype} values; samples must be real numbers.", dtype=str(piece.dtype))
+        )
     return piece.astype(np.float64)
 
 
@@ -216,7 +235,11 @@ def check_columns(frame: Any) -> None:
     """Refuse a data frame, of pandas or Dask, with a column that holds no numbers."""
     for name, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "fiub":
-            raise ValueError(f"X has a column {name!r} of {dtype} values; drop or encode it.")
+            raise ValueError(
+                Message(
+                    "{data} has a column {name!r} of {dtype} values; drop or encode it.", name=name, dtype=str(dtype)
+                )
+            )
 
 
 def check_finite(piece: Array, number: int, first_row: int | None) -> None:
@@ -232,9 +255,18 @@ def check_finite(piece: Array, number: int, first_row: int | None) -> None:
     else:
         row, column = divmod(bad, piece.shape[1])
     what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
-    place = f"row {row} of the block" + ("" if first_row is None else f", row {first_row + row} of X")
-    place += f", column {column}, counted from 0"
-    raise ValueError(f"block {number} of X contains {what} ({place}); drop such samples or fill them in.")
+    overall = "" if first_row is None else Message(", row {row} of {data}", row=first_row + row)
+    raise ValueError(
+        Message(
+            "block {number} of {data} contains {what} (row {row} of the block{overall}, column {column}, counted from "
+            "0); drop such samples or fill them in.",
+            number=number,
+            what=what,
+            row=row,
+            overall=overall,
+            column=column,
+        )
+    )
 
 
 def draw_seed(random_state: np.random.RandomState) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_feature_names
 
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, task
 from kernelbraid.estimators.base import set_features
@@ -29,7 +30,12 @@ class Check:
         if matrix is None or matrix.shape[1] != self.width or not (is_any or matrix.shape[0] == self.rows):
             told = f"{'any number of' if is_any else int(self.rows)} rows and {self.width} features"
             raise ValueError(
-                f"block {self.number} of X has shape {np.shape(block)}, and Dask was told {told}; tell it right."
+                Message(
+                    "block {number} of {data} has shape {shape}, and Dask was told {told}; tell it right.",
+                    number=self.number,
+                    shape=np.shape(block),
+                    told=told,
+                )
             )
         check_finite(matrix, self.number, self.first_row)
         return matrix

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._linalg import blas_threads
+from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
@@ -376,7 +377,12 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     ) -> Array:
         """Return the landmarks."""
         if is_precomputed(settings.kernels):
-            raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
+            raise ValueError(
+                Message(
+                    "{set.kernels} has no samples to take landmarks from; use LKG, or give a bank.",
+                    kernels="precomputed",
+                )
+            )
         if not isinstance(self.landmarks, str):
             return check_landmarks(self.landmarks, source.width, self.n_clusters)
         pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
