@@ -1,21 +1,26 @@
 """Clustering with several kernels or several views of the data."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from kernelbraid._version import __version__
-from kernelbraid.estimators import (
-    LKG,
-    AffinityAggregation,
-    KernelKMeans,
-    KernelSpectralClustering,
-    LandmarkLKG,
-    LKGClassifier,
-    LKGSearch,
-    MultipleKernelKMeans,
-    MultipleKernelTwinGraph,
-    SimplexGraph,
-    TwinGraph,
-    load_model,
-    save_model,
-)
+
+if TYPE_CHECKING:
+    from kernelbraid.estimators import (
+        LKG,
+        AffinityAggregation,
+        KernelKMeans,
+        KernelSpectralClustering,
+        LandmarkLKG,
+        LKGClassifier,
+        LKGSearch,
+        MultipleKernelKMeans,
+        MultipleKernelTwinGraph,
+        SimplexGraph,
+        TwinGraph,
+        load_model,
+        save_model,
+    )
 
 __all__ = [
     "LKG",
@@ -33,3 +38,22 @@ __all__ = [
     "load_model",
     "__version__",
 ]
+
+# Packages that are attributes without an import of their own, as in ``kernelbraid.kernels.build_bank``.
+_ROOMS = ("datasets", "estimators", "files", "kernels", "learning", "methods", "metrics", "ops", "plotting", "solvers")
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimators when the first of them is asked for: the command line's help needs none."""
+    if name in _ROOMS:
+        return import_module(f"kernelbraid.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module("kernelbraid.estimators"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return the names of the package, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from kernelbraid import LKG, __version__
-from kernelbraid.bench import METHODS
 from kernelbraid.cli import app as package_app
-from kernelbraid.cli.app import cluster as cluster_command
+from kernelbraid.cli.app import COMMANDS, load_command
+from kernelbraid.cli.arguments import cluster as cluster_command
+from kernelbraid.methods import METHODS
 
 
 def test_version_is_printed(run):
@@ -188,3 +189,48 @@ def test_a_failing_process_prints_one_line_even_in_ascii(tmp_path):
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
+
+
+def modules_after(*args):
+    """Return the exit code of a new process of the program, and the modules that it has loaded."""
+    code = (
+        "import sys\nfrom kernelbraid.cli import main\ntry:\n    main()\nexcept SystemExit as end:\n"
+        "    print(end.code, *sys.modules, file=sys.stderr)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=120)
+    last = result.stderr.splitlines()[-1]  # after what the program itself has said
+    exit_code, *modules = last.split()
+    return int(exit_code), set(modules)
+
+
+@pytest.mark.parametrize(("args", "code"), [(["--help"], 0), (["--version"], 0), ([], 2), (["clutser"], 2)])
+def test_the_list_of_commands_needs_no_scientific_package(args, code):
+    exit_code, modules = modules_after(*args)
+    assert exit_code == code
+    assert modules.isdisjoint(("sklearn", "scipy", "numpy", "kernelbraid.estimators"))
+
+
+@pytest.mark.parametrize("args", [*([name, "--help"] for name in OPTIONS), ["methods"]])
+def test_no_command_of_a_user_loads_the_bench(args):
+    exit_code, modules = modules_after(*args)
+    assert exit_code == 0
+    assert [name for name in modules if name.startswith("kernelbraid.bench")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_shows_the_first_sentence_of_a_command(run, name):
+    command = load_command(name)
+    assert command.help.split("\n\n")[0].replace("\n", " ") == COMMANDS[name].line
+    assert command.name == name
+    assert COMMANDS[name].line in " ".join(plain(run(name, "--help").stdout).split())
+
+
+def test_commands_stand_in_the_help_in_their_order(run):
+    commands = plain(run("--help").stdout).split("Commands", 1)[1]
+    listed = [words[1] for words in map(str.split, commands.splitlines()) if len(words) > 2 and words[1] in COMMANDS]
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("clutser", "cluster"), ("benc", "bench")])
+def test_a_misspelt_command_is_answered_with_the_nearest(refuse, wrong, right):
+    refuse(wrong, code=2, says=[f"No such command '{wrong}'. Did you mean '{right}'?", "kernelbraid --help"])

@@ -1,29 +1,78 @@
-"""The program: its commands, options and help."""
+"""The program: its commands, each loaded when it is called or its help is asked for."""
 
 import sys
-from pathlib import Path
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
-from kernelbraid.cli import options
-from kernelbraid.cli.commands import bench as benchmark
-from kernelbraid.cli.commands import cluster as clustering
-from kernelbraid.cli.commands import datasets as collection
-from kernelbraid.cli.commands import demo as demonstration
-from kernelbraid.cli.commands import methods as listing
-from kernelbraid.cli.commands import predict as prediction
-from kernelbraid.cli.commands import score as scoring
+from kernelbraid._version import __version__
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
-from kernelbraid.cli.output import check_target
-from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, refuse_to_save
-from kernelbraid.cli.values import choice, existing_file, whole_number
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
 
+
+class Source(NamedTuple):
+    """Where a command is, and its line in the list of commands."""
+
+    module: str
+    attribute: str  # a function, or a program of its own with commands below it
+    line: str  # the first sentence of its help
+
+
+#: The commands in the order of the help; names instead of imports, so that the list alone costs no scikit-learn.
+COMMANDS = {
+    "cluster": Source("kernelbraid.cli.arguments", "cluster", "Cluster the samples in one or several files."),
+    "predict": Source("kernelbraid.cli.arguments", "predict", "Label new samples with a model that was saved."),
+    "methods": Source("kernelbraid.cli.arguments", "methods", "List the methods that can be fitted, and what to tune."),
+    "score": Source("kernelbraid.cli.arguments", "score", "Score labels against the truth with eight measures."),
+    "demo": Source(
+        "kernelbraid.cli.arguments",
+        "demo",
+        "Cluster a bundled data set, compare with scikit-learn, and draw pictures.",
+    ),
+    "datasets": Source(
+        "kernelbraid.cli.commands.datasets",
+        "app",
+        "List, fetch, import, verify and show the data sets of the paper.",
+    ),
+    "bench": Source(
+        "kernelbraid.cli.commands.bench", "app", "Run experiments, and make tables and a report of what came out."
+    ),
+}
+
+
+def load_command(name: str) -> Any:
+    """Return a command of `COMMANDS`, ready to be called."""
+    found = getattr(import_module(COMMANDS[name].module), COMMANDS[name].attribute)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
+        alone.command()(found)
+        found = alone
+    command = get_command(found)
+    command.name, command.epilog = name, EXIT_CODES
+    return command
+
+
+class LazyGroup(SentenceGroup):
+    """A group that knows its commands by name and line, and loads the one that is called."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        for name, source in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=source.line))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that is called, loaded, and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else load_command(name), rest
+
+
 app = typer.Typer(
     name="kernelbraid",
-    cls=SentenceGroup,
+    cls=LazyGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -34,8 +83,6 @@ app = typer.Typer(
 def _version(asked: bool) -> None:
     """Print the version and end."""
     if asked:
-        from kernelbraid import __version__
-
         typer.echo(f"kernelbraid {__version__}")
         raise typer.Exit
 
@@ -56,232 +103,6 @@ def start(
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(BAD_USAGE)
-
-
-@app.command(epilog=EXIT_CODES)
-def cluster(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA",
-            parser=existing_file,
-            show_default=False,
-            help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2). "
-            "Several files are several views of the same samples.",
-        ),
-    ],
-    clusters: Annotated[
-        int | None,
-        typer.Option(
-            "--clusters",
-            "-k",
-            parser=whole_number(1),
-            metavar="K",
-            help="Number of clusters; without it LKG chooses it, other methods need it.",
-        ),
-    ] = None,
-    out: options.Out = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the fitted model here, for kernelbraid predict; it holds the samples.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    key: options.Key = None,
-    id_column: options.IdColumn = None,
-    drop: options.Drop = None,
-    landmarks: options.Landmarks = None,
-    dask: options.Dask = None,
-    search: options.Search = False,
-    budget: options.Budget = None,
-    method: options.MethodName = None,
-    preset: options.Preset = None,
-    penalty: options.Penalty = None,
-    kernels: options.Kernels = None,
-    kernel: options.OneKernel = None,
-    alpha: options.Alpha = None,
-    beta: options.Beta = None,
-    gamma: options.Gamma = None,
-    mu: options.Mu = None,
-    graph_from: options.GraphFrom = None,
-    neighbors: options.Neighbours = None,
-    edge_weights: options.Edges = None,
-    embedding: options.Embedding = None,
-    n_init: options.Restarts = None,
-    max_iter: options.MaxIter = None,
-    tol: options.Tolerance = None,
-    storage: options.Storage = None,
-    device: options.Device = None,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-) -> None:
-    """Cluster the samples in one or several files.
-
-    [bold]Examples[/bold]
-
-      kernelbraid cluster iris.csv --drop species --out labels.csv
-
-      kernelbraid cluster iris.csv --drop species --search --budget 60s
-
-      kernelbraid cluster pixels.npy words.mat -k 10 --json
-
-      kernelbraid cluster iris.csv --drop species --save iris.model
-
-      kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
-
-      kernelbraid cluster kernels.npy -k 5 --kernels precomputed
-
-      kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
-    """
-    if out is not None:
-        check_target(out, "'--out'", data)
-    if save is not None:
-        check_target(save, "'--save'", data, others=[out])
-    asked = {
-        "n_clusters": clusters,
-        "n_landmarks": landmarks,
-        "budget": budget,
-        "preset": preset,
-        "graph_penalty": penalty,
-        "kernels": kernels,
-        "kernel": kernel,
-        "alpha": alpha,
-        "beta": beta,
-        "gamma": gamma,
-        "mu": mu,
-        "graph_from": graph_from,
-        "n_neighbors": neighbors,
-        "edge_weights": edge_weights,
-        "embedding": embedding,
-        "n_init": n_init,
-        "max_iter": max_iter,
-        "tol": tol,
-        "storage": storage,
-        "device": device,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
-    if landmarks is not None and not search:
-        recipe = choose_landmarks(method, asked)
-    else:
-        recipe = choose_search(method, asked) if search else choose(method, asked)
-    if dask is not None and not recipe.streams:
-        raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
-    if save is not None:
-        refuse_to_save(recipe)
-    reading = {"key": key, "id_column": id_column, "drop": drop or []}
-    clustering.run(data, recipe, reading=reading, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet)
-
-
-@app.command(epilog=EXIT_CODES)
-def predict(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            parser=existing_file,
-            show_default=False,
-            help="File that kernelbraid cluster --save or kernelbraid.save_model has written.",
-        ),
-    ],
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA",
-            parser=existing_file,
-            show_default=False,
-            help="Files with one row per new sample, in the form of the fit; columns are found by their names, or must "
-            "be in the order of the fit. After a fit on kernels: files with their values between new samples (rows) "
-            "and fitted ones (columns).",
-        ),
-    ],
-    out: options.Out = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    key: options.Key = None,
-    id_column: options.IdColumn = None,
-    drop: options.Drop = None,
-) -> None:
-    """Label new samples with a model that was saved.
-
-    Samples of the fit keep their labels; others get the label of their neighbours.
-
-    [bold]Examples[/bold]
-
-      kernelbraid cluster iris.csv --drop species --save iris.model
-
-      kernelbraid predict iris.model new.csv --out labels.csv
-    """
-    if out is not None:
-        check_target(out, "'--out'", data)
-        if out.exists() and out.samefile(model):
-            raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
-    reading = {"key": key, "id_column": id_column, "drop": drop or []}
-    prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
-
-
-@app.command(epilog=EXIT_CODES)
-def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """List the methods that can be fitted, and what to tune.
-
-    [bold]Example[/bold]
-
-      kernelbraid methods --json
-    """
-    listing.run(as_json=as_json)
-
-
-@app.command(epilog=EXIT_CODES)
-def score(
-    truth: Annotated[
-        Path,
-        typer.Argument(metavar="TRUTH", parser=existing_file, show_default=False, help="File with the true classes."),
-    ],
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS", parser=existing_file, show_default=False, help="File with the labels to score."
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    nmi_average: Annotated[
-        str,
-        typer.Option(
-            parser=choice("max", "arithmetic"),
-            metavar="max|arithmetic",
-            help="Divide the mutual information by the larger entropy or by the mean of both.",
-        ),
-    ] = "max",
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
-) -> None:
-    """Score labels against the truth with eight measures.
-
-    Samples are matched by id where both files have ids, otherwise by their order.
-
-    [bold]Example[/bold]
-
-      kernelbraid score truth.csv labels.csv --json
-    """
-    scoring.run(truth, labels, key=key, nmi_average=nmi_average, as_json=as_json)
-
-
-@app.command(epilog=EXIT_CODES)
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path("demo-output"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Cluster a bundled data set, compare with scikit-learn, and draw pictures."""
-    demonstration.run(out, as_json=as_json)
-
-
-app.add_typer(collection.app, name="datasets", epilog=EXIT_CODES)
-app.add_typer(benchmark.app, name="bench", epilog=EXIT_CODES)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kernelbraid.datasets import DataError
+from kernelbraid.files.errors import DataError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import typer
 
-from kernelbraid.methods import METHODS
-
 LARGEST_SEED = 2**32 - 1
 
 
@@ -39,6 +37,8 @@ def several(*names: str) -> Callable[[str], str]:
 
 def known_method(value: str) -> str:
     """Return the name of a method, or name those that are spelt like it."""
+    from kernelbraid.methods import METHODS  # loads scikit-learn, which the help of a command can do without
+
     if value in METHODS:
         return value
     folded = {name.casefold(): name for name in METHODS}

@@ -125,7 +125,7 @@ def picture(title: str, progress: Progress, seconds: float) -> Any:
     return Group(counts, table)
 
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.callback(invoke_without_command=True)

@@ -17,7 +17,7 @@ from kernelbraid.plotting.samples import sample_sheet
 NOT_HERE, BUNDLED_WITH = "not here", "in scikit-learn"
 HEADER = ["name", "data set", "samples", "features", "classes", "where"]
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 def catalogued(value: str) -> str:

@@ -1,0 +1,239 @@
+"""Commands that are no groups: their arguments, options and help; what they do is loaded when they run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernelbraid.cli import options
+from kernelbraid.cli.values import choice, existing_file, whole_number
+
+
+def cluster(
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            parser=existing_file,
+            show_default=False,
+            help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2). "
+            "Several files are several views of the same samples.",
+        ),
+    ],
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--clusters",
+            "-k",
+            parser=whole_number(1),
+            metavar="K",
+            help="Number of clusters; without it LKG chooses it, other methods need it.",
+        ),
+    ] = None,
+    out: options.Out = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the fitted model here, for kernelbraid predict; it holds the samples.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    key: options.Key = None,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
+    landmarks: options.Landmarks = None,
+    dask: options.Dask = None,
+    search: options.Search = False,
+    budget: options.Budget = None,
+    method: options.MethodName = None,
+    preset: options.Preset = None,
+    penalty: options.Penalty = None,
+    kernels: options.Kernels = None,
+    kernel: options.OneKernel = None,
+    alpha: options.Alpha = None,
+    beta: options.Beta = None,
+    gamma: options.Gamma = None,
+    mu: options.Mu = None,
+    graph_from: options.GraphFrom = None,
+    neighbors: options.Neighbours = None,
+    edge_weights: options.Edges = None,
+    embedding: options.Embedding = None,
+    n_init: options.Restarts = None,
+    max_iter: options.MaxIter = None,
+    tol: options.Tolerance = None,
+    storage: options.Storage = None,
+    device: options.Device = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Cluster the samples in one or several files.
+
+    [bold]Examples[/bold]
+
+      kernelbraid cluster iris.csv --drop species --out labels.csv
+
+      kernelbraid cluster iris.csv --drop species --search --budget 60s
+
+      kernelbraid cluster pixels.npy words.mat -k 10 --json
+
+      kernelbraid cluster iris.csv --drop species --save iris.model
+
+      kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
+
+      kernelbraid cluster kernels.npy -k 5 --kernels precomputed
+
+      kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
+    """
+    from kernelbraid.cli.commands import cluster as clustering
+    from kernelbraid.cli.output import check_target
+    from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, refuse_to_save
+
+    if out is not None:
+        check_target(out, "'--out'", data)
+    if save is not None:
+        check_target(save, "'--save'", data, others=[out])
+    asked = {
+        "n_clusters": clusters,
+        "n_landmarks": landmarks,
+        "budget": budget,
+        "preset": preset,
+        "graph_penalty": penalty,
+        "kernels": kernels,
+        "kernel": kernel,
+        "alpha": alpha,
+        "beta": beta,
+        "gamma": gamma,
+        "mu": mu,
+        "graph_from": graph_from,
+        "n_neighbors": neighbors,
+        "edge_weights": edge_weights,
+        "embedding": embedding,
+        "n_init": n_init,
+        "max_iter": max_iter,
+        "tol": tol,
+        "storage": storage,
+        "device": device,
+        "n_jobs": jobs,
+        "random_state": seed,
+    }
+    if landmarks is not None and not search:
+        recipe = choose_landmarks(method, asked)
+    else:
+        recipe = choose_search(method, asked) if search else choose(method, asked)
+    if dask is not None and not recipe.streams:
+        raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
+    if save is not None:
+        refuse_to_save(recipe)
+    reading = {"key": key, "id_column": id_column, "drop": drop or []}
+    clustering.run(data, recipe, reading=reading, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet)
+
+
+def predict(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            parser=existing_file,
+            show_default=False,
+            help="File that kernelbraid cluster --save or kernelbraid.save_model has written.",
+        ),
+    ],
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            parser=existing_file,
+            show_default=False,
+            help="Files with one row per new sample, in the form of the fit; columns are found by their names, or must "
+            "be in the order of the fit. After a fit on kernels: files with their values between new samples (rows) "
+            "and fitted ones (columns).",
+        ),
+    ],
+    out: options.Out = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    key: options.Key = None,
+    id_column: options.IdColumn = None,
+    drop: options.Drop = None,
+) -> None:
+    """Label new samples with a model that was saved.
+
+    Samples of the fit keep their labels; others get the label of their neighbours.
+
+    [bold]Examples[/bold]
+
+      kernelbraid cluster iris.csv --drop species --save iris.model
+
+      kernelbraid predict iris.model new.csv --out labels.csv
+    """
+    from kernelbraid.cli.commands import predict as prediction
+    from kernelbraid.cli.output import check_target
+
+    if out is not None:
+        check_target(out, "'--out'", data)
+        if out.exists() and out.samefile(model):
+            raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
+    reading = {"key": key, "id_column": id_column, "drop": drop or []}
+    prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
+
+
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the methods that can be fitted, and what to tune.
+
+    [bold]Example[/bold]
+
+      kernelbraid methods --json
+    """
+    from kernelbraid.cli.commands import methods as listing
+
+    listing.run(as_json=as_json)
+
+
+def score(
+    truth: Annotated[
+        Path,
+        typer.Argument(metavar="TRUTH", parser=existing_file, show_default=False, help="File with the true classes."),
+    ],
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS", parser=existing_file, show_default=False, help="File with the labels to score."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    nmi_average: Annotated[
+        str,
+        typer.Option(
+            parser=choice("max", "arithmetic"),
+            metavar="max|arithmetic",
+            help="Divide the mutual information by the larger entropy or by the mean of both.",
+        ),
+    ] = "max",
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
+) -> None:
+    """Score labels against the truth with eight measures.
+
+    Samples are matched by id where both files have ids, otherwise by their order.
+
+    [bold]Example[/bold]
+
+      kernelbraid score truth.csv labels.csv --json
+    """
+    from kernelbraid.cli.commands import score as scoring
+
+    scoring.run(truth, labels, key=key, nmi_average=nmi_average, as_json=as_json)
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path("demo-output"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Cluster a bundled data set, compare with scikit-learn, and draw pictures."""
+    from kernelbraid.cli.commands import demo as demonstration
+
+    demonstration.run(out, as_json=as_json)

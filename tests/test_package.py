@@ -1,0 +1,107 @@
+"""What the package loads, and when; each case is a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+import kernelbraid
+
+UNIX_ONLY = ("resource", "fcntl", "pwd", "grp", "termios")
+# What Windows has not. Other packages are loaded before it goes: they look at the platform, which stays the same.
+OS_NAMES = ("sysconf", "getuid", "geteuid", "fork", "getloadavg", "sched_getaffinity", "mkfifo", "nice")
+SIGNAL_NAMES = ("SIGKILL", "SIGALRM", "SIGHUP", "SIGUSR1", "alarm", "setitimer")
+AS_ON_WINDOWS = f"""
+import importlib, os, pkgutil, signal, sys
+sys.modules.update(dict.fromkeys({UNIX_ONLY!r}))
+import joblib, numpy, rich.live, scipy.stats, sklearn.cluster, typer
+for module, names in ((os, {OS_NAMES!r}), (signal, {SIGNAL_NAMES!r})):
+    for name in names:
+        vars(module).pop(name, None)
+"""
+
+
+def outcome(code):
+    """Return what a new Python prints."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=240, encoding="utf-8")
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+def loaded(statement):
+    """Return the modules that a new Python has after a statement."""
+    return set(outcome(f"import sys\n{statement}\nprint(*sys.modules)"))
+
+
+def rooms(modules):
+    return {".".join(name.split(".")[:2]) for name in modules if name.startswith("kernelbraid.")}
+
+
+def test_the_package_itself_loads_next_to_nothing():
+    modules = loaded("import kernelbraid; kernelbraid.__version__; dir(kernelbraid)")
+    assert rooms(modules) == {"kernelbraid._version"}
+    assert modules.isdisjoint(("numpy", "scipy", "sklearn"))
+
+
+def test_an_estimator_loads_no_bench_command_line_picture_or_data_frame_of_ours():
+    modules = loaded("from kernelbraid import LKG")
+    assert rooms(modules).isdisjoint({"kernelbraid.bench", "kernelbraid.cli", "kernelbraid.plotting"})
+    assert modules.isdisjoint(("matplotlib", "torch", "distributed", "plotly"))
+
+
+def test_all_names_are_there_and_are_the_estimators():
+    from kernelbraid import estimators
+
+    assert set(kernelbraid.__all__) == {*estimators.__all__, "__version__"}
+    for name in estimators.__all__:
+        assert getattr(kernelbraid, name) is getattr(estimators, name)
+    assert set(kernelbraid.__all__) <= set(dir(kernelbraid))
+
+
+def test_a_star_import_brings_every_name():
+    names = outcome("from kernelbraid import *; print(*dir())")
+    assert set(kernelbraid.__all__) <= set(names)
+
+
+@pytest.mark.parametrize("room", kernelbraid._ROOMS)
+def test_packages_are_attributes_without_an_import(room):
+    assert getattr(kernelbraid, room).__name__ == f"kernelbraid.{room}"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'kernelbraid' has no attribute 'KLG'"):
+        kernelbraid.KLG  # noqa: B018 (reading it is the test)
+    with pytest.raises(ImportError, match="KLG"):
+        from kernelbraid import KLG  # noqa: F401
+
+
+def test_python_m_runs_the_command_line():
+    for module in ("kernelbraid", "kernelbraid.cli"):
+        command = [sys.executable, "-m", module, "--version"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (result.returncode, result.stdout) == (0, f"kernelbraid {kernelbraid.__version__}\n")
+
+
+def test_everything_loads_without_what_only_unix_has():
+    code = AS_ON_WINDOWS + (
+        "import kernelbraid\n"
+        "for found in pkgutil.walk_packages(kernelbraid.__path__, 'kernelbraid.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        importlib.import_module(found.name); print(found.name)\n"
+    )
+    names = set(outcome(code))
+    assert {"kernelbraid._system", "kernelbraid.cli.commands.bench", "kernelbraid.bench.trials.runner"} <= names
+
+
+def test_a_fit_works_without_what_only_unix_has():
+    code = AS_ON_WINDOWS + (
+        "from kernelbraid import LKG\n"
+        "from kernelbraid._system import peak_bytes\n"
+        "X = [[0.0, 0.1], [0.1, 0.0], [0.1, 0.1], [5.0, 5.1], [5.1, 5.0], [5.1, 5.1]]\n"
+        "print(*LKG(n_clusters=2, random_state=0).fit(X).labels_, peak_bytes())\n"
+    )
+    *labels, peak = outcome(code)
+    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
+    assert labels[0] != labels[3]
+    assert peak == "0"
