@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kernelbraid._typing import Host
 from kernelbraid.datasets.catalog import Picture
 from kernelbraid.datasets.store import digest
 
@@ -22,12 +23,12 @@ class Bundled:
     standardise: bool  # the features are of different units
     picture: Picture | None = None  # where the features are the pixels of an image
 
-    def read(self) -> tuple[Any, Any, str]:
+    def read(self) -> tuple[NDArray[np.float64], NDArray[np.int64], str]:
         """Return samples, classes, and a checksum of both as scikit-learn ships them, the same on every machine."""
         from sklearn import datasets
         from sklearn.preprocessing import StandardScaler
 
-        loader: Callable[..., Any] = getattr(datasets, f"load_{self.name}")
+        loader: Callable[..., tuple[Host, Host]] = getattr(datasets, f"load_{self.name}")
         X, y = loader(return_X_y=True)
         X, y = X.astype(np.float64), y.astype(np.int64)
         key = digest([X], y)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._typing import Host
 from kernelbraid.datasets.catalog import Entry, View
 from kernelbraid.files import arrays, labels, readers
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.columns import LABEL_NAMES
 from kernelbraid.files.errors import DataError
 
@@ -17,7 +18,7 @@ SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "truth")
 
 
-def read(entry: Entry, path: Path) -> tuple[list[Any], NDArray[np.int64]]:
+def read(entry: Entry, path: Path) -> tuple[list[Matrix], NDArray[np.int64]]:
     """Return the views and the classes 0, 1, ... of a file, found by the shapes in the catalogue.
 
     Raises
@@ -39,7 +40,7 @@ def read(entry: Entry, path: Path) -> tuple[list[Any], NDArray[np.int64]]:
     return [readers.check_matrix(path, X) for X in views], np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def _read_table(entry: Entry, path: Path) -> tuple[list[Any], NDArray[Any]]:
+def _read_table(entry: Entry, path: Path) -> tuple[list[Matrix], Host]:
     """Return the columns of a table: the classes are the one called label or so, otherwise the last."""
     if len(entry.views) > 1:
         raise DataError(f"{path}: a table holds one view; save the {len(entry.views)} views as X0, X1 in an .npz file.")
@@ -50,14 +51,14 @@ def _read_table(entry: Entry, path: Path) -> tuple[list[Any], NDArray[Any]]:
     return [X], readers.read_labels(path).values
 
 
-def _check_shape(entry: Entry, path: Path, found: Mapping[str, Any]) -> None:
+def _check_shape(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> None:
     """Refuse matrices of which none has the shape of the data set."""
     view = entry.views[0]
     if not any(_fits(entry, view, X) for X in found.values()):
         raise _no_matrix(entry, view, path, found)
 
 
-def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Any]) -> DataError:
+def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Matrix]) -> DataError:
     """Return the error for a file without a matrix that it should hold."""
     shapes = ", ".join(f"{name} {' x '.join(map(str, X.shape))}" for name, X in found.items()) or "none"
     return DataError(
@@ -66,12 +67,12 @@ def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Any]) -
     )
 
 
-def _fits(entry: Entry, view: View, X: Any) -> bool:
+def _fits(entry: Entry, view: View, X: Matrix) -> bool:
     """Return whether a matrix has the shape of a view."""
     return tuple(X.shape) == (entry.n_samples, view.n_features)
 
 
-def _matrices(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _matrices(found: Mapping[str, Matrix]) -> Iterator[tuple[str, Matrix]]:
     """Yield the matrices of a file by name, those in MATLAB cells too."""
     for name, value in found.items():
         if value.dtype.kind == "O" and not sparse.issparse(value):
@@ -81,7 +82,7 @@ def _matrices(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _find_trailing(entry: Entry, found: Mapping[str, Any]) -> tuple[list[Any], NDArray[Any]] | None:
+def _find_trailing(entry: Entry, found: Mapping[str, Matrix]) -> tuple[list[Matrix], Host] | None:
     """Return samples and classes of a matrix that has the classes in a column after the features, if there is one."""
     trailing = entry.source.trailing
     width = entry.views[0].n_features
@@ -89,11 +90,11 @@ def _find_trailing(entry: Entry, found: Mapping[str, Any]) -> tuple[list[Any], N
         if trailing and X.shape == (entry.n_samples, width + len(trailing)):
             at = width + trailing.index("label")
             column = X[:, [at]]
-            return [X[:, :width]], np.asarray(column.toarray() if sparse.issparse(column) else column).ravel()
+            return [X[:, :width]], np.asarray(column if isinstance(column, np.ndarray) else column.toarray()).ravel()
     return None
 
 
-def _find_views(entry: Entry, path: Path, found: Mapping[str, Any]) -> list[Any]:
+def _find_views(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> list[Matrix]:
     """Return the matrices of the catalogued shapes; one that has features as rows is turned."""
     matrices = dict(_matrices(found))
     views = []
@@ -109,7 +110,7 @@ def _find_views(entry: Entry, path: Path, found: Mapping[str, Any]) -> list[Any]
     return views
 
 
-def _choose(view: View, path: Path, fitting: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _choose(view: View, path: Path, fitting: Mapping[str, Matrix], names: tuple[str, ...]) -> Matrix:
     """Return the one of several matrices of the same shape that has the right name, or as many entries as known."""
     for name in names:
         if name in fitting:
@@ -120,12 +121,12 @@ def _choose(view: View, path: Path, fitting: Mapping[str, Any], names: tuple[str
     return next(iter(alike.values()))
 
 
-def _count(X: Any) -> int:
+def _count(X: Matrix) -> int:
     """Return the number of entries that are not zero."""
-    return int(X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X))
+    return int(np.count_nonzero(X) if isinstance(X, np.ndarray) else X.count_nonzero())
 
 
-def _find_classes(entry: Entry, path: Path, found: Mapping[str, Any]) -> NDArray[Any]:
+def _find_classes(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> Host:
     """Return the vector with one entry per sample, by name where there are several."""
     vectors = {name: value for name, value in found.items() if arrays.is_label_array(value)}
     fitting = {name: value for name, value in vectors.items() if value.size == entry.n_samples}

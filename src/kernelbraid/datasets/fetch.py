@@ -1,11 +1,11 @@
 """Get a data set into the user's folder: from its public source, when asked to, or from the user's own file."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from kernelbraid.datasets import conversion, preprocessing, store
 from kernelbraid.datasets.catalog import Entry, Source
 from kernelbraid.datasets.loading import check_content, files, find, locate, read_checked
 from kernelbraid.files.errors import DataError
+
+if TYPE_CHECKING:
+    from pooch import Pooch
 
 
 def fetch(name: str, *, force: bool = False, base: str | None = None) -> tuple[Path, bool]:
@@ -127,8 +130,8 @@ def _download(entry: Entry, url: str, folder: Path) -> Path:
         known = f"sha256:{entry.source.sha256}"
         return Path(pooch.retrieve(url, known, fname=Path(entry.source.path).name, path=folder, downloader=fetcher))
     except HTTPError as error:
-        response: Any = error.response
-        answer = f"{response.status_code} {response.reason}"
+        response = error.response
+        answer = "an error" if response is None else f"{response.status_code} {response.reason}"
         raise DataError(f"{entry.name}: {url} answered {answer}; try again later, or {by_hand}.") from None
     except (RequestException, OSError) as error:
         reason = type(error).__name__
@@ -154,10 +157,10 @@ def _import_pooch(entry: Entry) -> ModuleType:
 class _Checked:
     """A downloader of pooch that refuses a file with another checksum, and names both."""
 
-    def __init__(self, download: Any, source: Source) -> None:
+    def __init__(self, download: Callable[[str, str, "Pooch | None"], None], source: Source) -> None:
         self.download, self.source = download, source
 
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+    def __call__(self, url: str, output_file: str, pooch: "Pooch | None") -> None:
         self.download(url, output_file, pooch)
         found = store.checksum(Path(output_file))
         if found != self.source.sha256:

@@ -1,14 +1,14 @@
 """Samples as images, for the data sets whose features are pixels."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from kernelbraid._typing import Host
 from kernelbraid.datasets import loading
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, Picture, unknown_name
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 
 
@@ -30,7 +30,7 @@ class Images:
 
     title: str
     classes: list[int]
-    rows: list[Any]
+    rows: list[Host]
     steps: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ def picture_of(name: str) -> Picture | None:
     return CATALOG[name].views[0].picture
 
 
-def _values(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
+def _values(name: str) -> tuple[Matrix, Host, str, tuple[str, ...]]:
     """Return samples, classes, title and the preprocessing behind them, raw where that can be."""
     if name in BUNDLED:
         X, y, _ = BUNDLED[name].read()
@@ -89,7 +89,7 @@ def _values(name: str) -> tuple[Any, Any, str, tuple[str, ...]]:
     return content.views[0], content.y, entry.title, () if loading.is_raw(entry, path) else entry.preprocessing
 
 
-def _unfold(X: Any, picture: Picture) -> Any:
+def _unfold(X: Matrix, picture: Picture) -> Host:
     """Return samples as images, (n_samples, height, width)."""
-    dense = X.toarray() if sparse.issparse(X) else X  # a file of the user's own may be sparse
+    dense = X if isinstance(X, np.ndarray) else X.toarray()  # a file of the user's own may be sparse
     return np.stack([np.reshape(row, (picture.height, picture.width), order=picture.order) for row in dense])

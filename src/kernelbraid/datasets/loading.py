@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelbraid._typing import Host
 from kernelbraid.datasets import preprocessing, store
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, Entry, unknown_name
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import check_matrix
 
@@ -35,12 +36,12 @@ class Dataset:
 
     name: str
     title: str
-    views: list[Any]
+    views: list[Matrix]
     y: NDArray[np.int64]
     checksum: str
 
     @property
-    def X(self) -> Any:  # noqa: N802 (the name of scikit-learn)
+    def X(self) -> Matrix | None:  # noqa: N802 (the name of scikit-learn)
         """The matrix of samples; None where there are several views."""
         return self.views[0] if len(self.views) == 1 else None
 
@@ -182,7 +183,7 @@ def _refusal(entry: Entry, path: Path, what: str, found: str, known: str | None)
     )
 
 
-def check_content(entry: Entry, path: Path, views: Sequence[Any], y: NDArray[Any]) -> None:
+def check_content(entry: Entry, path: Path, views: Sequence[Matrix], y: Host) -> None:
     """Refuse matrices and classes that are not those of the catalogue."""
     shapes = [tuple(X.shape) for X in views]
     expected = [(entry.n_samples, width) for width in entry.n_features]

@@ -1,22 +1,24 @@
 """The preprocessing of the paper's data: each step turns a matrix of samples into another one."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid.files.arrays import Matrix
 
-def zscore(X: Any) -> Any:
+
+def zscore(X: Matrix) -> NDArray[np.float64]:
     """Return X with every feature at mean 0 and variance 1 (ddof 1); a constant feature becomes 0."""
-    X = X.toarray() if sparse.issparse(X) else X
+    X = X if isinstance(X, np.ndarray) else X.toarray()
     centred = X - X.mean(axis=0)
     deviation = X.std(axis=0, ddof=1)
     constant = np.ptp(X, axis=0) == 0
     return np.where(constant, 0.0, centred) / np.where(constant, 1.0, deviation)
 
 
-def unit_norm(X: Any) -> Any:
+def unit_norm(X: Matrix) -> Matrix:
     """Return X with every sample divided by its l2 norm; a sample of zeros is left as it is."""
     if sparse.issparse(X):
         X = sparse.csr_array(X, copy=True)
@@ -27,7 +29,7 @@ def unit_norm(X: Any) -> Any:
     return X / np.where(length > 0, length, 1.0)
 
 
-def tfidf(X: Any) -> Any:
+def tfidf(X: Matrix) -> sparse.csr_array:
     """Return counts weighted by (1 + ln tf) ln(n / df), as a sparse matrix."""
     X = sparse.csr_array(X, dtype=np.float64, copy=True)
     X.eliminate_zeros()
@@ -38,10 +40,10 @@ def tfidf(X: Any) -> Any:
 
 
 #: The steps by the name that the catalogue gives them.
-STEPS: dict[str, Callable[[Any], Any]] = {"zscore": zscore, "unit_norm": unit_norm, "tfidf": tfidf}
+STEPS: dict[str, Callable[[Matrix], Matrix]] = {"zscore": zscore, "unit_norm": unit_norm, "tfidf": tfidf}
 
 
-def apply(X: Any, steps: Iterable[str]) -> Any:
+def apply(X: Matrix, steps: Iterable[str]) -> Matrix:
     """Return X as float64 after the named steps."""
     X = X.astype(np.float64)
     for step in steps:

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from kernelbraid._system import write_whole
+from kernelbraid._typing import Host
 from kernelbraid.files import arrays
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 
 FOLDER_VARIABLE = "KERNELBRAID_DATA"
@@ -28,8 +28,8 @@ FOLDER_VARIABLE = "KERNELBRAID_DATA"
 class Content:
     """What a file of a data set holds."""
 
-    views: list[Any]
-    y: NDArray[Any]
+    views: list[Matrix]
+    y: Host
     digest: str | None = None  # as stored; None: the file was not written here
 
 
@@ -59,7 +59,7 @@ def checksum(path: Path) -> str:
         raise DataError(f"{path}: the file cannot be read ({error.strerror}); check its permissions.") from None
 
 
-def digest(views: Sequence[Any], y: NDArray[Any]) -> str:
+def digest(views: Sequence[Matrix], y: Host) -> str:
     """Return the SHA-256 of names, shapes and values, the same on every machine."""
     total = hashlib.sha256()
     for name, part in _parts(views, y).items():
@@ -69,20 +69,20 @@ def digest(views: Sequence[Any], y: NDArray[Any]) -> str:
     return total.hexdigest()
 
 
-def _parts(views: Sequence[Any], y: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def _parts(views: Sequence[Matrix], y: Host) -> dict[str, Host]:
     """Return the arrays of a file by name."""
-    parts: dict[str, NDArray[Any]] = {}
+    parts: dict[str, Host] = {}
     for i, X in enumerate(views):
         name = "X" if len(views) == 1 else f"X{i}"
-        if sparse.issparse(X):
+        if isinstance(X, np.ndarray):
+            parts[name] = X
+        else:
             pieces = (X.data, X.indices, X.indptr, np.array(X.shape, dtype=np.int64))
             parts |= {f"{name}_{part}": piece for part, piece in zip(arrays.SPARSE_PARTS, pieces, strict=True)}
-        else:
-            parts[name] = X
     return parts | {"y": y}
 
 
-def write(path: Path, views: Sequence[Any], y: NDArray[Any], *, origin: str) -> None:
+def write(path: Path, views: Sequence[Matrix], y: Host, *, origin: str) -> None:
     """Write a data set; the file appears under its name only when it is complete."""
     views = [arrays.to_csr(X.copy()) for X in views]
     y = y.astype(np.int64)
@@ -114,7 +114,7 @@ def read(path: Path) -> Content:
     return Content(list(_views(path, found)), found["y"], None if stored is None else str(stored))
 
 
-def _views(path: Path, found: Mapping[str, Any]) -> Iterator[Any]:
+def _views(path: Path, found: Mapping[str, Matrix]) -> Iterator[Matrix]:
     """Yield X, or X0, X1 and so on."""
     if "X" in found:
         yield found["X"]

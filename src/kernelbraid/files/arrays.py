@@ -7,21 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from scipy import io, sparse
 
+from kernelbraid._typing import Host
 from kernelbraid.files.errors import DataError
 
+T = TypeVar("T")
+
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+#: What a file holds under a name: an array of NumPy, or a sparse matrix by rows.
+Matrix: TypeAlias = Host | sparse.csr_array
+
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 HDF5_OFFSETS = (0, 512)  # a v7.3 .mat puts 512 bytes of its own in front
 
 
-def read_array(
-    path: Path, key: str | None, preferred: Sequence[str], fits: Callable[[Any], bool]
-) -> np.ndarray | sparse.csr_array:
+def read_array(path: Path, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
     if path.suffix.lower() == ".npy":
         return _load_npy(path)
@@ -42,28 +47,28 @@ def read_array(
     raise DataError(f"{path}: no array has the right shape and type (found {_listing(arrays)}).")
 
 
-def read_arrays(path: Path, key: str | None = None) -> dict[str, Any]:
+def read_arrays(path: Path, key: str | None = None) -> dict[str, Matrix]:
     """Return the arrays of an .npz or .mat file by name; given a key, of an .npz file that one alone."""
     return _load_npz(path, key) if path.suffix.lower() == ".npz" else _load_mat(path)
 
 
-def is_sample_array(array: Any) -> bool:
+def is_sample_array(array: Matrix) -> bool:
     """Return whether an array can be samples by features or a stack of kernels."""
     return array.dtype.kind in "biuf" and array.ndim in (2, 3) and min(array.shape) > 1
 
 
-def is_label_array(array: Any) -> bool:
+def is_label_array(array: Matrix) -> bool:
     """Return whether an array can be one label per sample."""
     return not sparse.issparse(array) and array.ndim in (1, 2) and array.size == max(array.shape, default=0)
 
 
-def _listing(arrays: Mapping[str, Any]) -> str:
+def _listing(arrays: Mapping[str, Matrix]) -> str:
     """Return the names and shapes in a file, for a message."""
     return ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items()) or "none"
 
 
 @contextmanager
-def _open_numpy(path: Path) -> Iterator[Any]:
+def _open_numpy(path: Path) -> Iterator[np.ndarray | NpzFile]:
     """Open a file with NumPy, without ever unpickling anything."""
     with path.open("rb") as file:  # given a path, NumPy leaves a broken archive open
         try:
@@ -107,7 +112,7 @@ def map_npy(path: Path) -> np.ndarray:
     return array
 
 
-def _load_npz(path: Path, key: str | None) -> dict[str, Any]:
+def _load_npz(path: Path, key: str | None) -> dict[str, Matrix]:
     """Return the arrays of a .npz file: all of them, or only the one called `key`."""
     with _open_numpy(path) as archive:
         if isinstance(archive, np.ndarray):
@@ -132,7 +137,7 @@ def _parts(stem: str) -> list[str]:
     return [f"{stem}_{part}" for part in SPARSE_PARTS]
 
 
-def _read_member(path: Path, read: Callable[[Any], Any], source: Any) -> Any:
+def _read_member(path: Path, read: Callable[[T], Matrix], source: T) -> Matrix:
     """Return one array of an archive, a sparse one checked and in rows."""
     try:
         return to_csr(read(source))
@@ -140,7 +145,7 @@ def _read_member(path: Path, read: Callable[[Any], Any], source: Any) -> Any:
         raise _numpy_error(path, error) from None
 
 
-def to_csr(array: Any) -> Any:
+def to_csr(array: Matrix) -> Matrix:
     """Return a sparse matrix by rows with its indices checked, and anything else as it is."""
     if not sparse.issparse(array):
         return array
@@ -151,7 +156,7 @@ def to_csr(array: Any) -> Any:
     return array
 
 
-def _load_mat(path: Path) -> dict[str, Any]:
+def _load_mat(path: Path) -> dict[str, Matrix]:
     """Return the variables of a .mat file."""
     with path.open("rb") as file:
         head = file.read(1024)
@@ -169,7 +174,7 @@ def _load_mat(path: Path) -> dict[str, Any]:
     return {name: _kernels_first(value) for name, value in arrays.items() if hasattr(value, "dtype")}
 
 
-def _kernels_first(array: Any) -> Any:
+def _kernels_first(array: Matrix) -> Matrix:
     """Return a stack of kernels as (m, n, n); MATLAB keeps them as (n, n, m)."""
     if array.ndim == 3 and array.shape[0] == array.shape[1] != array.shape[2]:
         return np.moveaxis(array, 2, 0)

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelbraid._typing import Host
 from kernelbraid.files import parquet, text
 from kernelbraid.files.columns import ID_NAMES, LABEL_NAMES, Columns, is_number
 from kernelbraid.files.errors import DataError
 
 
-def read_text_labels(path: Path, delimiter: str) -> tuple[NDArray[Any], list[str] | None]:
+def read_text_labels(path: Path, delimiter: str) -> tuple[Host, list[str] | None]:
     """Return the labels of a CSV or TSV file and the ids beside them."""
     rows = list(text.read_rows(path, delimiter))
     if not rows:
@@ -58,14 +57,14 @@ def _missing_label(columns: Columns, index: int, row: int) -> DataError:
     )
 
 
-def _parse(path: Path, cells: Sequence[str]) -> NDArray[Any]:
+def _parse(path: Path, cells: Sequence[str]) -> Host:
     """Return the labels as numbers where all of them are."""
     if not all(map(is_number, cells)):
         return np.array(cells, dtype=str)
     return check_labels(path, np.array([float(cell) for cell in cells]))
 
 
-def read_parquet_labels(path: Path) -> tuple[NDArray[Any], list[str] | None]:
+def read_parquet_labels(path: Path) -> tuple[Host, list[str] | None]:
     """Return the labels of a Parquet file and the ids beside them."""
     table = parquet.read_table(path)
     columns = parquet.read_columns(table.schema, path)
@@ -81,7 +80,7 @@ def read_parquet_labels(path: Path) -> tuple[NDArray[Any], list[str] | None]:
     return check_labels(path, np.array(values)), ids
 
 
-def check_labels(path: Path, values: NDArray[Any]) -> NDArray[Any]:
+def check_labels(path: Path, values: Host) -> Host:
     """Return an array as one label per sample, or say what is wrong with it."""
     if values.ndim not in (1, 2) or values.size != max(values.shape):
         raise DataError(f"{path}: the labels have shape {values.shape}; give one label per sample.")
@@ -100,7 +99,7 @@ def check_labels(path: Path, values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _cell_text(path: Path, values: NDArray[Any]) -> NDArray[Any]:
+def _cell_text(path: Path, values: Host) -> Host:
     """Return the text in a MATLAB cell array of strings."""
     cells = [np.asarray(value) for value in values]
     if not all(cell.size == 1 and cell.dtype.kind in "UT" for cell in cells):

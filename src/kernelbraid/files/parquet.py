@@ -4,17 +4,22 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
+from kernelbraid._typing import Host
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
 
 @contextmanager
-def open_file(path: Path) -> Iterator[Any]:
+def open_file(path: Path) -> Iterator["pq.ParquetFile"]:
     """Open a file with pyarrow, or say that it is none of Parquet."""
     try:
         import pyarrow as pa
@@ -28,7 +33,7 @@ def open_file(path: Path) -> Iterator[Any]:
         raise DataError(f"{path}: this is not a readable Parquet file; write it again.") from None
 
 
-def read_table(path: Path) -> Any:
+def read_table(path: Path) -> "pa.Table":
     """Return the file as a pyarrow table."""
     with open_file(path) as file:
         table = file.read()
@@ -41,7 +46,7 @@ def _empty(path: Path) -> DataError:
     return DataError(f"{path}: the file is empty; give at least one row of numbers.")
 
 
-def read_columns(schema: Any, path: Path) -> Columns:
+def read_columns(schema: "pa.Schema", path: Path) -> Columns:
     """Return the columns of a table; an index that pandas stored with it holds the ids."""
     stored = (schema.pandas_metadata or {}).get("index_columns", [])
     index = [schema.names.index(name) for name in stored if name in schema.names]
@@ -53,7 +58,7 @@ class Layout:
     """What a file says about itself: its columns, those of them that are data, and the rows of its groups."""
 
     columns: Columns
-    dtype: Any  # of the data as a matrix
+    dtype: DTypeLike  # of the data as a matrix
     groups: tuple[int, ...]
     ids: list[str] | None
 
@@ -88,26 +93,26 @@ def read_layout(
         return Layout(columns, np.dtype(np.float32 if single else np.float64), groups, ids)
 
 
-def read_group(path: Path, names: list[str], dtype: Any, number: int) -> NDArray[Any]:
+def read_group(path: Path, names: list[str], dtype: DTypeLike, number: int) -> Host:
     """Return the data of a group of rows; what is missing becomes NaN."""
     with open_file(path) as file:
         return _matrix(file.read_row_group(number, columns=names), names, dtype)
 
 
-def read_batches(path: Path, names: list[str], dtype: Any, rows: int) -> Iterator[NDArray[Any]]:
+def read_batches(path: Path, names: list[str], dtype: DTypeLike, rows: int) -> Iterator[Host]:
     """Yield the data in batches of at most so many rows; what is missing becomes NaN."""
     with open_file(path) as file:
         for batch in file.iter_batches(batch_size=rows, columns=names):
             yield _matrix(batch, names, dtype)
 
 
-def _matrix(table: Any, names: list[str], dtype: Any) -> NDArray[Any]:
+def _matrix(table: "pa.Table", names: list[str], dtype: DTypeLike) -> Host:
     return np.column_stack([table.column(name).to_numpy(zero_copy_only=False).astype(dtype) for name in names])
 
 
 def read_matrix(
     path: Path, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
-) -> tuple[NDArray[Any], Columns, list[str] | None]:
+) -> tuple[Host, Columns, list[str] | None]:
     """Return the data columns as a matrix, the columns, and the ids."""
     table = read_table(path)
     columns = read_columns(table.schema, path).choose(id_column, drop, keep)
@@ -118,7 +123,7 @@ def read_matrix(
     return X, columns, ids
 
 
-def read_ids(column: Any, columns: Columns, index: int) -> list[str]:
+def read_ids(column: "pa.ChunkedArray", columns: Columns, index: int) -> list[str]:
     """Return one column as text."""
     values = column.to_pylist()
     if None in values:
@@ -126,7 +131,7 @@ def read_ids(column: Any, columns: Columns, index: int) -> list[str]:
     return [str(value) for value in values]
 
 
-def _numbers(column: Any, columns: Columns, index: int) -> NDArray[Any]:
+def _numbers(column: "pa.ChunkedArray", columns: Columns, index: int) -> Host:
     """Return one column as floating-point numbers."""
     if not _is_numeric(column.type):
         values = column.to_pylist()
@@ -138,7 +143,7 @@ def _numbers(column: Any, columns: Columns, index: int) -> NDArray[Any]:
     return values if values.dtype == np.float32 else values.astype(np.float64)
 
 
-def _is_numeric(kind: Any) -> bool:
+def _is_numeric(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._typing import Host
 from kernelbraid.files import arrays, labels, parquet, text
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -31,7 +31,7 @@ class Samples:
         Name of each column of X, if the file has them.
     """
 
-    X: NDArray[Any] | sparse.csr_array
+    X: Matrix
     ids: list[str] | None = None
     feature_names: list[str] | None = None
 
@@ -48,7 +48,7 @@ class LabelFile:
         Name of each sample, if the file has them.
     """
 
-    values: NDArray[Any]
+    values: Host
     ids: list[str] | None = None
 
 
@@ -212,7 +212,7 @@ def check_path(path: str | Path) -> tuple[Path, str]:
     return path, suffix
 
 
-def check_matrix(path: Path, X: Any) -> NDArray[Any] | sparse.csr_array:
+def check_matrix(path: Path, X: Matrix) -> Matrix:
     """Return an array as finite floating-point samples, or say what is wrong with it."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")

@@ -1,17 +1,16 @@
 """Samples of a file in pieces, for those that need not be in memory at once."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import DTypeLike
 
+from kernelbraid._typing import Host
 from kernelbraid.files import parquet
-from kernelbraid.files.arrays import map_npy
+from kernelbraid.files.arrays import Matrix, map_npy
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import check_path, read_samples
@@ -50,9 +49,9 @@ class Stream:
     path: Path
     sizes: tuple[int, ...]
     n_features: int
-    dtype: Any
-    read: Callable[[int], Any]
-    go_through: Callable[[], Iterator[Any]]
+    dtype: DTypeLike
+    read: Callable[[int], Matrix]
+    go_through: Callable[[], Iterator[Matrix]]
     in_memory: bool = False
     ids: list[str] | None = None
     feature_names: list[str] | None = None
@@ -63,14 +62,14 @@ class Stream:
         """Number of samples."""
         return sum(self.sizes)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Matrix]:
         """Read the samples, or name the first value that is not finite."""
         first = 0
         for piece in self.go_through():
             yield self._checked(piece, first)
             first += piece.shape[0]
 
-    def piece(self, number: int) -> Any:
+    def piece(self, number: int) -> Matrix:
         """Read one piece, or name its first value that is not finite.
 
         Parameters
@@ -85,8 +84,8 @@ class Stream:
         """
         return self._checked(self.read(number), sum(self.sizes[:number]))
 
-    def _checked(self, piece: Any, first_row: int) -> Any:
-        values = piece.data if sparse.issparse(piece) else piece
+    def _checked(self, piece: Matrix, first_row: int) -> Matrix:
+        values = piece if isinstance(piece, np.ndarray) else piece.data
         with np.errstate(over="ignore", invalid="ignore"):
             if self.in_memory or np.isfinite(values.sum()) or np.isfinite(values).all():
                 return piece
@@ -143,20 +142,20 @@ def open_stream(
     if samples.X.ndim != 2:
         raise DataError(f"{path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
     X = samples.X
-    names = {"ids": samples.ids, "feature_names": samples.feature_names}
-    return _in_pieces(path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True, **names)
+    whole = _in_pieces(path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True)
+    return replace(whole, ids=samples.ids, feature_names=samples.feature_names)
 
 
 def _in_pieces(
-    path: Path, shape: tuple[int, int], dtype: Any, read: Callable[[int], Any], in_memory: bool, **names: Any
+    path: Path, shape: tuple[int, int], dtype: DTypeLike, read: Callable[[int], Matrix], in_memory: bool
 ) -> Stream:
     """Return a stream of pieces of the same size."""
     n, d = shape
     sizes = tuple(min(ROWS, n - start) for start in range(0, n, ROWS))
-    return Stream(path, sizes, d, dtype, read, partial(map, read, range(len(sizes))), in_memory, **names)
+    return Stream(path, sizes, d, dtype, read, partial(map, read, range(len(sizes))), in_memory)
 
 
-def _matrix_piece(X: NDArray[Any] | sparse.csr_array, number: int) -> Any:
+def _matrix_piece(X: Matrix, number: int) -> Matrix:
     return X[number * ROWS : (number + 1) * ROWS]
 
 
@@ -170,7 +169,7 @@ def _npy_stream(path: Path) -> Stream:
     return _in_pieces(path, X.shape, dtype, partial(_npy_piece, path.resolve()), in_memory=False)
 
 
-def _npy_piece(path: Path, number: int) -> NDArray[Any]:
+def _npy_piece(path: Path, number: int) -> Host:
     X = map_npy(check_path(path)[0])[number * ROWS : (number + 1) * ROWS]
     return np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
 
@@ -194,5 +193,5 @@ def _parquet_stream(
     )
 
 
-def _parquet_piece(path: Path, names: list[str], dtype: Any, number: int) -> NDArray[Any]:
+def _parquet_piece(path: Path, names: list[str], dtype: DTypeLike, number: int) -> Host:
     return parquet.read_group(check_path(path)[0], names, dtype, number)
