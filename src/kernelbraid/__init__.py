@@ -1,7 +1,7 @@
 """Clustering with several kernels or several views of the data."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelbraid._version import __version__
 
@@ -43,15 +43,16 @@ __all__ = [
 _ROOMS = ("datasets", "estimators", "files", "kernels", "learning", "methods", "metrics", "ops", "plotting", "solvers")
 
 
-def __getattr__(name: str) -> Any:
-    """Load the estimators when the first of them is asked for: the command line's help needs none."""
-    if name in _ROOMS:
-        return import_module(f"kernelbraid.{name}")
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module("kernelbraid.estimators"), name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+
+    def __getattr__(name: str) -> object:
+        """Load the estimators when the first of them is asked for: the command line's help needs none."""
+        if name in _ROOMS:
+            return import_module(f"kernelbraid.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module("kernelbraid.estimators"), name)
+        return found
 
 
 def __dir__() -> list[str]:

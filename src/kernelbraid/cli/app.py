@@ -2,10 +2,10 @@
 
 import sys
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from kernelbraid._version import __version__
@@ -44,14 +44,14 @@ COMMANDS = {
 }
 
 
-def load_command(name: str) -> Any:
+def load_command(name: str) -> TyperCommand | TyperGroup:
     """Return a command of `COMMANDS`, ready to be called."""
     found = getattr(import_module(COMMANDS[name].module), COMMANDS[name].attribute)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
         alone.command()(found)
         found = alone
-    command = get_command(found)
+    command = cast(TyperCommand | TyperGroup, get_command(found))
     command.name, command.epilog = name, EXIT_CODES
     return command
 

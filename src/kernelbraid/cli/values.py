@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -47,11 +46,11 @@ def known_method(value: str) -> str:
     raise typer.BadParameter(f"{value!r} is unknown; {choose} (see kernelbraid methods).")
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[Any], int]:
+def whole_number(least: int, most: int | None = None) -> Callable[[str | int], int]:
     """Return a parser for a whole number in a range."""
     wanted = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
 
-    def parse(value: Any) -> int:
+    def parse(value: str | int) -> int:
         try:
             number = int(value)
         except ValueError:
@@ -63,11 +62,11 @@ def whole_number(least: int, most: int | None = None) -> Callable[[Any], int]:
     return parse
 
 
-def whole_number_or(word: str) -> Callable[[Any], int | str]:
+def whole_number_or(word: str) -> Callable[[str | int], int | str]:
     """Return a parser for a whole number from 1 or a word."""
     number = whole_number(1)
 
-    def parse(value: Any) -> int | str:
+    def parse(value: str | int) -> int | str:
         if value == word:
             return word
         try:
@@ -79,7 +78,7 @@ def whole_number_or(word: str) -> Callable[[Any], int | str]:
     return parse
 
 
-def search_budget(value: Any) -> int | float:
+def search_budget(value: str | float) -> int | float:
     """Return a number of fits, or a number of seconds as a float."""
     text = str(value)
     try:
@@ -93,12 +92,12 @@ def search_budget(value: Any) -> int | float:
     return budget
 
 
-def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[Any], float]:
+def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[str | float], float]:
     """Return a parser for a positive number, or for one that may also be zero or infinite."""
     wanted = "0 or a positive number" if zero else "a positive number"
     wanted += ", or inf" if infinite else ""
 
-    def parse(value: Any) -> float:
+    def parse(value: str | float) -> float:
         try:
             number = float(value)
         except ValueError:
@@ -110,7 +109,7 @@ def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[Any]
     return parse
 
 
-def existing_file(value: Any) -> Path:
+def existing_file(value: str | Path) -> Path:
     """Return the path of a file that is there."""
     path = Path(value)
     if not path.exists():
