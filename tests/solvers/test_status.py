@@ -52,7 +52,8 @@ def test_a_sentence_is_filled_from_the_facts_of_a_fit(status, family, sentence):
 
 @pytest.mark.parametrize(("status", "family", "sentence"), SENTENCES)
 def test_a_fixed_kernel_is_not_spoken_of_as_learned(status, family, sentence):
-    asked = {name for part in (sentence.what, sentence.remedy) for _, name, _, _ in string.Formatter().parse(part)}
+    fields = [field for part in (sentence.what, sentence.remedy) for _, field, _, _ in string.Formatter().parse(part)]
+    asked = {field.rpartition(".")[2] for field in fields if field}
     if family == "fixed":
         assert not asked & {"mu", "beta", "gamma", "kernel_change"}
 
@@ -62,8 +63,9 @@ def test_a_fit_that_diverged_says_how_far():
 
 
 def test_filling_makes_a_new_sentence():
-    sentence = Sentence("made {n} steps", "Raise n={n:g}.")
+    sentence = Sentence("made {n} steps", "Raise {set.n:g}.")
     assert sentence.filled(n=3) == Sentence("made 3 steps", "Raise n=3.")
+    assert sentence.filled(n=3).remedy.facts == {"n": 3}
     assert sentence.what == "made {n} steps"
 
 

@@ -294,12 +294,15 @@ def _check_foreign(A: Array, name: str) -> Array:
             Message("{name} holds {dtype} values; samples must be real numbers.", name=name, dtype=str(A.dtype))
         )
     if A.ndim != 2:
-        told, facts = "{name} has shape {shape}, and a matrix is needed; ", {"name": name, "shape": tuple(A.shape)}
-        if A.ndim == 3:
-            raise ValueError(
-                Message(f"{told}for a stack of kernels set {{set.kernels}}.", **facts, kernels="precomputed")
+        remedy = Message("for a stack of kernels set {set.kernels}", kernels="precomputed") if A.ndim == 3 else None
+        raise ValueError(
+            Message(
+                "{name} has shape {shape}, and a matrix is needed; {advice}.",
+                name=name,
+                shape=tuple(A.shape),
+                advice=remedy or "samples are rows",
             )
-        raise ValueError(Message(f"{told}samples are rows.", **facts))
+        )
     if 0 in A.shape:
         raise ValueError(
             Message(
@@ -328,10 +331,10 @@ def _check_finite(A: Array, name: str) -> Array:
     value = values[tuple(bad)]
     raise ValueError(
         Message(
-            "{name} contains {what} (row {row}, column {column}); drop such samples or fill them in, for example with "
+            "{name} contains {bad} (row {row}, column {column}); drop such samples or fill them in, for example with "
             "sklearn.impute.SimpleImputer.",
             name=name,
-            what="NaN" if np.isnan(value) else "infinity",
+            bad="NaN" if np.isnan(value) else "infinity",
             row=int(row),
             column=int(column),
         )

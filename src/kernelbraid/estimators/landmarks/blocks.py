@@ -187,8 +187,11 @@ def _is_iterable_of_blocks(X: Any) -> bool:
         return False
     if iter(X) is X:
         raise ValueError(
-            f"X is a {type(X).__name__}, which can be gone through once, and the fit goes through the samples several "
-            "times; give a list of blocks, or an object whose __iter__ starts anew."
+            Message(
+                "{data} is a {kind}, which can be gone through once, and the fit goes through the samples several "
+                "times; give a list of blocks, or an object whose __iter__ starts anew.",
+                kind=type(X).__name__,
+            )
         )
     return True
 
@@ -201,7 +204,9 @@ def slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
 def as_matrix(piece: Any) -> Array | None:
     """Return a piece as a floating-point matrix; None if it is none."""
     if is_dask(piece):
-        raise ValueError("the blocks of X are Dask collections; join them, for instance with dask.array.concatenate.")
+        raise ValueError(
+            Message("the blocks of {data} are Dask collections; join them, for instance with dask.array.concatenate.")
+        )
     if sparse.issparse(piece):
         piece = sparse.csr_array(piece)
     elif is_frame(piece):
@@ -237,7 +242,9 @@ def check_columns(frame: Any) -> None:
         if getattr(dtype, "kind", "O") not in "fiub":
             raise ValueError(
                 Message(
-                    "{data} has a column {name!r} of {dtype} values; drop or encode it.", name=name, dtype=str(dtype)
+                    "{data} has a column {header!r} of {dtype} values; drop or encode it.",
+                    header=name,
+                    dtype=str(dtype),
                 )
             )
 
@@ -258,10 +265,10 @@ def check_finite(piece: Array, number: int, first_row: int | None) -> None:
     overall = "" if first_row is None else Message(", row {row} of {data}", row=first_row + row)
     raise ValueError(
         Message(
-            "block {number} of {data} contains {what} (row {row} of the block{overall}, column {column}, counted from "
+            "block {number} of {data} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
             "0); drop such samples or fill them in.",
             number=number,
-            what=what,
+            bad=what,
             row=row,
             overall=overall,
             column=column,

@@ -54,9 +54,16 @@ class DaskBlocks:
 
     def __init__(self, X: Any, *, measure: bool) -> None:
         if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
-            raise ValueError(f"X is a Dask {type(X).__name__}; give a Dask array of two dimensions or a data frame.")
+            raise ValueError(
+                Message(
+                    "{data} is a Dask {kind}; give a Dask array of two dimensions or a data frame.",
+                    kind=type(X).__name__,
+                )
+            )
         if not isinstance(X.shape[1], int):
-            raise ValueError("X is a Dask array whose number of features is not known; give it by compute_chunk_sizes.")
+            raise ValueError(
+                Message("{data} is a Dask array whose number of features is not known; give it by compute_chunk_sizes.")
+            )
         self.width = X.shape[1]
         if not self.width:
             raise ValueError(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
