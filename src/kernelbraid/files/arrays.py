@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
-from scipy import io, sparse
+from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.files.errors import DataError
@@ -158,6 +158,8 @@ def to_csr(array: Matrix) -> Matrix:
 
 def _load_mat(path: Path) -> dict[str, Matrix]:
     """Return the variables of a .mat file."""
+    from scipy.io import loadmat  # brings readers of sound and other files, which no fit needs
+
     with path.open("rb") as file:
         head = file.read(1024)
     if head.startswith(b"MATLAB 7.3") or any(head.startswith(HDF5_SIGNATURE, at) for at in HDF5_OFFSETS):
@@ -165,7 +167,7 @@ def _load_mat(path: Path) -> dict[str, Matrix]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about variables that are not read here
-            content = io.loadmat(path)
+            content = loadmat(path)
         arrays = {name: to_csr(value) for name, value in content.items() if not name.startswith("__")}
     except MemoryError:
         raise DataError(f"{path}: the arrays do not fit into memory; save only the one needed.") from None
