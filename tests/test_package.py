@@ -50,6 +50,14 @@ def test_an_estimator_loads_no_bench_command_line_picture_or_data_frame_of_ours(
     assert modules.isdisjoint(("matplotlib", "torch", "distributed", "plotly"))
 
 
+def test_an_estimator_loads_little_that_scikit_learn_does_not():
+    """A clock would measure the machine: what is loaded beside our own modules is what takes time."""
+    more = loaded("from kernelbraid import LKG") - loaded("import sklearn.cluster")
+    packages = {name.split(".")[0] for name in more} - set(sys.stdlib_module_names)
+    assert packages == {"kernelbraid", "array_api_compat"}
+    assert not [name for name in more if name.startswith("scipy.")]
+
+
 def test_all_names_are_there_and_are_the_estimators():
     from kernelbraid import estimators
 
