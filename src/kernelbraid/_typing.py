@@ -1,5 +1,6 @@
 """Shared type aliases."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -12,3 +13,5 @@ Namespace: TypeAlias = Any
 DType: TypeAlias = Any
 # A NumPy array whose entries may be numbers of any type, or text.
 Host: TypeAlias = NDArray[Any]
+# Parameters of an estimator by name; what each of them may be stands in the class of the estimator.
+Parameters: TypeAlias = Mapping[str, Any]

@@ -4,11 +4,14 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 
+from kernelbraid._typing import Parameters
 from kernelbraid.estimators import (
     LKG,
     AffinityAggregation,
@@ -22,6 +25,8 @@ from kernelbraid.estimators import (
 )
 from kernelbraid.kernels import AUTO
 
+T = TypeVar("T")
+
 #: ``"each"``: one kernel at a time, reported by the best and the mean; ``"all"``: all kernels of a bank at once;
 #: ``"features"``: no kernel.
 Policy: TypeAlias = Literal["each", "all", "features"]
@@ -34,13 +39,13 @@ class Method:
     title: str  # what it is, in words
     estimator: type[BaseEstimator]
     policy: Policy
-    settings: Mapping[str, Any] = field(default_factory=dict)  # as behind the published figures
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # tuned with labels
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # what no tuning changes
-    reduce: Callable[..., Any] | None = None  # from all kernels of a bank to the one that it is given
+    settings: Parameters = field(default_factory=dict)  # as behind the published figures
+    grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # tuned with labels
+    fixed: Parameters = field(default_factory=dict)  # what no tuning changes
+    reduce: Callable[..., NDArray[np.float64]] | None = None  # from all kernels of a bank to the one that it is given
     bank: str = "rmkkm"  # where an experiment names none
 
-    def make(self, n_clusters: int, **parameters: Any) -> Any:
+    def make(self, n_clusters: int, **parameters: Any) -> BaseEstimator:
         """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
 
         An estimator that chooses the number of clusters itself, or draws nothing, is not told what it cannot use.
@@ -50,12 +55,12 @@ class Method:
         unused = [name for name in ("n_clusters", "random_state") if name not in known]
         return self.estimator(**{name: value for name, value in given.items() if name not in unused})
 
-    def tunings(self) -> Iterator[dict[str, Any]]:
+    def tunings(self) -> Iterator[dict[str, float]]:
         """Yield every combination of the grid, one empty one if there is nothing to tune."""
         return combinations(self.grid)
 
 
-def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+def combinations(grid: Mapping[str, Sequence[T]]) -> Iterator[dict[str, T]]:
     """Yield every point of a grid, one empty one if the grid is."""
     return (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
 

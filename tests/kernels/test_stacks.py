@@ -13,7 +13,7 @@ X = np.random.default_rng(0).standard_normal((14, 5))
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(_arrays, "BLOCK_SIZE", 14 * 4)  # four rows a block: the last one is short
+    monkeypatch.setattr(_arrays, "BLOCK_SIZE", 14 * 4)  # four rows per block: the last one is short
 
 
 def laplacian(A, B):

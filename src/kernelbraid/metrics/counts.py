@@ -1,9 +1,9 @@
 """What the measures count: samples by class and cluster, and pairs of samples joined by either."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from kernelbraid._typing import Host
 
 Labels = NDArray[np.int64]
 
@@ -96,7 +96,7 @@ def _encode(labels: ArrayLike, name: str) -> Labels:
         raise ValueError(f"{name} mixes labels of type {kinds}; use one type throughout.") from None
 
 
-def number_labels(values: NDArray[Any]) -> Labels:
+def number_labels(values: Host) -> Labels:
     """Return labels, at least one, as numbers from 0 without gaps, in their order."""
     if values.dtype.kind in "iu" and values.min() >= 0 and values.max() < PLACES * values.size:
         numbers = values.astype(np.int64, copy=False)
@@ -105,7 +105,7 @@ def number_labels(values: NDArray[Any]) -> Labels:
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
-def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(values: Host) -> NDArray[np.bool_]:
     """Return which labels are NaN, NaT or None."""
     if values.dtype.kind in "fcmM":
         return np.asarray(np.isnan(values))

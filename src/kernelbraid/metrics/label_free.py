@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +80,7 @@ def _silhouette(distances: NDArray[np.float64], labels: Labels) -> float:
     return float(widths.mean())
 
 
-def modularity(graph: Any, labels: ArrayLike) -> float:
+def modularity(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
     """Return how much more of the edges' weight lies within clusters than degrees alone would make.
 
     Parameters
@@ -222,6 +221,6 @@ def _numbered(labels: ArrayLike, shape: tuple[int, ...] | None = None) -> Labels
     return number_labels(found)
 
 
-def _indicators(labels: Labels) -> Any:
+def _indicators(labels: Labels) -> sparse.csr_array:
     n = len(labels)
     return sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from kernelbraid._typing import Parameters
     from kernelbraid.estimators import LKG, LKGSearch
+    from kernelbraid.estimators.tryouts import Member
+    from kernelbraid.kernels import Custom, Kernel
 
 TICKS = (1, 2, 3, 5, 7)  # leading digits of the numbers of clusters that are written at the axis
 NEAR = 0.05  # of the axis: what is nearer to the choice would be written over it
@@ -69,7 +72,7 @@ def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
-    """Draw the score of every setting of a search, a row a kernel bank, and mark the one chosen.
+    """Draw the score of every setting of a search, one row per kernel bank, and mark the one chosen.
 
     Parameters
     ----------
@@ -134,14 +137,14 @@ def _count_axis(ax: Axes, tried: np.ndarray, chosen: int) -> None:
     ax.set_xlim(low / 1.1, high * 1.1)
 
 
-def _row_name(params: Mapping[str, Any]) -> str:
+def _row_name(params: Parameters) -> str:
     """Return what tells a row of settings from the others: the kernels, and whatever else but alpha is set."""
     words = [_kernel_names(params["kernels"])] if "kernels" in params else []
     words += [f"{name}={value}" for name, value in params.items() if name not in ("alpha", "kernels")]
     return ", ".join(words) or "shared setting"
 
 
-def _kernel_names(kernels: Any) -> str:
+def _kernel_names(kernels: str | Sequence[Kernel | Custom]) -> str:
     """Return a bank by its name, a kernel by its own, and more of them by their number."""
     if isinstance(kernels, str):
         return kernels
@@ -149,13 +152,13 @@ def _kernel_names(kernels: Any) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} kernels together"
 
 
-def _alpha(params: Mapping[str, Any]) -> float:
+def _alpha(params: Parameters) -> float:
     """Return the weight of the penalty, NaN if the setting leaves it to the preset."""
     alpha = params.get("alpha")
     return math.nan if alpha is None else float(alpha)
 
 
-def _scores(members: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+def _scores(members: Sequence[Member]) -> tuple[np.ndarray, np.ndarray]:
     """Return where each setting stands on the axis, and which ones have no score and stand left of all others."""
     values = np.array([member.scores.get("score", math.nan) for member in members], dtype=float)
     left_out = np.array([bool(member.fault) for member in members]) | ~np.isfinite(values)

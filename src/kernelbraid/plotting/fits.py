@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from scipy import sparse
 
     from kernelbraid.estimators import LKG, LandmarkLKG
 
@@ -189,12 +190,14 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
     return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
 
 
-def _vertex_labels(model: Any) -> Any:
+def _vertex_labels(model: LKG | LandmarkLKG) -> np.ndarray:
     """Return the clusters of what graph and kernel are about: the landmarks, or all samples."""
-    return getattr(model, "landmark_labels_", model.labels_)
+    return np.asarray(getattr(model, "landmark_labels_", model.labels_))
 
 
-def _heat_map(matrix: Any, labels: Any, title: str, ax: Axes | None, *, power: float) -> Axes:
+def _heat_map(
+    matrix: np.ndarray | sparse.csr_array, labels: np.ndarray, title: str, ax: Axes | None, *, power: float
+) -> Axes:
     """Draw a square matrix in the order of the clusters, with a line between clusters."""
     ax = make_axes(ax, figsize=(5.4, 4.6))
     from matplotlib.colors import PowerNorm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ WIDTH, NARROWEST = 0.6, 3.0  # of an image, and of a figure whose title is not c
 
 
 def sample_sheet(images: Images) -> Figure:
-    """Draw images as a grid, a row a class; each has its own grey scale.
+    """Draw images as a grid, one row per class; each has its own grey scale.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def sample_sheet(images: Images) -> Figure:
     return figure
 
 
-def tile(rows: list[list[Any]]) -> np.ndarray:
+def tile(rows: list[list[np.ndarray]]) -> np.ndarray:
     """Put images of one size side by side and below each other, with a gap of some pixels."""
     height, width = rows[0][0].shape
     gap, columns = gap_of(height), max(map(len, rows))
@@ -62,7 +62,7 @@ def gap_of(height: int) -> int:
     return max(1, height // 12)
 
 
-def _stretch(image: Any) -> np.ndarray:
+def _stretch(image: np.ndarray) -> np.ndarray:
     """Return an image from 0 to 1; one of a single value is black."""
     values = np.asarray(image, dtype=float)
     span = values.max() - values.min()

@@ -182,7 +182,7 @@ def _solve_all(
         return _solve_batches(stack, R, settings, options, then)
     if n_jobs == 1 or len(settings) < 2 or not is_on_host(stack.like):
         return [_solve_one(stack, R, setting, options, then) for setting in settings]
-    # One thread a process: together they have as many as there are cores.
+    # One thread per process: together they have as many as there are cores.
     with parallel_config(backend="loky", inner_max_num_threads=1):
         tasks = (delayed(_solve_one)(stack, R, setting, options, then) for setting in settings)
         return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))

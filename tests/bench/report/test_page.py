@@ -77,7 +77,7 @@ def test_text_of_records_is_text(tmp_path):
     assert parser.open == parser.wrong == []
 
 
-def test_the_payload_is_json_with_a_point_a_cell(tmp_path):
+def test_the_payload_is_json_with_one_point_per_cell(tmp_path):
     text = write_report(SMALL, tmp_path / "a.html").read_text()
     payload = json.loads(re.search(r"id='data'>(.*?)</script>", text, re.DOTALL)[1])
     point = next(p for p in payload[0]["points"] if (p["data"], p["method"], p["measure"]) == ("YALE", "LKGr", "acc"))

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from kernelbraid._system import write_whole
-from kernelbraid.bench.records.record import Record, Trial, to_json
+from kernelbraid.bench.records.record import Json, Record, Trial, to_json
 from kernelbraid.bench.records.store import StoreError
 
 # Columns that hold tables of their own, as JSON.
@@ -38,7 +39,7 @@ def read_records(path: Path | str) -> list[Record]:
         raise StoreError(f"{path} holds no records ({reason}); give a file of kernelbraid bench export.") from None
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: Record) -> dict[str, Json]:
     content = asdict(record)
     row = {**content.pop("trial"), **content}
     return {name: to_json(value) if name in NESTED else value for name, value in row.items()}
@@ -51,7 +52,7 @@ def _record(row: dict[str, Any]) -> Record:
     return Record(Trial(**trial), **values)
 
 
-def _libraries() -> tuple[Any, Any]:
+def _libraries() -> tuple[ModuleType, ModuleType]:
     try:
         import pyarrow
         from pyarrow import parquet

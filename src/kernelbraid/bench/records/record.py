@@ -2,10 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
+from kernelbraid._typing import Parameters
+
+#: What JSON can say, with tuples for lists.
+Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | None"
+#: Changes of the data by name, each with its level, and the name of a kernel if one of them is about a kernel.
+Changes: TypeAlias = Mapping[str, float | str]
 #: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
 Scoring: TypeAlias = Literal["best100", "mean20"]
 SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
@@ -18,6 +24,20 @@ ABLATED = "/"
 STUDIES = ("label-free", "candidates", "baselines")
 
 
+class KernelPicture(TypedDict):
+    """A consensus kernel, small, its samples ordered by cluster."""
+
+    image: list[list[float | None]]  # means over blocks of samples
+    sizes: list[int]  # of the clusters, in the order of the image
+
+
+class Kept(TypedDict, total=False):
+    """What a record keeps of a fit where its trial asks for it."""
+
+    history: dict[str, list[float | None]]  # numbers of each quantity, one per step
+    kernel: KernelPicture
+
+
 @dataclass(frozen=True)
 class Trial:
     """What is run: everything that decides the outcome."""
@@ -28,10 +48,10 @@ class Trial:
     scoring: Scoring
     bank: str = ""  # bank of kernels; "" for a method on features
     kernel: str = ""  # the one kernel of a method that takes one; "" otherwise
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=dict)
     seed: int = 0
     version: str = ""  # of the package
-    changes: Mapping[str, Any] = field(default_factory=dict)  # of the data, see `kernelbraid.bench.trials.corruption`
+    changes: Changes = field(default_factory=dict)  # of the data, see `kernelbraid.bench.trials.corruption`
     keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores, see `kernelbraid.bench.records.snapshots`
     study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
 
@@ -66,7 +86,7 @@ class Record:
     peak_bytes: int = 0  # of the process until then
     machine: str = ""
     created: str = ""
-    kept: Mapping[str, Any] = field(default_factory=dict)  # what the trial asked to keep of the fit
+    kept: Kept = field(default_factory=Kept)  # what the trial asked to keep of the fit
     tuned: Mapping[str, float] = field(default_factory=dict)  # of a search: each measure's best candidate, by label
     chosen: str = ""  # of a search: the setting that it chose without labels, in words
 
@@ -76,7 +96,7 @@ class Record:
         return self.status not in ("failed", "skipped")
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Json) -> str:
     """Return plain data as text, the same for equal data; infinity is a number in it, NaN is refused."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,37 +1,55 @@
 """From a fit to what its record keeps of it beside the scores."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from kernelbraid._arrays import to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.bench.records.record import Kept, KernelPicture
 from kernelbraid.bench.records.snapshot_data import PIXELS, block_edges
 
 DIGITS_OF_HISTORY, DIGITS_OF_KERNEL = 4, 3
 
 
-def keep_parts(model: Any, labels: np.ndarray, parts: Iterable[str]) -> dict[str, Any]:
+class Learned(Protocol):
+    """What a record may keep a part of: a fitted LKG, or what was learned for one."""
+
+    @property
+    def history_(self) -> Mapping[str, np.ndarray]:
+        """Columns of numbers and words, one entry per step."""
+
+    @property
+    def kernel_(self) -> Array:
+        """The consensus kernel, (n, n)."""
+
+
+def keep_parts(model: Learned, labels: np.ndarray, parts: Collection[str]) -> Kept:
     """Return the parts of a fitted LKG as plain data.
 
     Parameters
     ----------
     model : LKG
-        Fitted estimator.
+        Fitted estimator, or what was learned for one.
     labels : ndarray of shape (n_samples,)
         Clusters by which the samples of the kernel are ordered.
-    parts : iterable of str
+    parts : collection of str
         Some of `kernelbraid.bench.records.snapshot_data.PARTS`.
 
     Returns
     -------
     dict
-        ``"history"``: a list of numbers a quantity, one a step. ``"kernel"``: ``"image"``, means of the consensus
+        ``"history"``: a list of numbers per quantity, one per step. ``"kernel"``: ``"image"``, means of the consensus
         kernel over at most 96 x 96 blocks, and ``"sizes"`` of the clusters in the order of the image.
     """
-    makers = {"history": lambda: _history(model.history_), "kernel": lambda: _kernel(model.kernel_, labels)}
-    return {part: makers[part]() for part in parts}
+    kept = Kept()
+    if "history" in parts:
+        kept["history"] = _history(model.history_)
+    if "kernel" in parts:
+        kept["kernel"] = _kernel(model.kernel_, labels)
+    return kept
 
 
 def _history(columns: Mapping[str, np.ndarray]) -> dict[str, list[float | None]]:
@@ -43,7 +61,7 @@ def _history(columns: Mapping[str, np.ndarray]) -> dict[str, list[float | None]]
     }
 
 
-def _kernel(kernel: Any, labels: np.ndarray) -> dict[str, Any]:
+def _kernel(kernel: Array, labels: np.ndarray) -> KernelPicture:
     order = np.argsort(labels, kind="stable")
     counts = np.bincount(labels)
     image = block_means(to_numpy(kernel)[np.ix_(order, order)])
@@ -52,7 +70,7 @@ def _kernel(kernel: Any, labels: np.ndarray) -> dict[str, Any]:
 
 
 def block_means(matrix: np.ndarray, most: int = PIXELS) -> np.ndarray:
-    """Return the means of a square matrix over at most `most` blocks a side, of sizes that differ by one at most."""
+    """Return the means of a square matrix over at most `most` blocks per side, of sizes that differ by one at most."""
     edges = block_edges(len(matrix), most)
     sums = np.add.reduceat(np.add.reduceat(matrix, edges[:-1], axis=0), edges[:-1], axis=1)
     sizes = np.diff(edges)

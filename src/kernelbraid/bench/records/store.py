@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
-from kernelbraid.bench.records.record import Record, Trial, to_json
+from kernelbraid.bench.records.record import Json, Record, Trial, to_json
 
 # Version of the layout of the file; newer files are refused.
 LAYOUT = 1
@@ -99,7 +98,7 @@ class Store:
         return [Record(trial=Trial(**json.loads(trial)), **json.loads(outcome)) for trial, outcome in rows]
 
 
-def _outcome(record: Record) -> dict[str, Any]:
+def _outcome(record: Record) -> dict[str, Json]:
     content = asdict(record)
     return {name: content[name] for name in OUTCOME}
 

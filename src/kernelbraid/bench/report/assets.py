@@ -2,7 +2,8 @@
 
 import json
 from importlib.resources import files
-from typing import Any
+
+from kernelbraid.bench.records.record import Json
 
 
 def css() -> str:
@@ -19,7 +20,7 @@ def _read(name: str) -> str:
     return (files("kernelbraid.bench.report") / name).read_text(encoding="utf-8")
 
 
-def embed(name: str, payload: Any) -> str:
+def embed(name: str, payload: Json) -> str:
     """Return data for the script of the page."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return f"<script type='application/json' id='{name}'>{text}</script>"

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import log10
-from typing import Any
 
-from kernelbraid.bench.records.record import Record
+from kernelbraid.bench.records.record import Json, KernelPicture, Record
 from kernelbraid.bench.records.snapshot_data import CURVES, Curves, block_edges, colour_range, ending, kept_fits
 from kernelbraid.bench.results.tables import show_parameters
 
@@ -23,7 +22,7 @@ def fits_section(records: Iterable[Record]) -> str:
     )
     shown = (
         f"<p><label>Fit <select id='fit'>{options}</select></label></p><p id='ending'></p>"
-        "<div id='history'><h3>Convergence</h3><div class='plot' id='curves'></div><p class='note'>One point a step, "
+        "<div id='history'><h3>Convergence</h3><div class='plot' id='curves'></div><p class='note'>One point per step, "
         "on a logarithmic axis. K is the consensus kernel, Z the graph; W and J are the copies of them that carry the "
         "penalties.</p></div>"
         "<div id='consensus'><h3>Consensus kernel</h3><div class='plot square' id='kernel'></div><p class='note'>"
@@ -33,7 +32,7 @@ def fits_section(records: Iterable[Record]) -> str:
     return f"<section id='fits'><h2>Inside the fits</h2>{shown if options else f'<p>{NOTHING}</p>'}</section>"
 
 
-def fits_payload(records: Iterable[Record]) -> list[dict[str, Any]]:
+def fits_payload(records: Iterable[Record]) -> list[dict[str, Json]]:
     """Return what the pictures show, in the order of the choice."""
     return [
         {
@@ -58,7 +57,7 @@ def _ending(record: Record) -> str:
     return f"{text[0].upper()}{text[1:]}. Accuracy {100 * record.scores['acc']:.2f} per cent ({record.trial.scoring})."
 
 
-def _curves(history: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
+def _curves(history: Mapping[str, Sequence[float | None]]) -> dict[str, Json]:
     """Return the curves, what the box over a point tells beside its value, and the ends of the logarithmic axis."""
     curves = Curves.of(history)
     rest = {name.replace("_", " "): values for name, values in history.items() if name not in CURVES}
@@ -80,6 +79,7 @@ def _besides(values: Mapping[str, float | None]) -> str:
     )
 
 
-def _kernel(kernel: Mapping[str, Any]) -> dict[str, Any]:
+def _kernel(kernel: KernelPicture) -> dict[str, Json]:
     edges = block_edges(sum(kernel["sizes"])).tolist()
-    return {**kernel, "edges": edges, "range": colour_range(kernel["image"])}
+    picture: dict[str, Json] = {"image": kernel["image"], "sizes": kernel["sizes"]}
+    return {**picture, "edges": edges, "range": colour_range(kernel["image"])}

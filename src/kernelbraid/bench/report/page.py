@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kernelbraid._system import write_whole
-from kernelbraid.bench.records.record import Record
+from kernelbraid.bench.records.record import Json, Record
 from kernelbraid.bench.report.assets import css, embed, javascript, plotly
 from kernelbraid.bench.report.fits import fits_payload, fits_section
 from kernelbraid.bench.report.markup import framed, html_table, section
@@ -39,6 +39,9 @@ from kernelbraid.bench.results.tables import (
     wilcoxon_table,
 )
 from kernelbraid.plotting.drawing import FORMATS, render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["all_tables", "write_report", "write_tables"]
 
@@ -98,7 +101,7 @@ def _tables(records: Sequence[Record]) -> list[Table]:
     return [*paper, *study]
 
 
-def _figures(records: Sequence[Record]) -> Iterator[tuple[str, Any]]:
+def _figures(records: Sequence[Record]) -> Iterator[tuple[str, "Figure"]]:
     yield from all_figures(_apart(records))
     yield from study_figures(records)
 
@@ -224,7 +227,7 @@ def _panel(index: int, results: Pools, under: Conditions) -> str:
     views_of = _group("One data set", "data", data) + _group("One method", "method", methods)
     measures = "".join(f"<option value='{name}'>{MEASURES[name]}</option>" for name in TABLE_2)
     maps = "".join(
-        f"<option value='{place}'>{escape(surface['title'])}</option>"
+        f"<option value='{place}'>{escape(str(surface['title']))}</option>"
         for place, surface in enumerate(_surfaces(results))
     )
     heat = (
@@ -286,9 +289,9 @@ def _coloured(shown: str, value: float | None, published: str | None, gap: float
     return f"<td{look}{number}>{f'<i>{shown}</i>' if value is None else shown}{below}</td>"
 
 
-def _points(results: Pools) -> list[dict[str, Any]]:
-    """Return what the dots show: a point a data set, method and measure."""
-    found = []
+def _points(results: Pools) -> list[dict[str, Json]]:
+    """Return what the dots show: one point per data set, method and measure."""
+    found: list[dict[str, Json]] = []
     for title, name in shown_data(results.data()).items():
         for method in shown_methods(results.methods()):
             for measure, grid in TABLE_2.items():
@@ -317,13 +320,13 @@ def _explain(cell: Cell) -> str:
     return "<br>".join(escape(word) for word in words if word)
 
 
-def _surfaces(results: Pools) -> Iterator[dict[str, Any]]:
+def _surfaces(results: Pools) -> Iterator[dict[str, Json]]:
     for (data, method), pool in sorted(results.items()):
         for surface in surfaces(pool):
             yield _heat(surface, f"{data}, {method}, {surface.fixed[0]} = {surface.fixed[1]:g}")
 
 
-def _heat(surface: Surface, title: str) -> dict[str, Any]:
+def _heat(surface: Surface, title: str) -> dict[str, Json]:
     (row_name, rows), (column_name, columns) = surface.rows, surface.columns
     values: list[list[float | None]] = []
     signs: list[list[str]] = []
@@ -338,6 +341,13 @@ def _heat(surface: Surface, title: str) -> dict[str, Any]:
             words = [f"{row_name} {y:g}, {column_name} {x:g}", patch.state]
             words += [f"{MEASURES[surface.measure]} {value:.2f}"] if value is not None else []
             hovers[-1].append("<br>".join(escape(word) for word in (*words, patch.detail) if word))
-    axes = {"x": [f"{value:g}" for value in columns], "y": [f"{value:g}" for value in rows]}
-    names = {"xName": column_name, "yName": row_name}
-    return {"title": title, **axes, **names, "z": values, "signs": signs, "hover": hovers}
+    return {
+        "title": title,
+        "x": [f"{value:g}" for value in columns],
+        "y": [f"{value:g}" for value in rows],
+        "xName": column_name,
+        "yName": row_name,
+        "z": values,
+        "signs": signs,
+        "hover": hovers,
+    }

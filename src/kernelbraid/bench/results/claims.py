@@ -277,7 +277,7 @@ def _steps(records: Iterable[Record]) -> dict[tuple[str, float], Pools]:
     for record in records:
         for name, level in record.trial.changes.items():
             if name in ROBUST:
-                groups[name, level].append(record)
+                groups[name, float(level)].append(record)
     return {step: pools(groups[step], SCORING) for step in sorted(groups)}
 
 

@@ -27,7 +27,7 @@ DARK = 0.6  # share of the colour scale below which writing is white
 
 
 def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
-    """Draw ours (filled) against published (open) for every method, a panel a data set.
+    """Draw ours (filled) against published (open) for every method, one panel per data set.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _square(ax: Axes, x: int, y: int, patch: Patch, scale: Any) -> None:
 
 
 def kernel_weights(found: Sequence[Pool]) -> Figure:
-    """Draw the kernel weights learned at the best accuracy as bars, a panel a data set.
+    """Draw the kernel weights learned at the best accuracy as bars, one panel per data set.
 
     Parameters
     ----------

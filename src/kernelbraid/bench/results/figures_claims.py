@@ -36,7 +36,7 @@ UNITS = {
 
 
 def robustness(records: Sequence[Record]) -> Figure | None:
-    """Draw accuracy against the level of every change, mean over the data sets, a line a method.
+    """Draw accuracy against the level of every change, mean over the data sets, one line per method.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ LOOKS = dict(zip(CURVES.values(), STYLES, strict=True))
 
 
 def convergence(records: Sequence[Record]) -> Figure:
-    """Draw the history of fits on logarithmic axes, a panel a record and a line a quantity.
+    """Draw the history of fits on logarithmic axes, one panel per record and one line per quantity.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def consensus_kernels(records: Sequence[Record]) -> Figure:
     Returns
     -------
     matplotlib Figure
-        A panel a record, each with its own colour scale, which leaves out the half per cent of values at either end.
+        One panel per record, each with its own colour scale, which leaves out the half per cent of values at either end.
     """
     figure, panels = new_figure(len(records), 4.4, 4.0, columns=2)
     for ax, record in zip(panels, records, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.results.published import DATA
@@ -15,8 +15,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
+class Look(TypedDict, total=False):
+    """How the points of a method are drawn."""
+
+    marker: str
+    color: str
+    markerfacecolor: str
+    markeredgecolor: str
+    markersize: float
+
+
 # Colours of Okabe and Ito; markers tell the methods apart alone.
-LOOKS: dict[str, dict[str, Any]] = {
+LOOKS: dict[str, Look] = {
     TUNED: {"marker": "o", "markerfacecolor": "white", "markeredgecolor": INK, "markersize": 9},
     SEARCH: {"marker": "o", "color": OURS, "markersize": 7},
     "LKG": {"marker": "s", "color": "#56B4E9", "markersize": 6},
@@ -34,7 +45,7 @@ def study_figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure]]:
 
 
 def draw(found: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Draw accuracies as dots, a line a data set, and the means of the methods that have all of them.
+    """Draw accuracies as dots, one line per data set, and the means of the methods that have all of them.
 
     Parameters
     ----------

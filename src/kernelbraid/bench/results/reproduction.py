@@ -67,7 +67,7 @@ def _gaps(
 
 
 def cells_table(results: Pools, measure: str) -> Table:
-    """Return a row a data set and method of Table 2."""
+    """Return one row per data set and method of Table 2."""
     rows = []
     for title in DATA:
         for method in METHODS:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
+from kernelbraid._typing import Parameters
 from kernelbraid.bench.records.record import SCORINGS, Record, Scoring, Trial, to_json
 from kernelbraid.bench.results.published import LOWER_IS_BETTER, PREFIXES, SCORED_ONCE
 
@@ -97,7 +98,7 @@ class Outcome:
 
     bank: str
     kernel: str
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     scores: Mapping[str, float]
     deviations: Mapping[str, float]
     records: tuple[Record, ...]  # one a seed and change
@@ -120,7 +121,7 @@ class Outcome:
         return cls(trial.bank, trial.kernel, trial.parameters, means[0], means[1], tuple(records))
 
 
-def setting(bank: str, parameters: Mapping[str, Any]) -> str:
+def setting(bank: str, parameters: Parameters) -> str:
     """Return what can be tuned as text."""
     return to_json([bank, dict(parameters)])
 

@@ -135,7 +135,7 @@ def _best(found: Mapping[str, Figures], titles: Sequence[str]) -> str:
 
 def noise_table(records: Sequence[Record]) -> Table:
     """Return accuracies without labels for every level of noise, with the clean data first."""
-    noisy = sorted({record.trial.changes[NOISE] for record in records if NOISE in record.trial.changes})
+    noisy = sorted({float(record.trial.changes[NOISE]) for record in records if NOISE in record.trial.changes})
     steps = {level: _results(records, level=level) for level in (0, *noisy)} if noisy else {}
     names = {name for level in noisy for name in steps[level].data()}
     titles = [title for title, name in RECORD_NAMES.items() if name in names]

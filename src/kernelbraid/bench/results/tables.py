@@ -111,7 +111,7 @@ class Footnotes:
         return f"[{list(self.reasons).index(reason) + 1}]"
 
     def notes(self) -> Iterator[str]:
-        """Yield one note a reason."""
+        """Yield one note per reason."""
         for number, (reason, cells) in enumerate(self.reasons.items(), 1):
             shown = "; ".join(cells[:6]) + (f"; and {len(cells) - 6} more" if len(cells) > 6 else "")
             yield f"[{number}] {reason} ({shown})"
@@ -212,7 +212,7 @@ def figures(results: Pools, method: str, measure: str) -> dict[str, float]:
 
 
 def details_table(results: Pools, under: Conditions) -> Table:
-    """Return a row a data set, method and measure: figures, the setting behind them, and how its records ended."""
+    """Return one row per data set, method and measure: figures, the setting behind them, and how its records ended."""
     rows = []
     names = {name: title for title, name in shown_data(results.data()).items()}
     for (data, method), pool in sorted(results.items()):

@@ -1,21 +1,21 @@
-"""Data sets made worse on purpose: noise, outliers, views that say nothing, a kernel of shuffled samples."""
+"""Data sets made worse on purpose: noise, outliers, views without meaning, a kernel of shuffled samples."""
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from kernelbraid.bench.records.record import Changes
 from kernelbraid.datasets import Dataset
+from kernelbraid.files.arrays import Matrix
 from kernelbraid.kernels import banks_for, build_bank
 
 OUTLIER = -1  # class of a sample that is not scored
 
 
-def change(dataset: Dataset, changes: Mapping[str, Any], seed: int) -> Dataset:
+def change(dataset: Dataset, changes: Changes, seed: int) -> Dataset:
     """Return a data set with the changes of a trial; the same ones for equal seeds, whatever their level.
 
     Parameters
@@ -29,7 +29,7 @@ def change(dataset: Dataset, changes: Mapping[str, Any], seed: int) -> Dataset:
     """
     for name, level in changes.items():
         if name in CHANGES:
-            dataset = CHANGES[name](dataset, level, _generator(name, seed))
+            dataset = CHANGES[name](dataset, float(level), _generator(name, seed))
     return dataset
 
 
@@ -50,7 +50,7 @@ def add_outliers(dataset: Dataset, share: float, rng: np.random.Generator) -> Da
     return replace(dataset, views=views, y=y)
 
 
-def add_views(dataset: Dataset, count: int, rng: np.random.Generator) -> Dataset:
+def add_views(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
     """Add views of normal noise, of the width and the deviation of the first one."""
     first = _dense(dataset.views[0])
     noise = [first.std() * rng.standard_normal(first.shape) for _ in range(int(count))]
@@ -58,7 +58,7 @@ def add_views(dataset: Dataset, count: int, rng: np.random.Generator) -> Dataset
 
 
 #: Changes of samples by their names in an experiment.
-CHANGES: dict[str, Callable[[Dataset, Any, np.random.Generator], Dataset]] = {
+CHANGES: dict[str, Callable[[Dataset, float, np.random.Generator], Dataset]] = {
     "noise": add_noise,
     "outliers": add_outliers,
     "useless_views": add_views,
@@ -74,7 +74,7 @@ LEVELS: dict[str, tuple[Callable[[float], bool], str]] = {
 }
 
 
-def changed_kernels(dataset: Dataset, bank: str, changes: Mapping[str, Any], seed: int) -> NDArray[np.float64]:
+def changed_kernels(dataset: Dataset, bank: str, changes: Changes, seed: int) -> NDArray[np.float64]:
     """Return the kernels of a bank, one of them between shuffled samples if the changes say so.
 
     A share of the samples change places among themselves in that kernel: it stays positive semidefinite with the same
@@ -83,8 +83,8 @@ def changed_kernels(dataset: Dataset, bank: str, changes: Mapping[str, Any], see
     kernels = np.array(build_bank(dataset.views, bank))
     if SHUFFLED in changes:
         names = [kernel.name for of_view in banks_for(bank, dataset.views) for kernel in of_view]
-        worse = names.index(changes["kernel"])
-        order = shuffled_order(kernels.shape[1], changes[SHUFFLED], _generator(SHUFFLED, seed))
+        worse = names.index(str(changes["kernel"]))
+        order = shuffled_order(kernels.shape[1], float(changes[SHUFFLED]), _generator(SHUFFLED, seed))
         kernels[worse] = kernels[worse][np.ix_(order, order)]
     return kernels
 
@@ -101,5 +101,5 @@ def _generator(name: str, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(name.encode())])
 
 
-def _dense(X: Any) -> NDArray[np.float64]:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+def _dense(X: Matrix) -> NDArray[np.float64]:
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=float)

@@ -2,16 +2,16 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid._arrays import to_device, to_numpy
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.trials.trial import Fitted, cluster_runs, machine_facts, make, readout_of, record_of, run_trials
+from kernelbraid.datasets import Dataset
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.learn import LearnedGraph, learn_many
 from kernelbraid.learning.readout import PlacedGraph, place
@@ -23,7 +23,7 @@ from kernelbraid.solvers.low_rank.step import GraphName
 BATCH, NUMBERS = 32, 2**28
 
 
-def run_on_device(groups: Sequence[list[Trial]], load: Any, device: str) -> Iterator[list[Record]]:
+def run_on_device(groups: Sequence[list[Trial]], load: Callable[[str], Dataset], device: str) -> Iterator[list[Record]]:
     """Yield the records of groups of trials that share a fit, those of LKG batch by batch."""
     batches: dict[str, list[list[Trial]]] = defaultdict(list)
     for group in groups:
@@ -60,11 +60,11 @@ def _can_batch(trial: Trial) -> bool:
 
 
 def _learning(trial: Trial) -> Learning:
-    settings: Any = make(trial, 2)._settings()
-    return settings.learning
+    learning: Learning = make(trial, 2)._settings().learning
+    return learning
 
 
-def _run_batch(groups: Sequence[list[Trial]], dataset: Any, candidates: Candidates) -> Iterator[list[Record]]:
+def _run_batch(groups: Sequence[list[Trial]], dataset: Dataset, candidates: Candidates) -> Iterator[list[Record]]:
     """Learn some graphs over the same kernels on the device; return their records, made in processes of the host."""
     started = time.perf_counter()
     learned = _learn(groups, candidates)
@@ -94,7 +94,7 @@ def _learn(groups: Sequence[list[Trial]], candidates: Candidates) -> list[dict[G
 
 
 def _place(
-    trial: Trial, dataset: Any, learned: LearnedGraph, names: list[str]
+    trial: Trial, dataset: Dataset, learned: LearnedGraph, names: list[str]
 ) -> tuple[PlacedGraph | Exception, Fitted | None]:
     """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
     try:
@@ -105,9 +105,11 @@ def _place(
     return coordinates, replace(Fitted.of(learned, names), kernel_=None)
 
 
-def _label(trial: Trial, placed: Any, fitted: Fitted | None, dataset: Any, seconds: float) -> list[Record]:
+def _label(
+    trial: Trial, placed: PlacedGraph | Exception, fitted: Fitted | None, dataset: Dataset, seconds: float
+) -> list[Record]:
     """Return the record of an embedding, as a list of one."""
-    if fitted is None:
+    if isinstance(placed, Exception) or fitted is None:
         reason = " ".join(f"{type(placed).__name__}: {placed}".split())
         return [Record(trial, "failed", reason=reason, **machine_facts())]
     labels = cluster_runs(placed, readout_of(trial, dataset.n_clusters), trial)

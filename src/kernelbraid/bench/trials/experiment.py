@@ -7,16 +7,44 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 
-from kernelbraid.bench.records.record import SCORINGS, STUDIES, Trial
+from kernelbraid._typing import Parameters
+from kernelbraid.bench.records.record import SCORINGS, STUDIES, Scoring, Trial
 from kernelbraid.bench.records.snapshot_data import PARTS
 from kernelbraid.bench.trials.compared import COMPARED
 from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
+from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import AUTO, BANKS, name_in_view
 from kernelbraid.methods import Method, combinations
+
+#: What a TOML file can say, dates apart.
+Toml: TypeAlias = "str | float | list[Toml] | dict[str, Toml]"
+#: Levels of each change, and perhaps the kernel that is changed.
+Levels: TypeAlias = Mapping[str, list[float] | str]
+#: Returns a data set by name.
+Load: TypeAlias = Callable[[str], Dataset]
+
+
+class Run(TypedDict, total=False):
+    """A [[run]] of the file, once its types are checked; `EXPECTED` says what each key means."""
+
+    data: list[str]
+    methods: list[str]
+    banks: list[str]
+    kernels: list[str]
+    scoring: list[Scoring]
+    seeds: list[int]
+    settings: dict[str, Toml]
+    grid: str | dict[str, list[Toml]]
+    random: dict[str, int | list[float]]
+    changes: dict[str, list[float] | str]
+    keep: list[str]
+    skip: str
+    study: str
+
 
 REGISTRY = "registry"  # as grid: the one of the method itself
 
@@ -24,19 +52,20 @@ REGISTRY = "registry"  # as grid: the one of the method itself
 RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "callback", "n_jobs", "memory_budget")
 
 
-def _is_list_of(kind: type) -> Callable[[Any], bool]:
+def _is_list_of(kind: type) -> Callable[[Toml], bool]:
     return lambda value: isinstance(value, list) and bool(value) and all(type(entry) is kind for entry in value)
 
 
-def _is_grid(value: Any) -> bool:
+def _is_grid(value: Toml) -> bool:
     return value == REGISTRY or (
         isinstance(value, dict) and all(isinstance(entry, list) and entry for entry in value.values())
     )
 
 
-def _is_random(value: Any) -> bool:
+def _is_random(value: Toml) -> bool:
     """Tell whether there is a count, and two positive ends for each parameter."""
-    if not isinstance(value, dict) or type(value.get("count")) is not int or value["count"] < 1:
+    count = value.get("count") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or type(count) is not int or count < 1:
         return False
     ends = [entry for name, entry in value.items() if name != "count"]
     return all(
@@ -45,20 +74,21 @@ def _is_random(value: Any) -> bool:
     )
 
 
-def _is_changes(value: Any) -> bool:
+def _is_changes(value: Toml) -> bool:
     """Tell whether there are levels of every change, finite numbers, and perhaps the name of a kernel."""
     if not isinstance(value, dict) or not isinstance(value.get("kernel", ""), str):
         return False
     levels = [entry for name, entry in value.items() if name != "kernel"]
-    return bool(levels) and all(
-        isinstance(entry, list) and entry and all(type(level) in (int, float) and isfinite(level) for level in entry)
-        for entry in levels
-    )
+    return bool(levels) and all(isinstance(entry, list) and entry and all(map(_is_level, entry)) for entry in levels)
+
+
+def _is_level(value: Toml) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 NAMES = (_is_list_of(str), 'a list of names, such as ["yale"]')
 # What a run in the file may say.
-EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+EXPECTED: dict[str, tuple[Callable[[Toml], bool], str]] = {
     "data": NAMES,
     "methods": NAMES,
     "banks": NAMES,
@@ -89,7 +119,7 @@ class Experiment:
     skipped: dict[str, str] = field(default_factory=dict)  # reasons by the keys of trials that are not run
 
 
-def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterable[str], version: str) -> Experiment:
+def read_experiment(path: Path | str, load: Load, names: Iterable[str], version: str) -> Experiment:
     """Read an experiment and expand it into trials; everything is checked before anything runs.
 
     Parameters
@@ -119,6 +149,8 @@ def read_experiment(path: Path | str, load: Callable[[str], Any], names: Iterabl
     if not runs:
         raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
     for run in runs:
+        reader.check_keys(run, EXPECTED)
+        reader.check_types(run)
         reader.check_run(run)
     trials: dict[str, Trial] = {}
     skipped: dict[str, str] = {}
@@ -138,9 +170,8 @@ class _Reader:
     text: str
     data: list[str]
 
-    def check_run(self, run: Mapping[str, Any]) -> None:
-        self.check_keys(run, EXPECTED)
-        self.check_types(run)
+    def check_run(self, run: Run) -> None:
+        """Refuse names that there are not, and what does not go together; the types have been checked."""
         for key in ("data", "methods"):
             if not run.get(key):
                 raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
@@ -162,12 +193,14 @@ class _Reader:
             if run.get("keep") and "record_objective" not in known:
                 raise ProtocolError(f"{self.path}: keep is for LKGr and LKGs; give {method} a [[run]] without it.")
 
-    def check_changes(self, changes: Mapping[str, Any]) -> None:
+    def check_changes(self, changes: Levels) -> None:
         """Refuse changes that there are not, levels that they cannot have, and a kernel without its change."""
         self.check_names(changes, [*LEVELS, "kernel"], "change of the data")
-        for name in (name for name in changes if name != "kernel"):
+        for name, levels in changes.items():
+            if isinstance(levels, str):  # the kernel
+                continue
             is_level, words = LEVELS[name]
-            for level in changes[name]:
+            for level in levels:
                 if not is_level(level):
                     raise ProtocolError(f"{self.path}: {level!r} is no level of {name}; give {words}.")
         if SHUFFLED in changes and "kernel" not in changes:
@@ -175,23 +208,23 @@ class _Reader:
         if "kernel" in changes and SHUFFLED not in changes:
             raise ProtocolError(f"{self.path}: the kernel of changes is for {SHUFFLED}; add levels, or leave it out.")
 
-    def check_shuffled(self, run: Mapping[str, Any]) -> None:
+    def check_shuffled(self, run: Run) -> None:
         """Refuse to shuffle a kernel that a bank does not have, or for a method that does not take all of them."""
         if SHUFFLED not in run.get("changes", {}):
             return
         for bank in run.get("banks", ["rmkkm"]):
-            self.check_names([run["changes"]["kernel"]], _kernel_names([bank]), f"kernel of the bank {bank}")
+            self.check_names([str(run["changes"]["kernel"])], _kernel_names([bank]), f"kernel of the bank {bank}")
         for method in run["methods"]:
             if COMPARED[method].policy != "all":
                 raise ProtocolError(f"{self.path}: {SHUFFLED} is for methods on all kernels; leave {method} out.")
 
-    def check_types(self, run: Mapping[str, Any]) -> None:
+    def check_types(self, run: Mapping[str, Toml]) -> None:
         """Refuse values of another kind than a key has."""
         for key, value in run.items():
             if not EXPECTED[key][0](value):
                 raise ProtocolError(f"{self.path}: {key} = {value!r} is not what it must be: {EXPECTED[key][1]}.")
 
-    def check_keys(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
+    def check_keys(self, table: Mapping[str, Toml], known: Iterable[str]) -> None:
         self.check_names(table, known, "key")
 
     def check_names(self, names: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -207,26 +240,27 @@ def _kernel_names(banks: Iterable[str]) -> list[str]:
     return sorted({kernel.name for bank in banks for kernel in BANKS[bank]})
 
 
-def _expand(run: Mapping[str, Any], load: Callable[[str], Any], version: str) -> Iterator[Trial]:
+def _expand(run: Run, load: Load, version: str) -> Iterator[Trial]:
     """Yield the trials of a run."""
     found = {name: load(name) for name in run["data"]}
-    beside = {"keep": tuple(run.get("keep", ())), "study": run.get("study", "")}
-    outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
+    usual: list[Scoring] = ["mean20"]
+    keep, study = tuple(run.get("keep", ())), run.get("study", "")
+    outer = product(run["data"], run["methods"], run.get("scoring", usual), run.get("seeds", [0]), _changes(run))
     for data, name, scoring, seed, changes in outer:
         method = COMPARED[name]
         banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
         for bank, parameters in product(banks, _settings(run, method)):
-            n_views = len(found[data].views) + changes.get("useless_views", 0)
+            n_views = len(found[data].views) + int(changes.get("useless_views", 0))
             for kernel in _kernels(method, bank, run.get("kernels"), n_views):
                 what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
-                yield Trial(*what, changes=changes, **beside)
+                yield Trial(*what, changes, keep, study)
 
 
-def _changes(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _changes(run: Run) -> list[dict[str, float | str]]:
     """Return the changes of the data that a run goes through: each level of each; none if it names none."""
     named = run.get("changes", {})
-    levels = [(name, level) for name, values in named.items() if name != "kernel" for level in values]
-    beside = {"kernel": named["kernel"]} if "kernel" in named else {}
+    levels = [(name, level) for name, values in named.items() if not isinstance(values, str) for level in values]
+    beside = {"kernel": str(named["kernel"])} if "kernel" in named else {}
     return [{name: level, **(beside if name == SHUFFLED else {})} for name, level in levels] or [{}]
 
 
@@ -238,22 +272,25 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) 
     return names if n_views == 1 else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
 
 
-def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
+def _settings(run: Run, method: Method) -> Iterator[Parameters]:
     """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid."""
     fixed = dict(run.get("settings", {}))
-    points = method.tunings() if run.get("grid") == REGISTRY else combinations(run.get("grid", {}))
+    grid = run.get("grid", {})
+    points: Iterator[Parameters] = method.tunings() if isinstance(grid, str) else combinations(grid)
     for draw, point in product(_draws(run.get("random")), points):
         yield {**fixed, **draw, **point}
 
 
-def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
+def _draws(random: Mapping[str, int | list[float]] | None) -> Iterator[dict[str, float]]:
     """Yield log-uniform draws between given ends, the same ones every time; an empty one if nothing is random."""
     if random is None:
         yield {}
         return
     rng = np.random.default_rng(0)
-    for _ in range(int(random["count"])):
-        yield {name: _draw(rng, ends) for name, ends in random.items() if name != "count"}
+    ranges = {name: ends for name, ends in random.items() if isinstance(ends, list)}
+    (count,) = (number for number in random.values() if isinstance(number, int))
+    for _ in range(count):
+        yield {name: _draw(rng, ends) for name, ends in ranges.items()}
 
 
 def _draw(rng: np.random.Generator, ends: list[float]) -> float:

@@ -5,7 +5,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
@@ -15,7 +15,10 @@ from kernelbraid.bench.trials.runner import dataset
 from kernelbraid.bench.trials.trial import machine_facts, run_trials
 from kernelbraid.blocks.client import SAME_VERSION, check_version, open_client
 from kernelbraid.blocks.dask_parts import DaskError
-from kernelbraid.datasets import DataError
+from kernelbraid.datasets import DataError, Dataset
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 # Groups of trials in flight for each thread of the cluster: enough that none waits for this process.
 AHEAD = 3
@@ -43,7 +46,7 @@ def connect(address: str) -> Iterator["Workers"]:
 class Workers:
     """A Dask cluster that runs trials."""
 
-    client: Any
+    client: "Client"
     address: str  # of the scheduler
 
     def execute(self, groups: Sequence[list[Trial]]) -> Iterator[list[Record]]:
@@ -51,7 +54,7 @@ class Workers:
         from distributed import as_completed
 
         waiting, finished = iter(groups), as_completed(loop=self.client.loop)
-        pending: dict[Any, list[Trial]] = {}  # groups by their futures
+        pending: dict[Future, list[Trial]] = {}  # groups by their futures
         try:
             while True:
                 threads = sum(self.client.nthreads().values())  # workers may come and go
@@ -69,7 +72,7 @@ class Workers:
                 "the same command does the rest."
             ) from None
 
-    def _records(self, future: Any, group: list[Trial]) -> list[Record]:
+    def _records(self, future: "Future", group: list[Trial]) -> list[Record]:
         """Return what came out of a task, or failures if it took its workers with it."""
         from distributed import KilledWorker
 
@@ -103,7 +106,7 @@ def run_here(group: list[Trial], version: str) -> list[Record]:
     return run_trials(group, data)
 
 
-def _same_dataset(trial: Trial, worker: str) -> Any:
+def _same_dataset(trial: Trial, worker: str) -> Dataset:
     """Return the data set of a trial as this worker has it, if it is the one that the trial is keyed by."""
     try:
         found = dataset(trial.data)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
@@ -14,7 +14,7 @@ from kernelbraid.bench.records.store import Store
 from kernelbraid.bench.trials.device import run_on_device
 from kernelbraid.bench.trials.experiment import Experiment
 from kernelbraid.bench.trials.trial import fit_key, run_trials, skip
-from kernelbraid.datasets import load
+from kernelbraid.datasets import Dataset, load
 
 # From groups of trials that share a fit to the records of each, in any order.
 Execute: TypeAlias = Callable[[Sequence[list[Trial]]], Iterator[list[Record]]]
@@ -71,7 +71,7 @@ def run(
         PyTorch device for the methods that can use one; then everything runs in this process.
     execute : callable, default=None
         Runs groups of trials elsewhere and yields the records of each as soon as it is done, as that of a
-        `kernelbraid.bench.trials.on_dask.Cluster` does; then `n_jobs` and `device` are not used.
+        `kernelbraid.bench.trials.on_dask.Workers` does; then `n_jobs` and `device` are not used.
     watch : callable, default=None
         ``watch(progress, record)`` is called after every record, and once before the first with None.
     """
@@ -120,6 +120,6 @@ def run_group(group: list[Trial]) -> list[Record]:
 
 
 @lru_cache(maxsize=2)
-def dataset(name: str) -> Any:
+def dataset(name: str) -> Dataset:
     """Return a data set, kept for the next trial of this process."""
     return load(name)

@@ -7,21 +7,25 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._system import peak_bytes
+from kernelbraid._typing import Array
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.records.snapshots import keep_parts
 from kernelbraid.bench.trials.compared import COMPARED
 from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, change, changed_kernels
+from kernelbraid.datasets import Dataset
 from kernelbraid.estimators import LKG
 from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.kernels import BANKS, bank_names, banks_for, split_name
+from kernelbraid.files.arrays import Matrix
+from kernelbraid.kernels import BANKS, Custom, Kernel, bank_names, banks_for, split_name
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import PlacedGraph, cluster, place
 from kernelbraid.learning.settings import PRESETS, Readout
@@ -73,10 +77,10 @@ class Fitted:
 
     status_: str
     n_iter_: int
-    kernel_weights_: Any
+    kernel_weights_: np.ndarray
     kernel_names_: list[str]
-    history_: Mapping[str, Any] = field(default_factory=dict)
-    kernel_: Any = None
+    history_: Mapping[str, np.ndarray] = field(default_factory=dict)
+    kernel_: Array = None
 
     @classmethod
     def of(cls, learned: LearnedGraph, names: list[str]) -> "Fitted":
@@ -86,7 +90,23 @@ class Fitted:
         return cls(status, learned.n_iter, weights, names, learned.history, learned.K)
 
 
-def run_trials(trials: Sequence[Trial], dataset: Any, *, device: str | None = None) -> list[Record]:
+#: A trial, what was fitted for it, the labels of each of its runs, and the seconds of one fit.
+Run: TypeAlias = tuple[Trial, BaseEstimator | Fitted, list[np.ndarray], float]
+#: What an estimator is fitted to: samples, views of them, or kernels.
+Data: TypeAlias = Matrix | list[Matrix]
+#: What a search may choose: a number, a word, kernels.
+Choice: TypeAlias = "float | str | Kernel | Custom | Sequence[Choice]"
+
+
+class MachineFacts(TypedDict):
+    """What every record says about where and when it was made."""
+
+    peak_bytes: int
+    machine: str
+    created: str
+
+
+def run_trials(trials: Sequence[Trial], dataset: Dataset, *, device: str | None = None) -> list[Record]:
     """Run trials that share a fit, and return their records; a failure becomes one, too."""
     try:
         return list(_run(trials, dataset, device))
@@ -100,7 +120,7 @@ def skip(trial: Trial, reason: str) -> Record:
     return Record(trial, "skipped", reason=reason, **machine_facts())
 
 
-def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[Record]:
+def _run(trials: Sequence[Trial], dataset: Dataset, device: str | None) -> Iterator[Record]:
     k, dataset = dataset.n_clusters, change(dataset, trials[0].changes, trials[0].seed)
     data = data_for(trials[0], dataset)
     run = _run_graphs if _has_graph(trials[0].method) else _run_models
@@ -110,7 +130,7 @@ def _run(trials: Sequence[Trial], dataset: Any, device: str | None) -> Iterator[
             yield record_of(trial, dataset, fitted, labels, seconds)
 
 
-def _run_models(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+def _run_models(trials: Sequence[Trial], data: Data, k: int, device: str | None) -> Iterator[Run]:
     """Fit every trial as often as its scoring asks."""
     for trial in trials:
         started = time.perf_counter()
@@ -119,7 +139,7 @@ def _run_models(trials: Sequence[Trial], data: Any, k: int, device: str | None) 
         yield trial, models[0], [to_numpy(model.labels_) for model in models], seconds
 
 
-def _run_graphs(trials: Sequence[Trial], data: Any, k: int, device: str | None) -> Iterator[tuple[Any, ...]]:
+def _run_graphs(trials: Sequence[Trial], data: Data, k: int, device: str | None) -> Iterator[Run]:
     """Learn one graph, and read it out as each trial asks; again only where it does not serve."""
     learned: LearnedGraph | None = None
     for trial in trials:
@@ -142,7 +162,7 @@ def _without_restarts(readout: Readout) -> Readout:
     return replace(readout, n_init=1, restart_score="inertia")
 
 
-def data_for(trial: Trial, dataset: Any) -> Any:
+def data_for(trial: Trial, dataset: Dataset) -> Data:
     """Return what the estimator of a trial takes: views, the one of its kernel, features side by side, or kernels."""
     if takes_kernels(trial):
         return kernels_for(trial, dataset)
@@ -160,7 +180,7 @@ def takes_kernels(trial: Trial) -> bool:
     return SHUFFLED in trial.changes or COMPARED[trial.method].reduce is not None
 
 
-def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
+def kernels_for(trial: Trial, dataset: Dataset) -> np.ndarray:
     """Return kernels of shape (n_kernels, n, n): those of the bank with the changes of a trial, or one made of them."""
     kernels = changed_kernels(dataset, trial.bank, trial.changes, trial.seed)
     method = COMPARED[trial.method]
@@ -170,7 +190,7 @@ def kernels_for(trial: Trial, dataset: Any) -> np.ndarray:
     return np.asarray(method.reduce(kernels, **model._settings().flat()))[None]
 
 
-def _joined(dataset: Any) -> Any:
+def _joined(dataset: Dataset) -> np.ndarray:
     return np.concatenate(dataset.views, axis=1)
 
 
@@ -178,7 +198,7 @@ def _runs(trial: Trial) -> int:
     return RUNS if trial.scoring == "mean20" else 1
 
 
-def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> Any:
+def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> BaseEstimator:
     """Return the unfitted estimator of a trial."""
     method = COMPARED[trial.method]
     parameters: dict[str, Any] = dict(trial.parameters)
@@ -211,7 +231,9 @@ def cluster_runs(placed: PlacedGraph, readout: Readout, trial: Trial) -> list[np
     return [cluster(placed, readout, random_state=generator).labels for generator in generators]
 
 
-def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarray], seconds: float) -> Record:
+def record_of(
+    trial: Trial, dataset: Dataset, model: BaseEstimator | Fitted, labels: Sequence[np.ndarray], seconds: float
+) -> Record:
     """Score the labels of a trial."""
     scored = dataset.y != OUTLIER
     runs = [evaluate(dataset.y[scored], found[scored]) for found in labels]
@@ -234,7 +256,7 @@ def record_of(trial: Trial, dataset: Any, model: Any, labels: Sequence[np.ndarra
     )
 
 
-def _tuned(dataset: Any, model: Any, chosen: np.ndarray, scored: np.ndarray) -> dict[str, float]:
+def _tuned(dataset: Dataset, model: BaseEstimator | Fitted, chosen: np.ndarray, scored: np.ndarray) -> dict[str, float]:
     """Return the best of each measure over the candidates of a search: what choosing by label would have given.
 
     The chosen one counts as it was clustered in the end, too, with more restarts perhaps than the others.
@@ -245,18 +267,18 @@ def _tuned(dataset: Any, model: Any, chosen: np.ndarray, scored: np.ndarray) -> 
     return {name: max(score(dataset.y[scored], labels) for labels in candidates) for name, score in TUNED.items()}
 
 
-def _chosen(model: Any) -> str:
+def _chosen(model: BaseEstimator | Fitted) -> str:
     """Return what a search chose as words, kernels by their names."""
     return ", ".join(f"{name} {_words(value)}" for name, value in getattr(model, "best_params_", {}).items())
 
 
-def _words(value: Any) -> str:
+def _words(value: Choice) -> str:
     if isinstance(value, list | tuple):
         return " + ".join(map(_words, value))
     return f"{value:g}" if isinstance(value, float) else str(getattr(value, "name", value))
 
 
-def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
+def _learned(trial: Trial, dataset: Dataset, model: BaseEstimator | Fitted) -> dict[str, float]:
     """Return the weights of several kernels by name."""
     weights = to_numpy(getattr(model, "kernel_weights_", np.empty(0))).tolist()
     if len(weights) < 2:
@@ -266,7 +288,7 @@ def _learned(trial: Trial, dataset: Any, model: Any) -> dict[str, float]:
     return dict(zip(names, weights, strict=True))
 
 
-def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
+def label_free(dataset: Dataset, labels: np.ndarray) -> dict[str, float]:
     """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
     found = {"balance": balance(labels)}
     if 1 < len(np.unique(labels)) < len(labels):
@@ -275,7 +297,7 @@ def label_free(dataset: Any, labels: np.ndarray) -> dict[str, float]:
     return found
 
 
-def machine_facts() -> dict[str, Any]:
+def machine_facts() -> MachineFacts:
     """Return what a record says about the machine and the time."""
     return {
         "peak_bytes": peak_bytes(),
