@@ -17,7 +17,8 @@ from kernelbraid._arrays import (
     power_of_two,
     row_blocks,
 )
-from kernelbraid._typing import Array
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.names import name_in_view
@@ -118,7 +119,7 @@ def _as_kernel(entry: Any, where: str) -> Kernel | Custom:
 def resolve_banks(
     kernels: BankLike | Sequence[BankLike], n_views: int, widths: Sequence[int] = ()
 ) -> list[list[Kernel | Custom]]:
-    """Return one bank a view: the same for all, or one each when `kernels` is a list of banks.
+    """Return one bank per view: the same for all, or one each when `kernels` is a list of banks.
 
     Parameters
     ----------
@@ -136,14 +137,14 @@ def resolve_banks(
     if not isinstance(kernels, str) and kernels and all(isinstance(bank, str | list | tuple) for bank in kernels):
         if len(kernels) != n_views:
             raise ValueError(
-                f"kernels holds {len(kernels)} banks for {n_views} view(s); give one bank a view, or one for all."
+                f"kernels holds {len(kernels)} banks for {n_views} view(s); give one bank per view, or one for all."
             )
         return [resolve_bank(bank) for bank in kernels]  # type: ignore[arg-type]
     return [resolve_bank(kernels)] * n_views  # type: ignore[arg-type]
 
 
 def banks_for(kernels: BankLike | Sequence[BankLike], views: Sequence[Array]) -> list[list[Kernel | Custom]]:
-    """Return one bank a view, chosen by its directions if `kernels` is ``"auto"``."""
+    """Return one bank per view, chosen by its directions if `kernels` is ``"auto"``."""
     is_auto = isinstance(kernels, str) and kernels == AUTO
     return resolve_banks(kernels, len(views), [count_directions(view) for view in views] if is_auto else [])
 
@@ -178,7 +179,7 @@ def build_bank(
     X: Array | Sequence[Array],
     kernels: BankLike | Sequence[BankLike] = "rmkkm",
     *,
-    dtype: Any = None,
+    dtype: DType = None,
 ) -> Array:
     """Evaluate a bank of kernels on data.
 
@@ -212,7 +213,7 @@ def stack_bank(
     X: Array | Sequence[Array],
     kernels: BankLike | Sequence[BankLike] = "rmkkm",
     *,
-    dtype: Any = None,
+    dtype: DType = None,
     place: Callable[[Array], Array] | None = None,
 ) -> LazyStack:
     """Return a bank of kernels on data without evaluating it.
@@ -250,7 +251,7 @@ def stack_pairs(
     banks: Sequence[Sequence[Kernel | Custom]],
     pairs: Sequence[Pairs],
     *,
-    dtype: Any = None,
+    dtype: DType = None,
     place: Callable[[Array], Array] | None = None,
 ) -> LazyStack:
     """Return a bank per view over samples whose inner products are known, so that several banks share them."""
@@ -271,16 +272,26 @@ def stack_given(H: Array) -> LazyStack:
     return LazyStack([(Pairs(H[0, ...], nothing, nothing, max_square=0.0, max_distance=0.0), kernels)], H.dtype)
 
 
-def _check_samples(X: Any, number: int) -> Array:
+def _check_samples(X: Array, number: int) -> Array:
     """Return samples as a finite matrix that can be cut into blocks of rows."""
     if sparse.issparse(X):
         X = X.tocsr()
     elif not is_foreign(X):
         X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"view {number} of X has shape {tuple(X.shape)}; samples are the rows of a matrix.")
+        raise ValueError(
+            Message(
+                "view {number} of {data} has shape {shape}; samples are the rows of a matrix.",
+                number=number,
+                shape=tuple(X.shape),
+            )
+        )
     if not is_finite(X.data if sparse.issparse(X) else X):
-        raise ValueError(f"view {number} of X contains NaN or infinity; drop such samples or fill them in.")
+        raise ValueError(
+            Message(
+                "view {number} of {data} contains NaN or infinity; drop such samples or fill them in.", number=number
+            )
+        )
     return X
 
 

@@ -75,7 +75,7 @@ class SelfTuning:
 
     @property
     def n_matrices(self) -> int:
-        """None: a width a sample is all."""
+        """None: one width per sample is all."""
         return 0
 
     def bind(self, pairs: Pairs) -> "SelfTuning":

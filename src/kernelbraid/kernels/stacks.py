@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbraid._arrays import (
     asarray_like,
@@ -19,11 +20,12 @@ from kernelbraid._arrays import (
     row_blocks,
     to_numpy,
 )
-from kernelbraid._typing import Array
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Kernel, Pairs
 
-Vector: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
 
 
 # What is left of a kernel outside the span of the earlier ones is rounding below this many units in the last place.
@@ -35,7 +37,7 @@ IN_CACHE = 0.125
 ON_DEVICE = 64.0  # so much larger on an accelerator, which waits between blocks
 
 
-def without_spread(kernels: "KernelStack") -> np.ndarray[Any, np.dtype[np.bool_]]:
+def without_spread(kernels: "KernelStack") -> NDArray[np.bool_]:
     """Return which kernels give all samples the same place, (m,): whatever rewards small distances would choose them.
 
     If all do, none is reported.
@@ -177,7 +179,7 @@ class LazyStack:
     """Kernels formed from inner products in blocks of rows: memory does not grow with their number."""
 
     views: Sequence[tuple[Pairs, Sequence[Kernel]]]  # inner products of each view, and the kernels on it
-    dtype: Any  # type of the results; kernels are formed in float64
+    dtype: DType  # type of the results; kernels are formed in float64
 
     @property
     def n_kernels(self) -> int:
@@ -269,7 +271,7 @@ class LazyStack:
         return namespace(like).empty(shape, dtype=self.dtype, device=device(like))
 
     def _blocks(self, share: float = 1.0) -> Iterator[tuple[slice, list["_Block"]]]:
-        """Yield blocks of rows, each with one function a kernel that forms it there."""
+        """Yield blocks of rows, each with one function per kernel that forms it there."""
         share = share if is_on_host(self.like) else ON_DEVICE * share
         for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
@@ -290,5 +292,10 @@ class _Block:
         with quiet_overflow():
             K = self.kernel.matrix(self.pairs)
         if not is_finite(K):
-            raise ValueError(f"the kernel {self.kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
+            raise ValueError(
+                Message(
+                    "the kernel {kernel!r} overflows on {data}; rescale {data}, or normalise the kernel.",
+                    kernel=self.kernel.name,
+                )
+            )
         return K

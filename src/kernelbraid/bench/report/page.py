@@ -96,17 +96,17 @@ def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequenc
 
 def _tables(records: Sequence[Record]) -> list[Table]:
     """Return the tables of the paper and those of the study; of the study alone if there is nothing else."""
-    others, study = _apart(records), study_tables(records)
+    others, study = _outside_study(records), study_tables(records)
     paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(others)] if others or not study else []
     return [*paper, *study]
 
 
 def _figures(records: Sequence[Record]) -> Iterator[tuple[str, "Figure"]]:
-    yield from all_figures(_apart(records))
+    yield from all_figures(_outside_study(records))
     yield from study_figures(records)
 
 
-def _apart(records: Iterable[Record]) -> list[Record]:
+def _outside_study(records: Iterable[Record]) -> list[Record]:
     """Return the records that are not of the study."""
     return [record for record in records if not record.trial.study]
 
@@ -139,7 +139,7 @@ def _write(path: Path, content: bytes) -> Path:
 
 def report(records: Sequence[Record]) -> str:
     """Return the whole page."""
-    study, records = _study(records), _apart(records)
+    study, records = _study(records), _outside_study(records)
     under = conditions(records)
     results = [pools(records, each) for each in under]
     shown = [_panel(index, *pair) for index, pair in enumerate(zip(results, under, strict=True))]

@@ -52,7 +52,7 @@ class Verdict:
 
 
 def verdicts(records: Sequence[Record]) -> list[Verdict]:
-    """Return a verdict a claim."""
+    """Return one verdict per claim."""
     return [*_on_methods(records), *_on_parts(records), *_on_robustness(records), *_on_weights(records)]
 
 

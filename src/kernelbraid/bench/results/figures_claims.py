@@ -46,7 +46,7 @@ def robustness(records: Sequence[Record]) -> Figure | None:
     Returns
     -------
     matplotlib Figure or None
-        A panel a change; None if no record is of changed data.
+        One panel per change; None if no record is of changed data.
     """
     found = {change: accuracies_by_level(records, change) for change in ROBUST}
     drawn = {change: lines for change, lines in found.items() if lines}

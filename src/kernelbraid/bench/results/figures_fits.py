@@ -65,7 +65,7 @@ def consensus_kernels(records: Sequence[Record]) -> Figure:
     Returns
     -------
     matplotlib Figure
-        One panel per record, each with its own colour scale, which leaves out the half per cent of values at either end.
+        One panel per record, each with its own colour scale, without the half per cent of values at either end.
     """
     figure, panels = new_figure(len(records), 4.4, 4.0, columns=2)
     for ax, record in zip(panels, records, strict=True):
