@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, DType
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -36,7 +36,7 @@ class Parts(ABC, Generic[T]):
         """Return the sum of the parts, in their order."""
 
     @abstractmethod
-    def array(self, width: int | None, dtype: Any) -> Array:
+    def array(self, width: int | None, dtype: DType) -> Array:
         """Return the rows of parts that are arrays as one: matrices of so many columns, or vectors."""
 
 
@@ -78,7 +78,7 @@ class LocalParts(Parts[T]):
         """Return the sum of the parts, in their order."""
         return reduce(operator.add, self)
 
-    def array(self, width: int | None, dtype: Any) -> np.ndarray:
+    def array(self, width: int | None, dtype: DType) -> np.ndarray:
         """Return the rows of all parts as one array."""
         return np.concatenate(list(self), dtype=dtype)
 
