@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import typer
 
+from kernelbraid._messages import say
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
-from kernelbraid.cli.wording import option_name
+from kernelbraid.cli.wording import PHRASES, InOptions, option_name
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
 STATUS_WORDS = {
@@ -63,9 +64,9 @@ def _in_words(names: list[str], weights: list[float], model: Any, *, searched: b
     """Return what the kernel weights say; the option that leaves them alone is none of a search."""
     if not weights:
         return []
-    option = "" if searched else " with --gamma inf; --gamma 10 learns them"
+    words = InOptions({}, {**PHRASES, "with_gamma": ""} if searched else PHRASES)
     told = describe_weights(names, weights, learned=not kernel_is_fixed(model))
-    return [sentence.replace(" with gamma=inf", option) for sentence in told]
+    return [say(sentence, words) for sentence in told]
 
 
 def _plain(value: Any) -> Any:

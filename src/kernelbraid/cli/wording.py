@@ -1,8 +1,8 @@
 """The library's messages in the words of the command line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelbraid.estimators.base import Range, Refusal
@@ -30,6 +30,7 @@ PHRASES = {
     "several_kernels": "a method with several kernels (see kernelbraid methods)",
     "steps": "{max_iter:#step}",
     "third": "a third of the samples",
+    "with_gamma": " with --gamma inf; --gamma 10 learns them",
     "through_landmarks": "--landmarks {n_landmarks}",
     "through_landmarks_of_views": "--landmarks {n_landmarks}",
 }
@@ -48,10 +49,12 @@ class InOptions:
     ----------
     methods : mapping of str to str
         Names of methods by those of their classes; a class that is not there keeps its name.
+    phrases : mapping of str to str, default=PHRASES
+        Words for the phrases.
     """
 
     methods: Mapping[str, str]
-    phrases: ClassVar[Mapping[str, str]] = PHRASES
+    phrases: Mapping[str, str] = field(default_factory=lambda: PHRASES)
 
     def setting(self, parameter: str, value: Any, spec: str) -> str:
         """Return an option with its value."""
