@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as array_device
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kernelbraid._messages import Message
-from kernelbraid._typing import Array, Namespace
+from kernelbraid._typing import Array, DType, Host, Namespace
 
 # What our own code raises when linear algebra cannot finish.
 LinAlgError = np.linalg.LinAlgError
@@ -37,18 +38,18 @@ def device(array: Array) -> Any:
     return None if sparse.issparse(array) else array_device(array)
 
 
-def asarray_like(values: Any, like: Array) -> Array:
+def asarray_like(values: ArrayLike, like: Array) -> Array:
     """Return `values` as an array with the namespace, dtype and device of `like`."""
     xp = namespace(like)
     return xp.asarray(values, dtype=like.dtype, device=device(like))
 
 
-def beside(values: Any, other: Array) -> Array:
+def beside(values: ArrayLike, other: Array) -> Array:
     """Return `values` in the library and on the device of another array, in their own type."""
     return namespace(other).asarray(values, device=device(other)) if is_foreign(other) else values
 
 
-def is_foreign(array: Any) -> bool:
+def is_foreign(array: object) -> bool:
     """Tell whether something is an array of a library other than NumPy."""
     return bool(is_array_api_obj(array)) and not is_numpy_array(array)
 
@@ -88,7 +89,7 @@ def free_bytes(array: Array) -> int | None:
     return int(cuda.mem_get_info(place)[0] + cached)
 
 
-def itemsize(dtype: Any) -> int:
+def itemsize(dtype: DType) -> int:
     """Return the bytes of a number of a floating-point type, of any backend."""
     return 4 if "float32" in str(dtype) else 8
 
@@ -103,7 +104,7 @@ def identity_like(A: Array) -> Array:
     return namespace(A).eye(A.shape[-1], dtype=A.dtype, device=device(A))
 
 
-def to_numpy(array: Array) -> np.ndarray[Any, Any]:
+def to_numpy(array: Array) -> Host:
     """Copy an array of any backend to NumPy (no copy if it is there already)."""
     if is_numpy_array(array):
         return np.asarray(array)
@@ -159,7 +160,7 @@ def clip_negative(A: Array) -> Array:
     return namespace(A).maximum(A, asarray_like(0.0, A))
 
 
-def in_place(function: str, A: Array, *others: Any) -> Array:
+def in_place(function: str, A: Array, *others: Array) -> Array:
     """Return a function of the array API, such as exp or multiply, in place of its first argument where one can.
 
     Blocks of kernels are passed over many times; fresh memory for each pass would cost more than the arithmetic.

@@ -88,7 +88,7 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     return mirror(add_to_diagonal(A, 1.0)).T
 
 
-def mirror(A: Any) -> Any:
+def mirror(A: Array) -> Array:
     """Copy the lower triangle of an array to the upper one, in place, tile by tile."""
     n = A.shape[0]
     for first in range(0, n, TILE):
@@ -146,7 +146,7 @@ def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         return asarray_like(values, S), asarray_like(vectors, S)
 
 
-def leading_eigenvectors(S: Any, known: Any, count: int) -> Any:
+def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     """Return eigenvectors of largest eigenvalue of a sparse symmetric matrix, largest first.
 
     Parameters
@@ -174,7 +174,7 @@ def leading_eigenvectors(S: Any, known: Any, count: int) -> Any:
     return vectors[:, ::-1]
 
 
-def _by_products(S: Any, known: Any, count: int) -> Any | None:
+def _by_products(S: Array, known: Array, count: int) -> Array | None:
     """Return the same by Lanczos' iteration; None if it does not converge to eigenvectors."""
     n = S.shape[0]
     operator = LinearOperator(S.shape, matvec=lambda v: S @ v - 3 * (known @ (known.T @ v)), dtype=S.dtype)
@@ -190,7 +190,7 @@ def _by_products(S: Any, known: Any, count: int) -> Any | None:
     return vectors if float(np.abs(residual).max(initial=0.0)) <= RESIDUAL else None
 
 
-def _lower_eigh(G: Any, above: float | None) -> tuple[Any, Any]:
+def _lower_eigh(G: Array, above: float | None) -> tuple[Array, Array]:
     """Decompose a symmetric matrix given by its lower triangle in column-major order, which is destroyed."""
     options: dict[str, Any] = {"driver": "evd"} if above is None else {"subset_by_value": (above, np.inf)}
     values, vectors = linalg.eigh(G, lower=True, overwrite_a=True, check_finite=False, **options)

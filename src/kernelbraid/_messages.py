@@ -41,7 +41,7 @@ class Wording(Protocol):
         """Words for every phrase of :data:`PHRASES`."""
         ...
 
-    def setting(self, parameter: str, value: Any, spec: str) -> str:
+    def setting(self, parameter: str, value: object, spec: str) -> str:
         """Return words for a parameter with its value, which is formatted by a spec."""
         ...
 
@@ -59,7 +59,7 @@ class InPython:
 
     phrases: Mapping[str, str] = PHRASES
 
-    def setting(self, parameter: str, value: Any, spec: str) -> str:
+    def setting(self, parameter: str, value: object, spec: str) -> str:
         """Return a parameter as it is given to an estimator."""
         return f"{parameter}={value!r}" if isinstance(value, str) and not spec else f"{parameter}={value:{spec}}"
 
@@ -87,15 +87,15 @@ class Message(str):
     """
 
     template: str
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
-    def __new__(cls, template: str, /, **facts: Any) -> "Message":
+    def __new__(cls, template: str, /, **facts: object) -> "Message":
         """Word a message for Python."""
         message = super().__new__(cls, _Writer(PYTHON).vformat(template, (), facts))
         message.template, message.facts = template, facts
         return message
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Let messages travel between processes."""
         return _message, (self.template, self.facts)
 
@@ -104,19 +104,19 @@ class Message(str):
         return _Writer(wording).vformat(self.template, (), self.facts)
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """The parameters that it mentions by name, with their values; None where there is none."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for _, field, _, _ in string.Formatter().parse(self.template):
             kind, _, name = (field or "").partition(".")
             if kind in ("set", "name"):
                 found[name] = self.facts.get(name)
-            elif isinstance(self.facts.get(kind), Message):
-                found |= self.facts[kind].parameters
+            elif isinstance(part := self.facts.get(kind), Message):
+                found |= part.parameters
         return found
 
 
-def _message(template: str, facts: dict[str, Any]) -> Message:
+def _message(template: str, facts: dict[str, object]) -> Message:
     return Message(template, **facts)
 
 
@@ -139,7 +139,7 @@ def say(text: str, wording: Wording) -> str:
 @dataclass(frozen=True)
 class _Setting:
     parameter: str
-    value: Any
+    value: object
 
 
 class _Writer(string.Formatter):
@@ -148,25 +148,26 @@ class _Writer(string.Formatter):
     def __init__(self, wording: Wording) -> None:
         self.wording = wording
 
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+    def get_field(self, field_name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[Any, str]:
         """Return what a placeholder stands for."""
         kind, is_typed, name = field_name.partition(".")
         if is_typed:
             return self._typed(kind, name, kwargs), name
         if kind not in kwargs:
             return self.vformat(self.wording.phrases[kind], args, kwargs), kind
-        return say(kwargs[kind], self.wording), kind
+        fact = kwargs[kind]
+        return say(fact, self.wording) if isinstance(fact, str) else fact, kind
 
-    def _typed(self, kind: str, name: str, facts: Mapping[str, Any]) -> Any:
+    def _typed(self, kind: str, name: str, facts: Mapping[str, object]) -> Any:
         if kind == "set":
             return _Setting(name, facts[name])
         if kind == "name":
             return self.wording.parameter(name)
         if kind == "class":
-            return self.wording.estimator(facts[name])
+            return self.wording.estimator(str(facts[name]))
         raise KeyError(f"{kind}.{name}")
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         """Return a value as text."""
         if isinstance(value, _Setting):
             return self.wording.setting(value.parameter, value.value, format_spec)

@@ -1,9 +1,12 @@
 """Shared type aliases."""
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # An array of any namespace that array-api-compat knows. The standard has no runtime class for it.
 Array: TypeAlias = Any
@@ -15,3 +18,7 @@ DType: TypeAlias = Any
 Host: TypeAlias = NDArray[Any]
 # Parameters of an estimator by name; what each of them may be stands in the class of the estimator.
 Parameters: TypeAlias = Mapping[str, Any]
+# A matrix as users have it: rows of numbers, an array of any library, a data frame, or a sparse matrix.
+Matrix: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
+# What users hand over: samples, several views of them, or a stack or list of kernels.
+Input: TypeAlias = "Matrix | Sequence[Matrix]"

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from sklearn.base import BaseEstimator
 
 from kernelbraid import _system
 from kernelbraid._messages import PYTHON, Wording, content_of, say
@@ -122,7 +123,7 @@ def _end_if_not_written(path: Path) -> Iterator[None]:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-def write_model(path: Path, model: Any, names: list[str] | None) -> None:
+def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> None:
     """Write a fitted estimator, with the names of the features; of a search, the one that it has chosen."""
     model = getattr(model, "best_estimator_", model)
     if names is not None:

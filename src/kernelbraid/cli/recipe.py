@@ -1,10 +1,11 @@
 """From the options of the command line to a method, or a search for its setting, with its parameters."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from kernelbraid._typing import Parameters
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.wording import option_name
 from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
@@ -31,7 +32,7 @@ class Recipe:
     """A method with its parameters, ready to be fitted."""
 
     name: str  # in `FITTED`
-    parameters: Mapping[str, Any]
+    parameters: Parameters
 
     @property
     def method(self) -> Method:
@@ -68,7 +69,7 @@ class Recipe:
         return self.method.estimator(**self.parameters)
 
 
-def choose(name: str | None, asked: Mapping[str, Any]) -> Recipe:
+def choose(name: str | None, asked: Parameters) -> Recipe:
     """Return a method with its own settings and the given ones, which win.
 
     Parameters
@@ -101,7 +102,7 @@ def choose(name: str | None, asked: Mapping[str, Any]) -> Recipe:
     return Recipe(name, {**method.settings, **given})
 
 
-def choose_search(name: str | None, asked: Mapping[str, Any]) -> Recipe:
+def choose_search(name: str | None, asked: Parameters) -> Recipe:
     """Return a search for a setting of LKG.
 
     Parameters
@@ -129,7 +130,7 @@ def choose_search(name: str | None, asked: Mapping[str, Any]) -> Recipe:
     return Recipe(SEARCH, {"n_clusters": AUTO, **given})
 
 
-def choose_landmarks(name: str | None, asked: Mapping[str, Any]) -> Recipe:
+def choose_landmarks(name: str | None, asked: Parameters) -> Recipe:
     """Return LKG through landmarks.
 
     Parameters
@@ -167,11 +168,11 @@ def refuse_to_save(recipe: Recipe) -> None:
         )
 
 
-def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _given(asked: Parameters) -> dict[str, Any]:
     return {parameter: value for parameter, value in asked.items() if value is not None}
 
 
-def _preset(given: Mapping[str, Any]) -> Settings:
+def _preset(given: Parameters) -> Settings:
     """Return the preset that LKG would use."""
     return PRESETS[given.get("preset", inspect.signature(LKG).parameters["preset"].default)]
 
@@ -189,7 +190,7 @@ def _with_one_kernel(given: dict[str, Any]) -> dict[str, Any]:
     return {("kernel" if parameter == "kernels" else parameter): value for parameter, value in given.items()}
 
 
-def _refuse_foreign(whose: str, method: Method, given: Mapping[str, Any], known: Iterable[str]) -> None:
+def _refuse_foreign(whose: str, method: Method, given: Parameters, known: Iterable[str]) -> None:
     """Refuse an option that a method does not have, and say which ones it has."""
     own = [parameter for parameter in known if parameter in _parameters(method)]
     foreign = next((parameter for parameter in given if parameter not in own), None)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import typer
+from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import say
+from kernelbraid._typing import Parameters
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
 from kernelbraid.cli.wording import PHRASES, InOptions, option_name
@@ -25,7 +27,7 @@ STATUS_WORDS = {
 }
 
 
-def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, Any]:
+def summarise(model: BaseEstimator, n_samples: int, n_features: int | None) -> dict[str, Any]:
     """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
     chosen = getattr(model, "best_estimator_", model)
     names = list(getattr(chosen, "kernel_names_", []))
@@ -51,7 +53,7 @@ def summarise(model: Any, n_samples: int, n_features: int | None) -> dict[str, A
     }
 
 
-def _n_landmarks(model: Any) -> int | None:
+def _n_landmarks(model: BaseEstimator) -> int | None:
     landmarks = getattr(model, "landmarks_", None)
     return None if landmarks is None else int(landmarks.shape[0])
 
@@ -60,7 +62,7 @@ def _number_or_none(value: int | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _in_words(names: list[str], weights: list[float], model: Any, *, searched: bool) -> list[str]:
+def _in_words(names: list[str], weights: list[float], model: BaseEstimator, *, searched: bool) -> list[str]:
     """Return what the kernel weights say; the option that leaves them alone is none of a search."""
     if not weights:
         return []
@@ -127,7 +129,7 @@ def n_clusters_in_words(n_clusters: int, evidence: Mapping[str, Any] | None) -> 
     return f"{n_clusters}, chosen among {min(tried)} to {max(tried)}; next best {max(others)[1]}"
 
 
-def _setting(params: Mapping[str, Any]) -> str | None:
+def _setting(params: Parameters) -> str | None:
     """Return the parameters that a search has chosen, None if there was no search."""
     words = (
         f"{option_name(name)[2:]} {' + '.join(map(str, value)) if isinstance(value, list) else _number(value)}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelbraid.estimators.base import Range, Refusal
@@ -56,7 +56,7 @@ class InOptions:
     methods: Mapping[str, str]
     phrases: Mapping[str, str] = field(default_factory=lambda: PHRASES)
 
-    def setting(self, parameter: str, value: Any, spec: str) -> str:
+    def setting(self, parameter: str, value: object, spec: str) -> str:
         """Return an option with its value."""
         return f"{option_name(parameter)} {value:{spec}}"
 

@@ -1,11 +1,13 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -20,7 +22,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._messages import Message
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.ops.refinement import EdgeWeights
@@ -94,7 +96,7 @@ class Refusal:
     wanted: tuple[Range | frozenset[str] | str, ...]  # numbers, words, or anything else as scikit-learn names it
 
 
-def refused_parameter(estimator: Any) -> Refusal | None:
+def refused_parameter(estimator: BaseEstimator) -> Refusal | None:
     """Return the first parameter whose value scikit-learn's validation refuses; None if there is none."""
     allowed = estimator._parameter_constraints
     for parameter, value in estimator.get_params(deep=False).items():
@@ -123,7 +125,7 @@ def mark_input(tags: Any, kernels: Any) -> Any:
     return tags
 
 
-def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
+def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True) -> list[Array]:
     """Return the checked views of the samples: one matrix, or several with the same rows.
 
     Parameters
@@ -152,7 +154,7 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
                 Message(
                     "{data} has shape {shape}: for a stack of kernels set {set.kernels}, for several views pass a list "
                     "of matrices.",
-                    shape=tuple(X.shape),
+                    shape=tuple(getattr(X, "shape", ())),
                     kernels="precomputed",
                 )
             )
@@ -179,7 +181,7 @@ def read_views(estimator: Any, X: Any, *, reset: bool = True) -> list[Array]:
     return views
 
 
-def set_features(estimator: Any, count: int, reset: bool) -> None:
+def set_features(estimator: BaseEstimator, count: int, reset: bool) -> None:
     """Note the number of features, or compare it with that of the fit."""
     if reset:
         estimator.n_features_in_ = count
@@ -195,7 +197,7 @@ def set_features(estimator: Any, count: int, reset: bool) -> None:
         )
 
 
-def read_kernels(estimator: Any, X: Any) -> Array:
+def read_kernels(estimator: BaseEstimator, X: Input) -> Array:
     """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
     forget_names(estimator)
     H = stack_kernels(X)
@@ -203,7 +205,9 @@ def read_kernels(estimator: Any, X: Any) -> Array:
     return H
 
 
-def read_cross(estimator: Any, X: Any, bank: FittedBank | None, weights: np.ndarray) -> tuple[Array, list[Array]]:
+def read_cross(
+    estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray
+) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones, and the new samples.
 
     They come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
@@ -214,7 +218,7 @@ def read_cross(estimator: Any, X: Any, bank: FittedBank | None, weights: np.ndar
     return bank.cross(views, weights), views
 
 
-def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Array, list[Array]]:
+def read_cross_kernels(estimator: BaseEstimator, X: Input, weights: np.ndarray) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels."""
     matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(list_kernels(X))]
     if len(matrices) != weights.shape[0]:
@@ -240,7 +244,7 @@ def read_cross_kernels(estimator: Any, X: Any, weights: np.ndarray) -> tuple[Arr
     return total, matrices
 
 
-def forget_names(estimator: Any) -> None:
+def forget_names(estimator: BaseEstimator) -> None:
     """Drop the feature names of an earlier fit; scikit-learn's own check sets those of a data frame anew."""
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
@@ -268,7 +272,7 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
         )
 
 
-def is_view_list(X: Any) -> bool:
+def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
     """Tell a list of matrices from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 

@@ -9,6 +9,7 @@ from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
@@ -173,7 +174,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         warn_of(learned.complaint)
         return self
 
-    def _read(self, X: Any, model: LKG, n_labels: int) -> Candidates:
+    def _read(self, X: Input, model: LKG, n_labels: int) -> Candidates:
         """Return the candidate kernels over samples, one for each label."""
         candidates = model._read(X)
         n = candidates.n_samples
@@ -237,7 +238,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("y holds no known label, only -1; give at least one, or cluster with LKG.")
         return labels, known
 
-    def _place(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
         check_is_fitted(self)
         edges, places = self.graph_model_._edges_to_fitted(X)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
@@ -24,13 +25,13 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _keeps_coefficients: ClassVar[bool] = False  # whether ``coefficients_`` are published
     _learns_by: ClassVar[tuple[str, ...]] = ()  # parameters of reading out by which the graph differs, too
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         raise NotImplementedError
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
         raise NotImplementedError
 
-    def _cluster(self, X: Any) -> Any:
+    def _cluster(self, X: Input) -> Any:
         """Learn the graph of samples and cluster it."""
         candidates = self._read(X)
         learned = self._learn(candidates)

@@ -1,13 +1,11 @@
 """Labels and coordinates for samples that a fit has not seen."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import read_cross
 from kernelbraid.learning.extension import Extension
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
@@ -68,13 +66,13 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         )
         return beside(found, self.labels_)
 
-    def _edges_to_fitted(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
         cross, samples = read_cross(self, X, self._fitted.bank, self._fitted.kernel_weights)
         return self._fitted.edges(cross, vars(self).get("kernel_")), self._fitted.known(samples)
 
-    def _place(self, X: Any) -> tuple[Array, np.ndarray]:
+    def _place(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
         edges, places = self._edges_to_fitted(X)
         return self._fitted.place(edges, places, self.embedding_), places

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._messages import Message
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import as_published, check_memory, is_precomputed, publish, read_samples, warn_of
@@ -350,7 +350,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Return how the graph is read out."""
         return self._settings().readout
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         """Check the samples, and pose the kernels over them; none is kept where their average is all that is needed."""
         settings = self._settings()
         kernels, learning = settings.kernels, settings.learning

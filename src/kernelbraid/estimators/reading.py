@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
 from kernelbraid._messages import Message
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
@@ -24,7 +25,7 @@ def is_precomputed(kernels: Any) -> bool:
     return isinstance(kernels, str) and kernels == "precomputed"
 
 
-def read_samples(estimator: Any, X: Any, *, precomputed: bool) -> Views | GivenKernels:
+def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool) -> Views | GivenKernels:
     """Check what a user hands over, once for any number of fits.
 
     Parameters
@@ -51,7 +52,13 @@ def read_samples(estimator: Any, X: Any, *, precomputed: bool) -> Views | GivenK
 
 
 def check_memory(
-    estimator: Any, samples: Views | GivenKernels, kernels: Any, *, storage: str, working: float, copies: float = 0.0
+    estimator: BaseEstimator,
+    samples: Views | GivenKernels,
+    kernels: Any,
+    *,
+    storage: str,
+    working: float,
+    copies: float = 0.0,
 ) -> bool:
     """Return whether the kernels are to be stored; refuse a fit for which there is no room.
 
@@ -80,8 +87,8 @@ def check_memory(
 
 
 def read_candidates(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: Input,
     kernels: Any,
     *,
     storage: str = "auto",
@@ -111,7 +118,7 @@ def read_candidates(
     return samples.pose(kernels, stored=stored)
 
 
-def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Candidates:
+def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: float) -> Candidates:
     """Do the same for one kernel over one view.
 
     Parameters
@@ -154,14 +161,14 @@ def read_candidate(estimator: Any, X: Any, kernel: Any, *, working: float) -> Ca
     return read_candidates(estimator, X, given, storage="fixed", working=working)
 
 
-def copy_features(source: Any, target: Any) -> None:
+def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
     """Give a fitted estimator what another one knows about the features."""
     for name in FEATURES:
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))
 
 
-def as_published(estimator: Any, like: Array, value: Array) -> Array:
+def as_published(estimator: BaseEstimator, like: Array, value: Array) -> Array:
     """Return a result in the caller's kind of array.
 
     With ``device=...`` the caller has NumPy arrays and gets them back; otherwise results live where the samples do, and
@@ -172,7 +179,7 @@ def as_published(estimator: Any, like: Array, value: Array) -> Array:
     return beside(as_dense(value), like)
 
 
-def publish(estimator: Any, like: Array, **attributes: Array) -> None:
+def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
     """Set fitted attributes in the caller's kind of array; `like` lives where the samples do."""
     for name, value in attributes.items():
         setattr(estimator, name, as_published(estimator, like, value))

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._messages import Message
+from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
@@ -62,7 +63,7 @@ class SearchProgress:
     done: int
     total: int
     seconds: float
-    params: Mapping[str, Any]  # of the fit that has just ended
+    params: Parameters  # of the fit that has just ended
 
 
 class LKGSearch(ClusterMixin, BaseEstimator):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
@@ -171,7 +172,7 @@ class SimplexGraph(GraphClusterer):
         """
         return self._cluster(X)
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING)
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
@@ -373,7 +374,7 @@ class TwinGraph(_TwinGraph):
         """
         return self._cluster(X)
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
 
 
@@ -549,5 +550,5 @@ class MultipleKernelTwinGraph(_TwinGraph):
         """
         return self._cluster(X)
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)

@@ -1,11 +1,12 @@
 """Spectral clustering with one kernel or several as scikit-learn clusterers."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
@@ -149,7 +150,7 @@ class KernelSpectralClustering(GraphClusterer):
         """
         return self._cluster(X)
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
@@ -320,7 +321,7 @@ class AffinityAggregation(GraphClusterer):
         """
         return self._cluster(X)
 
-    def _read(self, X: Any) -> Candidates:
+    def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._linalg import blas_threads
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.parallel import each
 from kernelbraid.metrics.label_free import ami, modularity
@@ -53,7 +52,7 @@ class Counts:
         tied = stability > stability.max() - TIED
         return int(self.n_clusters[int(np.argmax(np.where(tied, self.modularity, -np.inf)))])
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Host]:
         """Return the evidence as one array per quantity."""
         scores = {"score": self.stability, "modularity": self.modularity, "eigengap": self.eigengap}
         return {"n_clusters": self.n_clusters, **scores}
@@ -87,7 +86,7 @@ def count_if_asked(
         return count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
 
 
-def kernel_graphs(candidates: Candidates) -> list[Any]:
+def kernel_graphs(candidates: Candidates) -> list[Array]:
     """Return sparse graphs of the average kernel and of up to four of the kernels, for two or three penalties each.
 
     A factor per penalty is cheaper than one eigendecomposition of the kernel for all of them.
@@ -111,7 +110,7 @@ def kernel_graphs(candidates: Candidates) -> list[Any]:
 
 
 def count_clusters(
-    graphs: Sequence[Any],
+    graphs: Sequence[Array],
     *,
     random_state: np.random.RandomState,
     n_jobs: int | None = None,
@@ -169,7 +168,7 @@ def _gather(tried: dict[int, tuple[float, float, float]], near: Sequence[int]) -
     return Counts(numbers, stability, dense, gap, np.isin(numbers, near))
 
 
-def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:
+def _basis(graph: Array, largest: int) -> tuple[Array, NDArray[np.float64]]:
     """Return the leading eigenvectors of a graph, one more than clusters at most, and their eigenvalues."""
     single = graph.astype(np.float32)  # enough to tell clusters apart, at half the price
     vectors = spectral_vectors(single, min(largest + 1, graph.shape[0]))
@@ -178,7 +177,7 @@ def _basis(graph: Any, largest: int) -> tuple[Array, NDArray[np.float64]]:
 
 
 def _evidence(
-    graphs: Sequence[Any],
+    graphs: Sequence[Array],
     bases: Sequence[tuple[Array, NDArray[np.float64]]],
     k: int,
     n_init: int,

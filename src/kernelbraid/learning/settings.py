@@ -1,12 +1,12 @@
 """Typed settings of learning and of reading out, and the presets: text and code of the paper, and what we do."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.refinement import EdgeWeights
@@ -107,7 +107,7 @@ class Settings:
     keep_matrices: bool  # publish coefficients and kernel, too
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> "Settings":
+    def of(cls, parameters: Parameters) -> "Settings":
         """Return the settings that the parameters of an estimator ask for.
 
         Parameters
@@ -132,7 +132,7 @@ class Settings:
         return parts
 
 
-def changed(settings: S, given: Mapping[str, Any]) -> S:
+def changed(settings: S, given: Parameters) -> S:
     """Return settings with those values that are given under the names of their fields."""
     mine = {field.name for field in fields(settings)}
     return replace(settings, **{name: value for name, value in given.items() if name in mine})

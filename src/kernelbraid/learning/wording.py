@@ -15,7 +15,7 @@ ALIKE = 0.2  # relative distance of all weights to the largest within which all 
 NAMED = 3  # kernels that share the largest weight are named up to this number
 
 
-def kernel_is_fixed(model: Any) -> bool:
+def kernel_is_fixed(model: object) -> bool:
     """Tell whether a fit leaves the kernel at the average of the candidates, so that its weights say nothing.
 
     Parameters
@@ -28,9 +28,8 @@ def kernel_is_fixed(model: Any) -> bool:
     bool
         Whether it is LKG with an infinite gamma.
     """
-    if getattr(model, "preset", None) is None:
-        return False
-    return Settings.of({"preset": model.preset, "gamma": model.gamma}).learning.is_kernel_fixed
+    preset, gamma = (getattr(model, name, None) for name in ("preset", "gamma"))
+    return preset is not None and Settings.of({"preset": preset, "gamma": gamma}).learning.is_kernel_fixed
 
 
 def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True) -> list[str]:

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
@@ -84,7 +85,7 @@ def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) 
 
 
 @contextmanager
-def _watched(views: Views, model: Any, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
+def _watched(views: Views, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
     """Yield what to fit, while something shows that the fit lives."""
     if recipe.streams:
         if len(views.data) > 1:
@@ -98,14 +99,14 @@ def _watched(views: Views, model: Any, recipe: Recipe, dask: str | None, hidden:
         yield views.data
 
 
-def _watch(model: Any, recipe: Recipe, *, hidden: bool) -> AbstractContextManager[Callable[..., None] | None]:
+def _watch(model: BaseEstimator, recipe: Recipe, *, hidden: bool) -> AbstractContextManager[Callable[..., None] | None]:
     """Return what shows that a fit lives."""
     if recipe.searches:
         return show_search(recipe.name, hidden=hidden)
     return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
 
 
-def _most_steps(model: Any) -> int:
+def _most_steps(model: BaseEstimator) -> int:
     """Return the limit of steps; a preset gives that of LKG."""
     asked = model.get_params(deep=False)
     return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import content_of, say
 from kernelbraid.cli.failure import Failure
@@ -62,7 +63,7 @@ def read_model(path: Path) -> Any:
     return model
 
 
-def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> Views:
+def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any]) -> Views:
     """Read new samples, or their kernels with the fitted ones, as the model takes them."""
     remedy = "the model was fitted on samples, give such as rows"
     # Columns are found by these names; matrices, which the model gets, have none.
@@ -80,14 +81,14 @@ def read_new(model: Any, paths: Sequence[Path], reading: dict[str, Any]) -> View
     return views
 
 
-def takes_kernels(model: Any) -> bool:
+def takes_kernels(model: BaseEstimator) -> bool:
     """Return whether a model was fitted on kernels."""
     given = (getattr(model, name, None) for name in ("kernels", "kernel"))
     return any(isinstance(kernels, str) and kernels == PRECOMPUTED for kernels in given)
 
 
 @contextmanager
-def watched(model: Any, views: Views, *, hidden: bool) -> Iterator[Any]:
+def watched(model: BaseEstimator, views: Views, *, hidden: bool) -> Iterator[Any]:
     """Yield what to label, while something shows that the work goes on."""
     name = f"{type(model).__name__}, labels"
     if isinstance(model, LandmarkLKG):
@@ -98,7 +99,7 @@ def watched(model: Any, views: Views, *, hidden: bool) -> Iterator[Any]:
         yield views.data
 
 
-def label(model: Any, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
+def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     """Return the labels of the samples, and the seconds that they took."""
     start = perf_counter()
     try:
@@ -114,7 +115,7 @@ def label(model: Any, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     return np.asarray(labels), perf_counter() - start
 
 
-def summarise(model: Any, views: Views, labels: np.ndarray) -> dict[str, Any]:
+def summarise(model: BaseEstimator, views: Views, labels: np.ndarray) -> dict[str, Any]:
     """Return what there is to say about the labels, as plain data; clusters have numbers, classes have names."""
     classes = getattr(model, "classes_", None)
     names = np.arange(n_clusters_of(model)) if classes is None else classes
@@ -128,7 +129,7 @@ def summarise(model: Any, views: Views, labels: np.ndarray) -> dict[str, Any]:
     }
 
 
-def n_clusters_of(model: Any) -> int:
+def n_clusters_of(model: BaseEstimator) -> int:
     """Return the number of clusters, given or chosen."""
     return int(getattr(model, "n_clusters_", None) or model.n_clusters)
 

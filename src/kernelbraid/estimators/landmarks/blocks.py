@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, validate_data
 
 from kernelbraid._arrays import is_foreign, to_numpy
@@ -120,7 +121,7 @@ class BlockSource:
             yield piece
 
 
-def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> BlockSource:
+def open_blocks(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = True) -> BlockSource:
     """Return samples as a source of blocks.
 
     Parameters
@@ -159,7 +160,7 @@ def open_blocks(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Blo
     return source
 
 
-def _open_file(estimator: Any, path: Path, size: int, reset: bool) -> BlockSource:
+def _open_file(estimator: BaseEstimator, path: Path, size: int, reset: bool) -> BlockSource:
     """Return the samples of a file; columns are found by the names that the fit has seen."""
     known = None if reset else getattr(estimator, "feature_names_in_", None)
     stream = open_stream(path, keep=None if known is None else known.tolist())
@@ -179,7 +180,7 @@ def join(blocks: list[Array]) -> Array:
     return np.concatenate(blocks)
 
 
-def _is_iterable_of_blocks(X: Any) -> bool:
+def _is_iterable_of_blocks(X: Array) -> bool:
     """Tell a source of blocks from a matrix; refuse one that is used up after going through it once."""
     if is_view_list(X):
         return True
@@ -196,7 +197,7 @@ def _is_iterable_of_blocks(X: Any) -> bool:
     return True
 
 
-def slices(X: Any, size: int) -> Callable[[], Iterable[Any]]:
+def slices(X: Array, size: int) -> Callable[[], Iterable[Any]]:
     """Cut a matrix into pieces; an empty one stays whole, and is refused as such."""
     return lambda: (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names
 
 from kernelbraid._messages import Message
@@ -52,7 +53,7 @@ class DaskBlocks:
         Whether the rows of each block must be known; Dask counts them if it does not know them yet.
     """
 
-    def __init__(self, X: Any, *, measure: bool) -> None:
+    def __init__(self, X: Array, *, measure: bool) -> None:
         if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
             raise ValueError(
                 Message(
@@ -105,7 +106,7 @@ class DaskBlocks:
         return join([part for part in taken if part.shape[0]])[np.argsort(order)]
 
 
-def open_dask(estimator: Any, X: Any, *, reset: bool) -> DaskBlocks:
+def open_dask(estimator: BaseEstimator, X: Array, *, reset: bool) -> DaskBlocks:
     """Return a Dask collection as a source of blocks.
 
     Parameters
@@ -124,7 +125,7 @@ def open_dask(estimator: Any, X: Any, *, reset: bool) -> DaskBlocks:
     return source
 
 
-def _count_rows(X: Any, blocks: list[Any]) -> list[float]:
+def _count_rows(X: Array, blocks: list[Any]) -> list[float]:
     """Return the rows of each block; of a data frame, one column is enough, which is all that Dask reads then."""
     if hasattr(X, "columns"):
         (counts,) = compute([X.iloc[:, :1].map_partitions(len)])

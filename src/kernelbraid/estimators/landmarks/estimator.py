@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
 from kernelbraid.estimators.landmarks.blocks import draw_rows, draw_seed
@@ -350,7 +350,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             return placed.array(self._n_features_out, np.float32)
 
     @contextmanager
-    def _new_samples(self, X: Any) -> Iterator[Parts[np.ndarray]]:
+    def _new_samples(self, X: Input) -> Iterator[Parts[np.ndarray]]:
         """Yield the coordinates of samples, which are formed when they are needed."""
         check_is_fitted(self)
         source = open_source(self, X, self.block_size, reset=False)

@@ -1,8 +1,9 @@
 """Where samples come from: this process, a file, a stream of blocks, or a Dask cluster."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask
@@ -28,7 +29,7 @@ class Source(Protocol):
         """Return a uniform sample of at most so many rows, in random order, which does not depend on the blocks."""
 
 
-def open_source(estimator: Any, X: Any, size: int, *, reset: bool = True) -> Source:
+def open_source(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = True) -> Source:
     """Return samples as a source of blocks.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid.blocks.dask_parts import is_dask
@@ -87,7 +88,7 @@ class Writer:
             return self._encode_array(np.asarray(value), where)
         raise ValueError(_refusal(value, where))
 
-    def _encode_model(self, model: Any, where: str) -> dict[str, Any]:
+    def _encode_model(self, model: BaseEstimator, where: str) -> dict[str, Any]:
         given = model.get_params(deep=False)
         kept = [name for name, value in vars(model).items() if name not in given and not is_dask(value)]
         return {

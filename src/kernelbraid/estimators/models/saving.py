@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._system import write_whole
@@ -25,7 +26,7 @@ DAMAGE = (
 NO_MODEL = "{} is no model of kernelbraid; give a file that save_model has written."
 
 
-def save_model(model: Any, path: str | PathLike[str]) -> None:
+def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     """Write a fitted estimator to a file.
 
     The file is a zip archive of JSON and .npy members. It holds no code, and reading it runs none, unlike a pickle.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from kernelbraid.kernels import Neighbours
 from kernelbraid.learning.extension import Extension
@@ -47,7 +48,7 @@ def neighbours(graph: Any = None, values: Any = None, **fields: Any) -> Neighbou
 PARTS_OF_VERSION_1: dict[str, Callable[..., Any]] = {"FittedGraph": FittedGraph, "Neighbours": neighbours}
 
 
-def upgrade(model: Any) -> Any:
+def upgrade(model: BaseEstimator) -> Any:
     """Return a model of an earlier format as one of today; it keeps all its attributes."""
     old = vars(model).get("_fitted")
     if isinstance(old, FittedGraph):
