@@ -1,3 +1,6 @@
+import re
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -31,6 +34,30 @@ def run():
         result = runner.invoke(app, [str(arg) for arg in args], catch_exceptions=False, prog_name="kernelbraid")
         assert "Traceback" not in result.stderr
         return result
+
+    return invoke
+
+
+@pytest.fixture
+def read_help(run):
+    """Run the program for its help, and return that without the colours that some environments force on."""
+
+    def invoke(*args):
+        result = run(*args)
+        assert result.exit_code == 0
+        return re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
+
+    return invoke
+
+
+@pytest.fixture
+def look_like_a_terminal(monkeypatch):
+    """Return what makes stderr a terminal; called by the test, as what captures it is another file in each phase."""
+
+    def invoke():
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "100")
 
     return invoke
 

@@ -279,14 +279,6 @@ def test_the_choice_on_wine_is_near_the_best_candidate():
         ({"budget": -1.0}, "'budget' parameter"),
         ({"n_clusters": 61}, "n_samples=60 is below n_clusters=61"),
         ({"candidates": [{}, {"alpha": -1.0}]}, r"^candidates\[1\]: The 'alpha' parameter"),
-        ({"candidates": [{"nonsense": 1}]}, r"^candidates\[0\] sets 'nonsense', which is no parameter of LKG; it has"),
-        ({"candidates": [{}, {}, ["alpha"]]}, r"^candidates\[2\]=\['alpha'\] is no dict; give parameters of LKG"),
-        ({"candidates": [{"kernels": "nosuch"}]}, r"^candidates\[0\]: kernels='nosuch' is no bank; use one of"),
-        ({"candidates": [{"kernels": ["rmkkm", "nosuch"]}]}, r"^candidates\[0\]: kernels='nosuch' is no bank"),
-        ({"candidates": [{"kernels": []}]}, r"^candidates\[0\]: kernels is an empty list"),
-        ({"candidates": [{"kernels": "precomputed"}]}, r"^candidates\[0\] asks for 'precomputed' kernels"),
-        ({"candidates": [{"n_clusters": 0}]}, r"^candidates\[0\]: The 'n_clusters' parameter"),
-        ({"candidates": [{"preset": "best"}]}, r"^candidates\[0\]: The 'preset' parameter"),
     ],
 )
 def test_bad_parameters_are_refused_before_anything_is_computed(parameters, message, monkeypatch):
@@ -294,11 +286,6 @@ def test_bad_parameters_are_refused_before_anything_is_computed(parameters, mess
     monkeypatch.setattr(members, "learn", lambda *_, **__: pytest.fail("learned"))
     with pytest.raises(ValueError, match=message):
         LKGSearch(**{"n_clusters": 3, **parameters}).fit(X)
-
-
-def test_kernels_of_a_setting_are_refused_where_kernels_are_given():
-    with pytest.raises(ValueError, match=r"^candidates\[1\] asks for kernels of its own, and the search was given"):
-        LKGSearch(3, kernels="precomputed", candidates=[{}, {"kernels": "rmkkm"}]).fit(build_bank(X))
 
 
 def test_an_infinite_gamma_is_among_the_common_settings(search):

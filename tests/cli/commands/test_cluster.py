@@ -2,8 +2,6 @@ import csv
 import json
 import math
 import os
-import sys
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +10,6 @@ from scipy import io, sparse
 
 from kernelbraid import LKG
 from kernelbraid.bench import METHODS
-from kernelbraid.cli import output, progress
 from kernelbraid.cli.commands import cluster as clustering
 from kernelbraid.cli.recipe import choose
 from kernelbraid.metrics import evaluate
@@ -164,14 +161,6 @@ def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
     assert "limit of iterations" in run("cluster", blobs_csv, *FAST, "--gamma", 10, "--max-iter", 2).stdout
     assert summary["warnings"][0].startswith("LKG made 2 steps")
     assert summary["warnings"][0].endswith("Raise --max-iter.")
-
-
-def test_a_repeated_warning_is_shown_once_and_deprecations_not_at_all():
-    with output.collect_warnings() as lines:
-        for _ in range(3):
-            warnings.warn("first\nline", UserWarning, stacklevel=1)
-        warnings.warn("old", DeprecationWarning, stacklevel=1)
-    assert lines == ["first line"]
 
 
 # Methods
@@ -484,69 +473,12 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_rest(refuse, monkeyp
     assert out.read_text() == "old"
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path):
-    def write():
-        with output.write_whole(tmp_path / "a.csv") as file:
-            file.write("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-    assert list(tmp_path.iterdir()) == []
-
-
 # Progress
 
 
-def test_the_bar_is_hidden_where_nobody_looks():
-    with progress.show_progress("LKGr", 10, hidden=True) as callback:
-        assert callback is None
-    with progress.show_progress("LKGr", 10, hidden=False) as callback:
-        assert callback is None  # stderr is no terminal here
-
-
-def look_like_a_terminal(monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
-
-
-@pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
-def test_the_bar_follows_the_steps_on_a_terminal(monkeypatch, capsys, state):
-    look_like_a_terminal(monkeypatch)
-    with progress.show_progress("LKGr", 10, hidden=False) as callback:
-        assert callback(4, state) is None
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "LKGr, change 3.0e-04" in captured.err
-    assert "4/10" in captured.err.replace(" ", "")
-
-
-def test_the_bar_of_a_search_follows_the_settings(monkeypatch, capsys):
-    look_like_a_terminal(monkeypatch)
-    with progress.show_search("LKGSearch", hidden=False) as callback:
-        assert callback(SimpleNamespace(done=3, total=40)) is None  # True would end the search
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "Ctrl-C keeps the best" in captured.err
-    assert "3/40" in captured.err.replace(" ", "")
-    with progress.show_search("LKGSearch", hidden=True) as callback:
-        assert callback is None
-
-
-def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(monkeypatch, capsys):
-    look_like_a_terminal(monkeypatch)
-    with progress.show_progress("KKM", None, hidden=False):
-        pass
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "KKM" in captured.err
-    assert "/" not in captured.err
-
-
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_fitted_under_a_bar_or_a_spinner(monkeypatch, capsys, blobs, method):
-    look_like_a_terminal(monkeypatch)
+def test_every_method_is_fitted_under_a_bar_or_a_spinner(look_like_a_terminal, capsys, blobs, method):
+    look_like_a_terminal()
     X = blobs[0]
     parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0}
     views = clustering.Views(X, None, len(X), X.shape[1])

@@ -1,0 +1,81 @@
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from kernelbraid.cli.progress import show_blocks, show_progress, show_search
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        partial(show_progress, "LKGr", 10),
+        partial(show_progress, "KKM", None),
+        partial(show_blocks, "LandmarkLKG", 200),
+        partial(show_search, "LKGSearch"),
+    ],
+)
+def test_what_is_hidden_shows_nothing_even_on_a_terminal(look_like_a_terminal, capsys, show):
+    look_like_a_terminal()
+    with show(hidden=True) as callback:
+        assert callback is None
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_the_bar_is_hidden_where_nobody_looks():
+    with show_progress("LKGr", 10, hidden=True) as callback:
+        assert callback is None
+    with show_progress("LKGr", 10, hidden=False) as callback:
+        assert callback is None  # stderr is no terminal here
+
+
+@pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
+def test_the_bar_follows_the_steps_on_a_terminal(look_like_a_terminal, capsys, state):
+    look_like_a_terminal()
+    with show_progress("LKGr", 10, hidden=False) as callback:
+        assert callback(4, state) is None
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "LKGr, change 3.0e-04" in captured.err
+    assert "4/10" in captured.err.replace(" ", "")
+
+
+def test_the_bar_of_a_search_follows_the_settings(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with show_search("LKGSearch", hidden=False) as callback:
+        assert callback(SimpleNamespace(done=3, total=40)) is None  # True would end the search
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Ctrl-C keeps the best" in captured.err
+    assert "3/40" in captured.err.replace(" ", "")
+    with show_search("LKGSearch", hidden=True) as callback:
+        assert callback is None
+
+
+def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with show_progress("KKM", None, hidden=False):
+        pass
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "KKM" in captured.err
+    assert "/" not in captured.err
+
+
+def test_the_bar_of_blocks_adds_up_the_samples_that_were_read(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with show_blocks("LandmarkLKG", 200, hidden=False) as told:
+        for rows in (64, 64, 8):
+            told(rows)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "LandmarkLKG, samples read" in captured.err
+    assert "136/200" in captured.err.replace(" ", "")
+
+
+def test_an_error_under_a_bar_is_not_kept_by_it(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with pytest.raises(ZeroDivisionError), show_progress("LKGr", 10, hidden=False):
+        raise ZeroDivisionError
+    assert "Traceback" not in capsys.readouterr().err
