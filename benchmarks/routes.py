@@ -85,7 +85,7 @@ def _warm_basis(A: Any, rank: int, distance: float) -> Any:
     return np.linalg.eigh(nearby.T @ nearby)[1][:, -rank:]
 
 
-def by_propack(A: Any, t: float, count: int) -> thresholding.Outcome | None:
+def by_propack(A: Any, t: float, count: int) -> thresholding.Thresholded | None:
     """Threshold through Lanczos bidiagonalisation for so many values; None if they do not converge.
 
     An iteration does not know how many pass. Only a value below the threshold proves that none is missing, so the
@@ -95,4 +95,4 @@ def by_propack(A: Any, t: float, count: int) -> thresholding.Outcome | None:
         U, s, Vt = svds(A, k=count, solver="propack", rng=0)
     except np.linalg.LinAlgError:
         return None
-    return thresholding.Outcome((U * np.maximum(s - t, 0)) @ Vt, int(np.count_nonzero(s > t)))
+    return thresholding.Thresholded((U * np.maximum(s - t, 0)) @ Vt, int(np.count_nonzero(s > t)))

@@ -204,7 +204,7 @@ def distance(A: Array, B: Array) -> float:
     return math.sqrt(math.fsum(frobenius_norm(A[rows, :] - B[rows, :]) ** 2 for rows in row_blocks(A.shape[0])))
 
 
-def gram(X: Array) -> Array:
+def row_products(X: Array) -> Array:
     """Return X X' as a dense, exactly symmetric matrix for dense or scipy.sparse `X`."""
     if not sparse.issparse(X):
         # NumPy forms one triangle of the product of a whole matrix with its own transpose and copies it.

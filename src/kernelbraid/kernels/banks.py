@@ -9,13 +9,13 @@ from scipy import sparse
 
 from kernelbraid._arrays import (
     device,
-    gram,
     is_finite,
     is_foreign,
     itemsize,
     namespace,
     power_of_two,
     row_blocks,
+    row_products,
 )
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, DType
@@ -329,7 +329,7 @@ def _evaluate(kernel: Custom, X: Array) -> Array:
 def pairs_within(X: Array) -> Pairs:
     """Return what the kernels need to know about all pairs of the samples `X`."""
     X, scale = _away_from_overflow(X)
-    products = gram(X)
+    products = row_products(X)
     xp = namespace(products)
     squares = xp.linalg.diagonal(products) + 0.0  # a view would keep all products alive
     pairs = Pairs(products, squares, squares, max_square=float(xp.max(squares)), max_distance=0.0, scale=scale)

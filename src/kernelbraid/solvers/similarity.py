@@ -25,18 +25,11 @@ from kernelbraid.ops.spectral import spectral_vectors, symmetrise
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
+from kernelbraid.solvers.status import AlternationProgress
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
 EXPONENT = 0.5
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a step achieved."""
-
-    objective: float  # value of (1)
-    change: float  # of the graph, relative, in the Frobenius norm
 
 
 @dataclass
@@ -48,7 +41,7 @@ class TwinState:
     a: Vector  # kernel weights, (m,)
     K: Array  # sum_k a_k H_k
     costs: Vector  # h, reconstruction errors of T under the kernels, (m,)
-    progress: Progress | None = None
+    progress: AlternationProgress | None = None
 
 
 @dataclass(frozen=True)
@@ -157,7 +150,7 @@ def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], Twin
         if distance(T, old.T) <= tol * frobenius_norm(old.T):  # near the end, or stuck: the minimum decides
             T = update_graph(problem, qp, K, F, T, exactly=True)
         new = TwinState(T, F, a, K, problem.costs(T))
-        new.progress = Progress(problem.objective(new), distance(T, old.T) / frobenius_norm(old.T))
+        new.progress = AlternationProgress(problem.objective(new), distance(T, old.T) / frobenius_norm(old.T))
         return new
 
     return step, state
@@ -172,7 +165,7 @@ class SimplexState:
     """Where the programs of SSR stand."""
 
     T: Array  # transposed graph, (n, n), rows on the simplex, zero diagonal
-    progress: Progress | None = None  # its `change` is the share of rows without a certificate
+    progress: AlternationProgress | None = None  # its `change` is the share of rows without a certificate
 
 
 def solve_simplex(
@@ -197,7 +190,7 @@ def solve_simplex(
     unit = power_of_two(float(xp.max(xp.abs(K))))
     K = K / unit  # the minimiser does not depend on it
     if n == 1:  # a lone sample has no other to be expressed by
-        alone = SimplexState(xp.zeros_like(K), Progress(float(K[0, 0]) * unit, 0.0))
+        alone = SimplexState(xp.zeros_like(K), AlternationProgress(float(K[0, 0]) * unit, 0.0))
         if watch is not None:
             watch(1, alone)
         return Solution(alone, Status.CONVERGED, 1, 1)
@@ -210,7 +203,7 @@ def solve_simplex(
         def step(_: SimplexState) -> SimplexState:
             new = next(path)
             value = trace + float(xp.sum((new.T @ K - 2 * K) * new.T))
-            return SimplexState(new.T, Progress(value * unit, new.n_open / n))
+            return SimplexState(new.T, AlternationProgress(value * unit, new.n_open / n))
 
         return step, SimplexState(K)
 

@@ -20,6 +20,7 @@ from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.status import AlternationProgress
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.
@@ -30,21 +31,13 @@ PRECISION = 1e4
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a step achieved."""
-
-    objective: float  # value of (1)
-    change: float  # of the weights, largest
-
-
 @dataclass
 class AggregationState:
     """Where the alternation stands."""
 
     S: Array  # sum_k a_k S_k, (n, n)
     a: Vector  # weights, (m,)
-    progress: Progress | None = None
+    progress: AlternationProgress | None = None
 
 
 def affinities(kernels: KernelStack) -> StoredStack:
@@ -116,7 +109,7 @@ def aggregate(
     def step(old: AggregationState) -> AggregationState:
         h = costs(graphs, update_eigenvectors(old.S, n_clusters))
         a = update_weights(h)
-        return AggregationState(graphs.combine(a), a, Progress(float(a @ h), float(np.abs(a - old.a).max())))
+        return AggregationState(graphs.combine(a), a, AlternationProgress(float(a @ h), float(np.abs(a - old.a).max())))
 
     return iterate(
         lambda: (step, start()),

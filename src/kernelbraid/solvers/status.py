@@ -93,3 +93,11 @@ DIVERGED = Sentence(
     "means little",
     "Raise {set.mu:g} or {set.gamma:g}.",
 )
+
+
+@dataclass(frozen=True)
+class AlternationProgress:
+    """What a step of an alternation achieved."""
+
+    objective: float
+    change: float  # of what the alternation watches: weights, or the graph, relatively

@@ -21,7 +21,7 @@ Execute: TypeAlias = Callable[[Sequence[list[Trial]]], Iterator[list[Record]]]
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """Where a run stands."""
 
     total: int
@@ -55,8 +55,8 @@ def run(
     n_jobs: int = 1,
     device: str | None = None,
     execute: Execute | None = None,
-    watch: Callable[[Progress, Record | None], None] | None = None,
-) -> Progress:
+    watch: Callable[[RunProgress, Record | None], None] | None = None,
+) -> RunProgress:
     """Run the trials of an experiment that the store does not have.
 
     Parameters
@@ -77,7 +77,7 @@ def run(
     """
     known = store.keys()
     missing = [trial for trial in experiment.trials if trial.key not in known]
-    progress = Progress(len(experiment.trials), len(experiment.trials) - len(missing))
+    progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
     if watch is not None:
         watch(progress, None)
     skipped = [skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]

@@ -20,7 +20,7 @@ from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import KINDS, write_report, write_tables
 from kernelbraid.bench.trials.experiment import ProtocolError, read_experiment
 from kernelbraid.bench.trials.on_dask import DaskError, connect
-from kernelbraid.bench.trials.runner import Progress
+from kernelbraid.bench.trials.runner import RunProgress
 from kernelbraid.bench.trials.runner import run as run_trials
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import check_folder, check_target, print_json, print_table
@@ -98,7 +98,7 @@ def _records(store: Path) -> list[Record]:
 
 
 @contextmanager
-def show(title: str, *, hidden: bool) -> Iterator[Callable[[Progress, Record | None], None] | None]:
+def show(title: str, *, hidden: bool) -> Iterator[Callable[[RunProgress, Record | None], None] | None]:
     """Yield a function that draws where a run stands on stderr, or None if nobody would see it."""
     if hidden or not sys.stderr.isatty():
         yield None
@@ -106,13 +106,13 @@ def show(title: str, *, hidden: bool) -> Iterator[Callable[[Progress, Record | N
     started = perf_counter()
     with Live(console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
 
-        def watch(progress: Progress, record: Record | None) -> None:
+        def watch(progress: RunProgress, record: Record | None) -> None:
             live.update(picture(title, progress, perf_counter() - started))
 
         yield watch
 
 
-def picture(title: str, progress: Progress, seconds: float) -> Any:
+def picture(title: str, progress: RunProgress, seconds: float) -> Any:
     """Return the counts, the time left, and the best accuracies so far."""
     left = f"{seconds / progress.done * progress.left:.0f} s left" if progress.done else "starting"
     counts = f"{title}: {progress.done} done, {progress.failed} failed, {progress.skipped} skipped, "

@@ -43,7 +43,7 @@ POLAR_POWER_STEPS = 12  # products with a vector that estimate the spread
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Thresholded:
     """A thresholded matrix and what was learned on the way."""
 
     matrix: Array
@@ -114,7 +114,7 @@ class SingularValueThreshold:
         return exact
 
 
-def _attempt(route: str, A: Array, t: float, basis: Array | None) -> Outcome | None:
+def _attempt(route: str, A: Array, t: float, basis: Array | None) -> Thresholded | None:
     """Take one route; None if it does not apply, fails its check or its decomposition does not converge."""
     try:
         if route == "subspace":
@@ -124,30 +124,30 @@ def _attempt(route: str, A: Array, t: float, basis: Array | None) -> Outcome | N
         return None
 
 
-def by_svd(A: Array, t: float) -> Outcome:
+def by_svd(A: Array, t: float) -> Thresholded:
     """Threshold through the singular value decomposition."""
     xp = namespace(A)
     U, s, Vt = xp.linalg.svd(A, full_matrices=False)
     rank = int(xp.count_nonzero(s > t))
-    return Outcome((U[:, :rank] * (s[:rank] - t)) @ Vt[:rank, :], rank)
+    return Thresholded((U[:, :rank] * (s[:rank] - t)) @ Vt[:rank, :], rank)
 
 
-def by_gram(A: Array, t: float) -> Outcome | None:
+def by_gram(A: Array, t: float) -> Thresholded | None:
     """Threshold as A f(A'A) through the eigenvectors of A'A; None if squaring lost too much of the small values."""
     return _from_gram(A, t, *gram_eigh(A))
 
 
-def by_range(A: Array, t: float) -> Outcome | None:
+def by_range(A: Array, t: float) -> Thresholded | None:
     """Threshold through those eigenvectors of A'A alone that pass."""
     return _from_gram(A, t, *gram_eigh(A, above=t * t))
 
 
-def _from_gram(A: Array, t: float, values: Array, vectors: Array) -> Outcome | None:
+def _from_gram(A: Array, t: float, values: Array, vectors: Array) -> Thresholded | None:
     xp = namespace(A)
     s = xp.sqrt(xp.maximum(values, asarray_like(0.0, values)))
     rank = int(xp.count_nonzero(s > t))
     if rank == 0:
-        return Outcome(0 * A, 0)
+        return Thresholded(0 * A, 0)
     first = s.shape[0] - rank
     s, vectors = s[first:], vectors[:, first:]
     # An eigenvalue of A'A is off by eps s_max^2, so a singular value is off by eps s_max^2 / (2 s).
@@ -155,10 +155,10 @@ def _from_gram(A: Array, t: float, values: Array, vectors: Array) -> Outcome | N
     if eps * float(s[-1]) / (2 * float(s[0])) > ACCURACY:
         return None
     few = rank <= A.shape[-1] // 8  # only then the vectors may serve again; otherwise their memory does
-    return Outcome(spectral_product(A, vectors, 1 - t / s), rank, vectors if few else None)
+    return Thresholded(spectral_product(A, vectors, 1 - t / s), rank, vectors if few else None)
 
 
-def by_symmetric(A: Array, t: float) -> Outcome | None:
+def by_symmetric(A: Array, t: float) -> Thresholded | None:
     """Threshold a symmetric matrix through its own eigenvectors; None if it is not symmetric."""
     xp = namespace(A)
     if not bool(xp.all(A == A.T)):
@@ -167,10 +167,10 @@ def by_symmetric(A: Array, t: float) -> Outcome | None:
     passed = xp.abs(values) > t
     rank = int(xp.count_nonzero(passed))
     shrunk = xp.where(passed, values - t * xp.sign(values), asarray_like(0.0, values))
-    return Outcome((vectors * shrunk) @ vectors.T, rank)
+    return Thresholded((vectors * shrunk) @ vectors.T, rank)
 
 
-def by_subspace(A: Array, t: float, basis: Array) -> Outcome | None:
+def by_subspace(A: Array, t: float, basis: Array) -> Thresholded | None:
     """Threshold through a Krylov space grown from the vectors that passed last time; None unless it holds them all.
 
     A factorisation proves that nothing outside the space passes.
@@ -199,10 +199,10 @@ def by_subspace(A: Array, t: float, basis: Array) -> Outcome | None:
     rest = (V * (s * s)) @ V.T
     rest -= gram(A)
     xp.linalg.cholesky(add_to_diagonal(rest, t * t))  # t^2 I - A'A + V S^2 V': raises if anything else passes
-    return Outcome((AV * (1 - t / s)) @ V.T, rank, V)
+    return Thresholded((AV * (1 - t / s)) @ V.T, rank, V)
 
 
-def by_polar(A: Array, t: float) -> Outcome | None:
+def by_polar(A: Array, t: float) -> Thresholded | None:
     """Threshold as A - t U with the polar factor U, by products alone; None unless all values pass and spread little.
 
     X <- X (I + E/2 + 3/8 E^2) with E = I - X'X cubes the distance of the singular values from one.
@@ -238,15 +238,15 @@ def by_polar(A: Array, t: float) -> Outcome | None:
         del factor
     X *= -t
     X += A
-    return Outcome(X, n)
+    return Thresholded(X, n)
 
 
-def by_products(A: Array, t: float) -> Outcome:
+def by_products(A: Array, t: float) -> Thresholded:
     """Threshold by products alone, in float64, however the singular values spread."""
     xp = namespace(A)
     exact = xp.astype(A, xp.float64, copy=False)[None, ...]
     matrices, ranks = shrink_and_count(exact, asarray_like([[[t]]], exact))
-    return Outcome(xp.astype(matrices[0, ...], A.dtype, copy=False), ranks[0])
+    return Thresholded(xp.astype(matrices[0, ...], A.dtype, copy=False), ranks[0])
 
 
 #: Routes that need the matrix and the threshold alone.
