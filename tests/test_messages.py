@@ -210,4 +210,4 @@ def test_a_placeholder_of_an_unknown_kind_or_without_a_fact_is_a_mistake():
 
 
 if __name__ == "__main__":
-    print(table())  # noqa: T201
+    print(table())  # noqa: T201 (the script is there to be read)

@@ -81,7 +81,7 @@ def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'kernelbraid' has no attribute 'KLG'"):
         kernelbraid.KLG  # noqa: B018 (reading it is the test)
     with pytest.raises(ImportError, match="KLG"):
-        from kernelbraid import KLG  # noqa: F401
+        from kernelbraid import KLG  # noqa: F401 (importing it is the test)
 
 
 def test_python_m_runs_the_command_line():

@@ -5,7 +5,7 @@ import pytest
 
 from kernelbraid import LKG
 from kernelbraid.estimators.tryouts import Member, Reference, best_of, check_tryouts, explain, score_members
-from kernelbraid.kernels import Gaussian, build_bank
+from kernelbraid.kernels import Custom, Gaussian, build_bank
 from kernelbraid.metrics import agreement
 from problems import blobs
 
@@ -51,6 +51,19 @@ def test_settings_share_kernels_if_their_banks_are_the_same():
     kernels = [[Gaussian(0.5)], [Gaussian(0.5)], [Gaussian(2.0)]]
     one, same, other = check_tryouts(LKG(3), [{"kernels": bank, "alpha": 1.0 + i} for i, bank in enumerate(kernels)])
     assert one.bank == same.bank != other.bank
+
+
+def test_functions_share_kernels_only_if_they_are_the_same():
+    def dot(X, Y):
+        return X @ Y.T
+
+    def squared(X, Y):
+        return (X @ Y.T) ** 2
+
+    banks = [[Custom(dot)], [Custom(dot)], [Custom(squared)], [dot], "middle", [["middle"], [Custom(dot)]]]
+    first, same, *others = (tryout.bank for tryout in check_tryouts(LKG(3), [{"kernels": bank} for bank in banks]))
+    assert first == same
+    assert len({first, *others}) == len(others) + 1
 
 
 def member(labels, fault="", **scores):

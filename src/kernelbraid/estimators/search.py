@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -255,7 +255,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
 
     def _may_share(self, samples: Views | GivenKernels, tryouts: Sequence[Tryout]) -> bool:
         """Refuse settings for which there is no room; tell whether the average of every bank can be kept as well."""
-        fixed: dict[str, Tryout] = {}
+        fixed: dict[Hashable, Tryout] = {}
         for tryout in tryouts:
             if tryout.settings.learning.is_kernel_fixed:
                 fixed[tryout.bank] = tryout

@@ -1,7 +1,7 @@
 """The settings that a search tries: checked, fitted over shared kernels, scored without labels, and explained."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
@@ -53,9 +53,9 @@ class Tryout:
     settings: Settings
 
     @property
-    def bank(self) -> str:
-        """What tells the kernels of settings apart."""
-        return repr(self.settings.kernels)
+    def bank(self) -> Hashable:
+        """What tells the kernels of settings apart: equal ones count as the same, functions only if they are."""
+        return _key(self.settings.kernels)
 
     def with_count(self, counts: Counts | None) -> "Tryout":
         """Return the setting with the number of clusters that was chosen, if it leaves it open."""
@@ -117,6 +117,13 @@ def _check_tryout(base: LKG, params: Any, where: str) -> Tryout:
     return Tryout(dict(params), model, Settings.of(given))
 
 
+def _key(kernels: object) -> Hashable:
+    """Return a bank, or a list of banks, as something that can be looked up."""
+    if isinstance(kernels, list | tuple):
+        return tuple(map(_key, kernels))
+    return kernels if isinstance(kernels, Hashable) else id(kernels)
+
+
 def _check_bank(kernels: Any) -> None:
     """Refuse what is no bank, nor a list with one for each view."""
     if not isinstance(kernels, str) and kernels and all(isinstance(bank, str | list | tuple) for bank in kernels):
@@ -139,7 +146,7 @@ class Banks:
 
     def __init__(self, samples: Views | GivenKernels, *, is_shared: bool) -> None:
         self.samples, self.is_shared = samples, is_shared
-        self._posed: dict[tuple[str, bool], Candidates] = {}
+        self._posed: dict[tuple[Hashable, bool], Candidates] = {}
 
     def pose(self, tryout: Tryout) -> Candidates:
         """Return the candidates of a setting; kernels whose weights are learned are stored."""
