@@ -60,7 +60,7 @@ def test_functions_share_kernels_only_if_they_are_the_same():
     def squared(X, Y):
         return (X @ Y.T) ** 2
 
-    banks = [[Custom(dot)], [Custom(dot)], [Custom(squared)], [dot], "middle", [["middle"], [Custom(dot)]]]
+    banks = [[Custom(dot)], [Custom(dot)], [Custom(squared)], [dot], "middle", ["middle", [Custom(dot)]]]
     first, same, *others = (tryout.bank for tryout in check_tryouts(LKG(3), [{"kernels": bank} for bank in banks]))
     assert first == same
     assert len({first, *others}) == len(others) + 1
