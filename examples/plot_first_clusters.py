@@ -79,7 +79,7 @@ plt.show()
 
 # %%
 # The iteration stops when the kernel no longer changes. The residuals tell how far the two copies of the graph and of
-# the kernel still are from each other. The same numbers are in ``history_``, one array a quantity.
+# the kernel still are from each other. The same numbers are in ``history_``, one array per quantity.
 
 for name in ("kernel_change", "graph_residual", "kernel_residual", "mu"):
     values = learned.history_[name]

@@ -253,12 +253,12 @@ class TestReading:
 
     @pytest.mark.parametrize(("kernels", "data"), [("auto", X), ("precomputed", build_bank(X, "paper"))])
     def test_too_few_samples_are_refused_before_anything_is_computed(self, monkeypatch, kernels, data):
-        monkeypatch.setattr("kernelbraid.kernels.banks.pairs_within", lambda *_: pytest.fail("computed"))
+        monkeypatch.setattr("kernelbraid.kernels.pairs.pairs_within", lambda *_: pytest.fail("computed"))
         with pytest.raises(ValueError, match="n_samples=45 is below n_clusters=46"):
             read_candidates(LKG(46), data, kernels)
 
     def test_memory_is_checked_before_anything_is_computed(self, monkeypatch):
-        monkeypatch.setattr("kernelbraid.kernels.banks.pairs_within", lambda *_: pytest.fail("computed"))
+        monkeypatch.setattr("kernelbraid.kernels.pairs.pairs_within", lambda *_: pytest.fail("computed"))
         with pytest.raises(MemoryError, match="needs about"):
             read_candidates(LKG(3, memory_budget=1e3), X, "auto")
 

@@ -13,7 +13,7 @@ from kernelbraid import LKG, LKGSearch
 from kernelbraid.estimators import reading
 from kernelbraid.estimators import tryouts as members
 from kernelbraid.estimators.search import default_candidates
-from kernelbraid.kernels import Gaussian, LazyStack, banks, build_bank
+from kernelbraid.kernels import Gaussian, LazyStack, build_bank, pairs
 from problems import blobs
 
 X, y = blobs(n=60)
@@ -144,7 +144,7 @@ def test_every_setting_is_learned_once_and_the_chosen_one_is_not_fitted_again(mo
 
 def test_samples_are_read_once_and_their_products_formed_once(monkeypatch):
     read = count_calls(monkeypatch, reading, "read_views")
-    formed = count_calls(monkeypatch, banks, "pairs_within")
+    formed = count_calls(monkeypatch, pairs, "pairs_within")
     for data, views in ((X, 1), ([X, X[:, :3]], 2)):
         read.clear()
         formed.clear()
@@ -282,7 +282,7 @@ def test_the_choice_on_wine_is_near_the_best_candidate():
     ],
 )
 def test_bad_parameters_are_refused_before_anything_is_computed(parameters, message, monkeypatch):
-    monkeypatch.setattr(banks, "pairs_within", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr(pairs, "pairs_within", lambda *_: pytest.fail("computed"))
     monkeypatch.setattr(members, "learn", lambda *_, **__: pytest.fail("learned"))
     with pytest.raises(ValueError, match=message):
         LKGSearch(**{"n_clusters": 3, **parameters}).fit(X)

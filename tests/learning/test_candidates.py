@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import Gaussian, LazyStack, Linear, Neighbours, StoredStack, banks, build_bank
+from kernelbraid.kernels import Gaussian, LazyStack, Linear, Neighbours, StoredStack, build_bank, pairs
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning import candidates as module
 from kernelbraid.learning.candidates import GivenKernels, Views
@@ -61,7 +61,7 @@ def test_the_average_of_stored_kernels_is_not_one_of_them():
 
 
 def test_inner_products_and_digests_are_formed_once_for_all_banks(monkeypatch):
-    formed = count_calls(monkeypatch, banks, "pairs_within")
+    formed = count_calls(monkeypatch, pairs, "pairs_within")
     digested = count_calls(monkeypatch, module, "row_digests")
     views = Views([X, X[:, :3]])
     assert formed == digested == []
@@ -94,7 +94,7 @@ def test_results_are_single_only_if_all_views_are():
 
 def test_the_size_of_a_problem_is_known_before_anything_is_computed(monkeypatch):
     kernels = build_bank(X, BANK)
-    monkeypatch.setattr(banks, "pairs_within", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr(pairs, "pairs_within", lambda *_: pytest.fail("computed"))
     size = Views([X, X[:, :2]]).size([*BANK, Neighbours(5)])
     assert size == {"n_samples": 30, "n_kernels": 8, "n_views": 2, "itemsize": 8, "n_given": 2}
     assert Views([X.astype(np.float32)]).size("rmkkm")["itemsize"] == 4

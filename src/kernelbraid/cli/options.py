@@ -131,7 +131,11 @@ Storage: TypeAlias = Annotated[
 ]
 Device: TypeAlias = Annotated[str | None, _option("NAME", "PyTorch device to compute on, such as cuda.")]
 Jobs: TypeAlias = Annotated[
-    int | None, _count("Threads of the linear algebra library; with --landmarks: blocks in work at a time.")
+    int | None,
+    _count(
+        "Threads of the linear algebra library, and processes of --search and of the choice of --clusters; with "
+        "--landmarks: blocks in work at a time."
+    ),
 ]
 Seed: TypeAlias = Annotated[int, _option("N", "Seed of all random draws.", whole_number(0, LARGEST_SEED))]
 

@@ -8,7 +8,6 @@ from kernelbraid.kernels.banks import (
     banks_for,
     build_bank,
     n_matrices,
-    pairs_of,
     resolve_bank,
     resolve_banks,
     resolve_kernel,
@@ -20,6 +19,7 @@ from kernelbraid.kernels.fitted import FittedBank
 from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 from kernelbraid.kernels.names import name_in_view, split_name
+from kernelbraid.kernels.pairs import pairs_of
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, without_spread
 

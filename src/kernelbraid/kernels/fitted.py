@@ -9,9 +9,10 @@ from scipy import sparse
 from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
-from kernelbraid.kernels.banks import pairs_of, stack_pairs
+from kernelbraid.kernels.banks import stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel
+from kernelbraid.kernels.pairs import pairs_of
 from kernelbraid.kernels.precomputed import as_matrix
 from kernelbraid.kernels.stacks import LazyStack, Vector
 

@@ -8,7 +8,7 @@ import pytest
 from bench.synthetic_records import experiment, lost, record
 from kernelbraid.bench.report import assets
 from kernelbraid.bench.report import page as module
-from kernelbraid.bench.report.page import write_report, write_tables
+from kernelbraid.bench.report.page import write_report
 
 SMALL = [record(0.7), record(0.6, method="KKM"), lost("failed", "<b>boom</b> & </script>", data="ba")]
 VOID = {"meta", "link", "br"}
@@ -96,34 +96,6 @@ def test_a_report_is_whole_or_not_there(tmp_path, monkeypatch):
         write_report([], path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_tables_and_figures_are_written(tmp_path):
-    written = write_tables(SMALL, tmp_path / "out")
-    assert sorted(written) == sorted((tmp_path / "out").iterdir())
-    assert {path.suffix for path in written} == {".md", ".tex", ".csv", ".png", ".svg"}
-    assert "| YALE | ours |" in (tmp_path / "out" / "table2_acc_best100.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("formats", "expected"),
-    [(["md"], {".md"}), (["tex", "csv"], {".tex", ".csv"}), (["svg"], {".svg"}), (["png", "md"], {".png", ".md"})],
-)
-def test_the_formats_that_are_asked_for_are_written(tmp_path, formats, expected):
-    written = write_tables(SMALL, tmp_path / "out", formats)
-    assert sorted(written) == sorted((tmp_path / "out").iterdir())
-    assert {path.suffix for path in written} == expected
-
-
-def test_no_figure_is_drawn_for_tables_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "all_figures", lambda records: pytest.fail("a figure was drawn"))
-    assert write_tables(SMALL, tmp_path / "out", ["md", "csv", "tex"])
-
-
-def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(ValueError, match="'jpg', which is unknown; choose from md, csv, tex, png, svg"):
-        write_tables(SMALL, tmp_path / "out", ["md", "jpg"])
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_plotly_is_told(monkeypatch, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from bench.synthetic_records import experiment, keeping, lost, record
 from kernelbraid.bench.records.store import Store
-from kernelbraid.bench.report.page import report, write_tables
+from kernelbraid.bench.report.page import report
 from kernelbraid.bench.results.claims import (
     PARTS,
     WHOLE,
@@ -19,6 +19,7 @@ from kernelbraid.bench.results.figures import all_figures
 from kernelbraid.bench.results.published import DATA, RECORD_NAMES
 from kernelbraid.bench.results.selection import Conditions, conditions, pools
 from kernelbraid.bench.results.tables import all_tables
+from kernelbraid.bench.results.writing import write_tables
 from kernelbraid.bench.trials.experiment import read_experiment
 from kernelbraid.bench.trials.runner import run
 from kernelbraid.datasets import available, load

@@ -2,9 +2,10 @@ import pytest
 
 from bench.synthetic_records import experiment, lost, record, searched, study
 from bench.synthetic_records import label_free as free
-from kernelbraid.bench.report.page import write_report, write_tables
+from kernelbraid.bench.report.page import write_report
 from kernelbraid.bench.results.published import DATA, RECORD_NAMES, TABLE_2
 from kernelbraid.bench.results.study import PUBLISHED, TUNED, study_tables
+from kernelbraid.bench.results.writing import write_tables
 
 
 def candidate(acc, title="YALE", **parameters):

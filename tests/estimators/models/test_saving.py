@@ -86,7 +86,7 @@ FITTED = {
     "learned kernel": (LKG(3, gamma=10.0, kernels="rmkkm", random_state=0), X, new),
     "sparse": (LKG(3, random_state=0), thin(X), thin(new)),
     "views": (LKG(3, random_state=0), two(X), two(new)),
-    "a bank a view": (LKG(3, kernels=["near", [Linear(), Polynomial(1.0, 2)]], random_state=0), two(X), two(new)),
+    "a bank per view": (LKG(3, kernels=["near", [Linear(), Polynomial(1.0, 2)]], random_state=0), two(X), two(new)),
     "precomputed": (LKG(3, kernels="precomputed", random_state=0), kernels(range(30)), kernels(range(30, 45))),
     "local": (LKG(3, kernels=(SelfTuning(5), Neighbours(5), Gaussian(1.0)), random_state=0), X, new),
     "float32": (LKG(3, random_state=0), X.astype(np.float32), new.astype(np.float32)),

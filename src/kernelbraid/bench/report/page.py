@@ -9,24 +9,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernelbraid._system import write_whole
 from kernelbraid.bench.records.record import Json, Record
 from kernelbraid.bench.report.assets import css, embed, javascript, plotly
 from kernelbraid.bench.report.fits import fits_payload, fits_section
 from kernelbraid.bench.report.markup import framed, html_table, section
 from kernelbraid.bench.results.claims import claim_tables
-from kernelbraid.bench.results.figures import all_figures
-from kernelbraid.bench.results.figures_study import study_figures
 from kernelbraid.bench.results.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, PREFIXES, TABLE_2
-from kernelbraid.bench.results.reproduction import reproduction_tables
 from kernelbraid.bench.results.selection import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.tables import (
-    TEXTS,
     TUNED,
     Footnotes,
-    Table,
-    all_tables,
     data_table,
     difference,
     failures_table,
@@ -38,12 +31,10 @@ from kernelbraid.bench.results.tables import (
     shown_methods,
     wilcoxon_table,
 )
-from kernelbraid.plotting.drawing import FORMATS, render
+from kernelbraid.bench.results.writing import outside_study, write_file
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["all_tables", "write_report", "write_tables"]
+    pass
 
 TITLE = "Low-rank kernel and graph learning: ours against published"
 SECTIONS = {
@@ -59,56 +50,7 @@ SECTIONS = {
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 FULL_COLOUR = 10.0  # points of difference at which the colour of a cell is strongest
 STRONGEST = 60  # per cent of that colour
-#: What tables and figures can be written as, by the suffixes of the files.
-KINDS = (*TEXTS, *FORMATS)
 SIGNS = {"done": "", "collapsed": "×", "failed": "!", "skipped": "–", "not run": ""}
-
-
-def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequence[str] = KINDS) -> list[Path]:
-    """Write every table as Markdown, CSV and LaTeX, and every figure as PNG and SVG.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        Results in any order.
-    folder : path
-        Made if it is not there.
-    formats : sequence of str, default=("md", "csv", "tex", "png", "svg")
-        Which of them are written; no figure is drawn for the first three.
-
-    Returns
-    -------
-    list of Path
-        The files, each whole or not there.
-    """
-    unknown = [name for name in formats if name not in KINDS]
-    if unknown:
-        raise ValueError(f"formats holds {unknown[0]!r}, which is unknown; choose from {', '.join(KINDS)}.")
-    folder = Path(folder)
-    texts, pictures = ([name for name in known if name in formats] for known in (TEXTS, FORMATS))
-    written = []
-    for table in _tables(records) if texts else []:
-        written += [_write(folder / f"{table.name}.{name}", TEXTS[name](table).encode()) for name in texts]
-    for name, figure in _figures(records) if pictures else ():
-        written += [_write(folder / f"{name}.{kind}", render(figure, kind)) for kind in pictures]
-    return written
-
-
-def _tables(records: Sequence[Record]) -> list[Table]:
-    """Return the tables of the paper and those of the study; of the study alone if there is nothing else."""
-    others, study = _outside_study(records), study_tables(records)
-    paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(others)] if others or not study else []
-    return [*paper, *study]
-
-
-def _figures(records: Sequence[Record]) -> Iterator[tuple[str, "Figure"]]:
-    yield from all_figures(_outside_study(records))
-    yield from study_figures(records)
-
-
-def _outside_study(records: Iterable[Record]) -> list[Record]:
-    """Return the records that are not of the study."""
-    return [record for record in records if not record.trial.study]
 
 
 def write_report(records: Sequence[Record], path: Path | str) -> Path:
@@ -126,20 +68,12 @@ def write_report(records: Sequence[Record], path: Path | str) -> Path:
     Path
         The file.
     """
-    return _write(Path(path), report(records).encode())
-
-
-def _write(path: Path, content: bytes) -> Path:
-    """Write a file and its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(path, "wb") as file:
-        file.write(content)
-    return path
+    return write_file(Path(path), report(records).encode())
 
 
 def report(records: Sequence[Record]) -> str:
     """Return the whole page."""
-    study, records = _study(records), _outside_study(records)
+    study, records = _study(records), outside_study(records)
     under = conditions(records)
     results = [pools(records, each) for each in under]
     shown = [_panel(index, *pair) for index, pair in enumerate(zip(results, under, strict=True))]

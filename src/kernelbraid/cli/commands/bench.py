@@ -17,7 +17,8 @@ from kernelbraid._arrays import to_device
 from kernelbraid.bench.records.parquet import read_records, write_records
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
-from kernelbraid.bench.report.page import KINDS, write_report, write_tables
+from kernelbraid.bench.report.page import write_report
+from kernelbraid.bench.results.writing import KINDS, write_tables
 from kernelbraid.bench.trials.experiment import ProtocolError, read_experiment
 from kernelbraid.bench.trials.on_dask import DaskError, connect
 from kernelbraid.bench.trials.runner import RunProgress
