@@ -1,4 +1,4 @@
-"""Data sets made worse on purpose: noise, outliers, views without meaning, a kernel of shuffled samples."""
+"""Data sets made worse on purpose: noise, outliers, false views, missing rows, a kernel of shuffled samples."""
 
 import zlib
 from collections.abc import Callable
@@ -13,6 +13,8 @@ from kernelbraid.files.arrays import Matrix
 from kernelbraid.kernels import banks_for, build_bank
 
 OUTLIER = -1  # class of a sample that is not scored
+FALSE_WIDTH = 50  # features of a view that has nothing to do with the classes
+DECOY_CLUSTERS, DECOY_SPREAD = 7, 3.0  # clusters of a decoy, and the deviation of their centres
 
 
 def change(dataset: Dataset, changes: Changes, seed: int) -> Dataset:
@@ -57,19 +59,77 @@ def add_views(dataset: Dataset, count: float, rng: np.random.Generator) -> Datas
     return replace(dataset, views=[*dataset.views, *noise])
 
 
+def add_noise_views(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add views of 50 features of normal noise."""
+    return _with_views(dataset, [rng.standard_normal((dataset.n_samples, FALSE_WIDTH)) for _ in range(int(count))])
+
+
+def add_decoys(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add views of seven clear clusters that are independent of everything else, of each other, too."""
+    return _with_views(dataset, [_decoy(dataset.n_samples, rng) for _ in range(int(count))])
+
+
+def add_shuffled_views(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add copies of the first views whose samples have changed places."""
+    chosen = [dataset.views[i % len(dataset.views)] for i in range(int(count))]
+    return _with_views(dataset, [X[rng.permutation(dataset.n_samples)] for X in chosen])
+
+
+def add_copies(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add exact copies of the first view."""
+    return _with_views(dataset, [dataset.views[0].copy() for _ in range(int(count))])
+
+
+def add_nuisance(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add views that agree with each other and with nothing else: noise around the same seven false clusters."""
+    shared = rng.integers(DECOY_CLUSTERS, size=dataset.n_samples)
+    return _with_views(dataset, [_decoy(dataset.n_samples, rng, shared) for _ in range(int(count))])
+
+
+def drop_rows(dataset: Dataset, share: float, rng: np.random.Generator) -> Dataset:
+    """Take a share of the samples out of each view, as rows of NaN; every sample keeps one view."""
+    n, m = dataset.n_samples, len(dataset.views)
+    missing = np.stack([rng.permutation(n) < round(share * n) for _ in range(m)], axis=1)
+    bare = np.flatnonzero(missing.all(axis=1))
+    missing[bare, rng.integers(m, size=len(bare))] = False
+    views = [_dense(X).copy() for X in dataset.views]
+    for X, gone in zip(views, missing.T, strict=True):
+        X[gone] = np.nan
+    return replace(dataset, views=views)
+
+
+def _decoy(n: int, rng: np.random.Generator, members: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    centres = DECOY_SPREAD * rng.standard_normal((DECOY_CLUSTERS, FALSE_WIDTH))
+    members = rng.integers(DECOY_CLUSTERS, size=n) if members is None else members
+    return np.asarray(centres[members] + rng.standard_normal((n, FALSE_WIDTH)))
+
+
+def _with_views(dataset: Dataset, views: list[Matrix]) -> Dataset:
+    return replace(dataset, views=[*dataset.views, *views])
+
+
 #: Changes of samples by their names in an experiment.
 CHANGES: dict[str, Callable[[Dataset, float, np.random.Generator], Dataset]] = {
     "noise": add_noise,
     "outliers": add_outliers,
     "useless_views": add_views,
+    "noise_views": add_noise_views,
+    "decoys": add_decoys,
+    "shuffled_views": add_shuffled_views,
+    "copies": add_copies,
+    "nuisance": add_nuisance,
+    "missing": drop_rows,
 }
 #: The change of a kernel: the share of samples that are shuffled in the kernel that ``kernel`` names.
 SHUFFLED = "shuffled"
+#: Changes that add so many views.
+ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance")
 #: What a level of each change may be, and in words.
 LEVELS: dict[str, tuple[Callable[[float], bool], str]] = {
     "noise": (lambda level: level >= 0, "deviations, 0 or more"),
     "outliers": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
-    "useless_views": (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more"),
+    "missing": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
+    **dict.fromkeys(ADDED_VIEWS, (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more")),
     SHUFFLED: (lambda share: 0 <= share <= 1, "a share from 0 to 1"),
 }
 
