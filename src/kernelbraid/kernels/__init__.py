@@ -1,5 +1,6 @@
 """From samples to kernel matrices: kernel functions, ready banks, precomputed kernels."""
 
+from kernelbraid.kernels import functions, local
 from kernelbraid.kernels.banks import (
     AUTO,
     BANKS,
@@ -16,8 +17,8 @@ from kernelbraid.kernels.banks import (
     stack_pairs,
 )
 from kernelbraid.kernels.fitted import FittedBank
-from kernelbraid.kernels.functions import Custom, Gaussian, Kernel, Linear, Polynomial
-from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
+from kernelbraid.kernels.functions import *  # noqa: F403 (its __all__ says what)
+from kernelbraid.kernels.local import *  # noqa: F403 (its __all__ says what)
 from kernelbraid.kernels.names import name_in_view, split_name
 from kernelbraid.kernels.pairs import pairs_of
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
@@ -29,14 +30,6 @@ __all__ = [
     "BANKS",
     "KERNELS",
     "FittedBank",
-    "Linear",
-    "Polynomial",
-    "Gaussian",
-    "SelfTuning",
-    "Neighbours",
-    "Custom",
-    "Kernel",
-    "LocalKernel",
     "n_matrices",
     "bank_names",
     "banks_for",
@@ -58,3 +51,5 @@ __all__ = [
     "StoredStack",
     "without_spread",
 ]
+__all__ += functions.__all__
+__all__ += local.__all__

@@ -8,16 +8,29 @@ from sklearn.base import BaseEstimator
 from kernelbraid import estimators, kernels
 from kernelbraid.estimators.models.encoding import MODELS, PARTS, Reader, Writer
 from kernelbraid.estimators.models.saving import READABLE
+from kernelbraid.kernels import functions, local
 
 
-def test_every_estimator_and_every_kernel_is_on_the_lists():
+def test_every_estimator_is_on_the_list():
     public = [getattr(estimators, name) for name in estimators.__all__]
     assert set(MODELS.values()) == {entry for entry in public if isinstance(entry, type)}
     assert all(issubclass(model, BaseEstimator) for model in MODELS.values())
-    known = [getattr(kernels, name) for name in kernels.__all__]
-    ours = {entry for entry in known if isinstance(entry, type) and is_dataclass(entry) and hasattr(entry, "matrix")}
-    assert ours <= set(PARTS.values())
+
+
+@pytest.mark.parametrize("module", [functions, local])
+def test_a_kernel_is_exported_and_can_be_saved_by_standing_in_its_module(module):
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
+    ours = {kind for kind in kinds if is_dataclass(kind) and hasattr(kind, "matrix")} - {functions.Given}
+    assert len(ours) > 1
+    for kind in ours:
+        assert getattr(kernels, kind.__name__) is kind
+        assert kind.__name__ in kernels.__all__
+        assert PARTS[kind.__name__] is kind
+
+
+def test_code_of_users_is_on_no_list():
     assert kernels.Custom not in PARTS.values()
+    assert not [kind for kind in PARTS.values() if not kind.__module__.startswith("kernelbraid.")]
 
 
 @pytest.mark.parametrize("bank", kernels.BANKS)

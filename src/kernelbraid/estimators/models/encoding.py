@@ -3,13 +3,14 @@
 import math
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from kernelbraid import kernels
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.estimators.classifier import LKGClassifier
@@ -21,7 +22,7 @@ from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
-from kernelbraid.kernels import Custom, FittedBank, Gaussian, Linear, Neighbours, Polynomial, SelfTuning
+from kernelbraid.kernels import Custom, FittedBank
 from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
 from kernelbraid.solvers.extension import Expression, Placement
@@ -36,11 +37,17 @@ MODELS: dict[str, type] = {
         *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
     )
 }
+# The kernels of `kernelbraid.kernels`; functions of users are none of them.
+KERNELS = [
+    kind
+    for kind in (getattr(kernels, name) for name in kernels.__all__)
+    if isinstance(kind, type) and is_dataclass(kind) and hasattr(kind, "matrix")
+]
 #: What their attributes are made of, beside numbers, text and arrays.
 PARTS: dict[str, type] = {
     part.__name__: part
     for part in (
-        *(Gaussian, Linear, Polynomial, SelfTuning, Neighbours, Given, Pairs, FittedBank, Extension),
+        *(*KERNELS, Given, Pairs, FittedBank, Extension),
         *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
     )
 }
