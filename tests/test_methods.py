@@ -15,8 +15,9 @@ def method(request):
     return METHODS[request.param]
 
 
-def test_the_methods_are_those_of_the_paper_in_its_order():
-    assert list(METHODS) == ["KKM", "SC", "RKKM", "SSR", "SCSK", "MKKM", "AASC", "RMKKM", "SCMK", "LKGs", "LKGr"]
+def test_the_methods_begin_with_those_of_the_paper_in_its_order():
+    published = ["KKM", "SC", "RKKM", "SSR", "SCSK", "MKKM", "AASC", "RMKKM", "SCMK", "LKGs", "LKGr"]
+    assert list(METHODS)[: len(published)] == published
 
 
 def test_every_method_has_a_title_of_its_own():
