@@ -15,7 +15,7 @@ import kernelbraid
 from kernelbraid import LKG, KernelKMeans, LandmarkLKG, LKGSearch, MultipleKernelKMeans
 from kernelbraid._messages import PHRASES, PYTHON, Message, content_of, join, say
 from kernelbraid.cli.app import app
-from kernelbraid.cli.wording import InOptions
+from kernelbraid.cli.messages import InOptions
 from kernelbraid.learning.report import alternation_complaint
 from kernelbraid.solvers.status import DIVERGED, Status
 
@@ -137,7 +137,7 @@ def test_the_command_line_names_only_options_that_it_has():
 
 def test_no_sentence_is_parsed():
     for name in (
-        "cli/wording.py",
+        "cli/messages.py",
         "cli/output.py",
         "cli/summary.py",
         "cli/commands/cluster.py",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from kernelbraid.datasets import CATALOG, DataError, load, store
+from kernelbraid.datasets import CATALOG, DataError, load, npz
 from kernelbraid.datasets.catalog import Raw
 from kernelbraid.datasets.fetch import fetch, import_file
 from kernelbraid.datasets.preprocessing import apply
@@ -171,14 +171,14 @@ def test_the_source_file_is_known_by_its_checksum(tmp_path, tiny, samples, chang
 
 def test_a_raw_file_is_known_by_its_checksum(tmp_path, tiny, samples, change):
     np.savez(tmp_path / "raw.npz", X=samples[0], y=samples[1])
-    change(tiny, raw=Raw(store.checksum(tmp_path / "raw.npz"), tiny.source), pending=())
+    change(tiny, raw=Raw(npz.checksum(tmp_path / "raw.npz"), tiny.source), pending=())
     import_file("tiny", tmp_path / "raw.npz")
     np.testing.assert_array_equal(load("tiny").X, apply(samples[0], ["zscore", "unit_norm"]))
 
 
 def test_a_published_file_is_copied_byte_for_byte(tmp_path, tiny, samples, change):
     np.savez(tmp_path / "published.npz", X=samples[0], y=samples[1] - 1)
-    change(tiny, sha256=store.checksum(tmp_path / "published.npz"))
+    change(tiny, sha256=npz.checksum(tmp_path / "published.npz"))
     path = import_file("tiny", tmp_path / "published.npz")
     assert path.read_bytes() == (tmp_path / "published.npz").read_bytes()
 

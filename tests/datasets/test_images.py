@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.datasets import CATALOG, DataError, load, load_images, store
+from kernelbraid.datasets import CATALOG, DataError, load, load_images, npz
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import Picture, View
 from kernelbraid.datasets.images import picture_of
@@ -56,7 +56,7 @@ def pictured(tiny, change, samples, folder):
     X = np.arange(72.0).reshape(12, 6)
     entry = change(tiny, views=(View(6, picture=Picture(2, 3)),))
     folder.mkdir()
-    store.write(folder / "tiny.npz", [X], samples[1] - 1, origin="a test")
+    npz.write(folder / "tiny.npz", [X], samples[1] - 1, origin="a test")
     return entry, X
 
 
@@ -95,5 +95,5 @@ def test_letters_stand_upright(monkeypatch):
 
 
 def test_a_sparse_file_of_ones_own_is_drawn_too(pictured, folder, samples):
-    store.write(folder / "tiny.npz", [sparse.csr_array(pictured[1])], samples[1] - 1, origin="a test")
+    npz.write(folder / "tiny.npz", [sparse.csr_array(pictured[1])], samples[1] - 1, origin="a test")
     np.testing.assert_array_equal(load_images("tiny").rows[0][0], [[0, 2, 4], [1, 3, 5]])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.datasets import CATALOG, DataError, available, load, store
+from kernelbraid.datasets import CATALOG, DataError, available, load, npz
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import Raw
 from kernelbraid.datasets.loading import files, locate, read_checked
@@ -14,7 +14,7 @@ from problems import paper_data, shared_folder
 
 def write_tiny(folder, samples):
     X, y = samples
-    store.write(folder / "tiny.npz", [X.astype(float)], y - 1, origin="a test")
+    npz.write(folder / "tiny.npz", [X.astype(float)], y - 1, origin="a test")
 
 
 def test_a_data_set_cannot_be_changed():
@@ -40,7 +40,7 @@ def test_a_file_written_here_is_loaded(folder, tiny, samples):
     data = load("tiny")
     np.testing.assert_array_equal(data.X, samples[0])
     np.testing.assert_array_equal(data.y, samples[1] - 1)
-    assert data.checksum == store.checksum(folder / "tiny.npz")
+    assert data.checksum == npz.checksum(folder / "tiny.npz")
     assert data.title == "Tiny"
 
 
@@ -51,7 +51,7 @@ def test_a_file_from_elsewhere_is_refused_with_both_checksums(folder, tiny, samp
     with pytest.raises(DataError) as error:
         load("tiny")
     sentence = str(error.value)
-    assert store.checksum(folder / "tiny.npz") in sentence
+    assert npz.checksum(folder / "tiny.npz") in sentence
     assert "a" * 64 in sentence
     assert "kernelbraid datasets fetch tiny --force" in sentence
 
@@ -79,7 +79,7 @@ def test_a_value_changed_later_is_refused_with_both_digests(folder, tiny, sample
 def test_a_published_file_is_known_by_its_checksum(folder, tiny, samples, change):
     folder.mkdir()
     np.savez_compressed(folder / "tiny.npz", X=samples[0], y=(samples[1] - 1).astype(np.int16))
-    change(tiny, sha256=store.checksum(folder / "tiny.npz"))
+    change(tiny, sha256=npz.checksum(folder / "tiny.npz"))
     data = load("tiny")
     assert (data.X.dtype, data.y.dtype) == (np.float64, np.int64)
 
@@ -89,8 +89,8 @@ def test_raw_values_are_preferred_to_rounded_ones_but_not_to_a_file_written_here
     folder.mkdir()
     np.savez(folder / "tiny_raw.npz", X=X, y=y - 1)
     np.savez(folder / "tiny.npz", X=X.astype(np.float32), y=y - 1)
-    raw = Raw(store.checksum(folder / "tiny_raw.npz"), tiny.source)
-    tiny = change(tiny, sha256=store.checksum(folder / "tiny.npz"), raw=raw)
+    raw = Raw(npz.checksum(folder / "tiny_raw.npz"), tiny.source)
+    tiny = change(tiny, sha256=npz.checksum(folder / "tiny.npz"), raw=raw)
     assert [path.name for path in files(tiny)] == ["tiny.npz", "tiny_raw.npz"]
     data = load("tiny")
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -113,7 +113,7 @@ def test_raw_values_are_preferred_to_rounded_ones_but_not_to_a_file_written_here
     ],
 )
 def test_another_content_is_refused(folder, tiny, X, y, says):
-    store.write(folder / "tiny.npz", [X], y, origin="a test")
+    npz.write(folder / "tiny.npz", [X], y, origin="a test")
     with pytest.raises(DataError, match=says):
         load("tiny")
 

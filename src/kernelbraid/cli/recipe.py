@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelbraid._typing import Parameters
 from kernelbraid.cli.failure import BAD_USAGE, Failure
-from kernelbraid.cli.wording import option_name
+from kernelbraid.cli.messages import option_name
 from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.methods import METHODS, Method

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import say
 from kernelbraid._typing import Parameters
+from kernelbraid.cli.messages import PHRASES, InOptions, option_name
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
-from kernelbraid.cli.wording import PHRASES, InOptions, option_name
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
 STATUS_WORDS = {

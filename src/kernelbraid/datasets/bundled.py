@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kernelbraid._typing import Host
 from kernelbraid.datasets.catalog import Picture
-from kernelbraid.datasets.store import digest
+from kernelbraid.datasets.npz import digest
 
 
 @dataclass(frozen=True)

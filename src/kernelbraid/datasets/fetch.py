@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid.datasets import conversion, preprocessing, store
+from kernelbraid.datasets import conversion, npz, preprocessing
 from kernelbraid.datasets.catalog import Entry, Source
 from kernelbraid.datasets.loading import check_content, files, find, locate, read_checked
 from kernelbraid.files.errors import DataError
@@ -80,14 +80,14 @@ def import_file(name: str, file: str | Path, *, raw: bool = False, force: bool =
         The data set is unknown, or the file is none of it; nothing is written then.
     """
     entry, file = find(name), Path(file)
-    target = store.data_folder() / f"{name}.npz"
+    target = npz.data_folder() / f"{name}.npz"
     if files(entry) and not force:
         raise DataError(f"{files(entry)[0]}: the file is there already; add --force to replace it.")
     if not file.is_file():
         raise DataError(f"{file}: there is no such file; check the path.")
-    found = store.checksum(file)
+    found = npz.checksum(file)
     if found == entry.sha256:
-        with file.open("rb") as old, store.whole(target) as new:  # as published, byte for byte
+        with file.open("rb") as old, npz.whole(target) as new:  # as published, byte for byte
             shutil.copyfileobj(old, new)
         return target
     steps = entry.preprocessing if raw or found in _raw_sums(entry) else ()
@@ -110,8 +110,8 @@ def _convert(
     check_content(entry, file, views, y)
     if sizes is not None and tuple(np.bincount(y).tolist()) != sizes:
         raise DataError(f"{file}: the sizes of the classes are not those of {entry.title}; report this as a defect.")
-    target = store.data_folder() / f"{entry.name}.npz"
-    store.write(target, views, y, origin=origin)
+    target = npz.data_folder() / f"{entry.name}.npz"
+    npz.write(target, views, y, origin=origin)
     return target
 
 
@@ -162,7 +162,7 @@ class _Checked:
 
     def __call__(self, url: str, output_file: str, pooch: "Pooch | None") -> None:
         self.download(url, output_file, pooch)
-        found = store.checksum(Path(output_file))
+        found = npz.checksum(Path(output_file))
         if found != self.source.sha256:
             raise DataError(
                 f"{url}: the SHA-256 of the download is {found}, but {self.source.sha256} is expected; "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets import preprocessing, store
+from kernelbraid.datasets import npz, preprocessing
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, Entry, unknown_name
 from kernelbraid.files.arrays import Matrix
@@ -98,7 +98,7 @@ def load(name: str) -> Dataset:
     content = read_checked(entry, path)
     steps = entry.preprocessing if is_raw(entry, path) else ()
     views = [preprocessing.apply(X, steps) for X in content.views]
-    return Dataset(name, entry.title, views, content.y.astype(np.int64), store.checksum(path))
+    return Dataset(name, entry.title, views, content.y.astype(np.int64), npz.checksum(path))
 
 
 def available() -> list[str]:
@@ -124,22 +124,22 @@ def find(name: str) -> Entry:
 def missing(entry: Entry) -> DataError:
     """Return the error for a data set whose file is not there."""
     return DataError(
-        f"{entry.name}: there is no file {entry.name}.npz in {store.data_folder()}; get it with "
-        f"kernelbraid datasets fetch {entry.name}, or name the folder that holds it in {store.FOLDER_VARIABLE}."
+        f"{entry.name}: there is no file {entry.name}.npz in {npz.data_folder()}; get it with "
+        f"kernelbraid datasets fetch {entry.name}, or name the folder that holds it in {npz.FOLDER_VARIABLE}."
     )
 
 
 def files(entry: Entry) -> list[Path]:
     """Return the files of a data set that are there, those of samples ready for use first."""
     names = [f"{entry.name}.npz"] + ([f"{entry.name}_raw.npz"] if entry.raw is not None else [])
-    paths = [store.data_folder() / name for name in names]
+    paths = [npz.data_folder() / name for name in names]
     return [path for path in paths if path.is_file()]
 
 
 def locate(entry: Entry) -> Path | None:
     """Return the file to load a data set from: that of the raw values, unless the other one was written here."""
     found = files(entry)
-    if len(found) > 1 and not store.is_own(found[0]):
+    if len(found) > 1 and not npz.is_own(found[0]):
         return found[1]  # the published files are rounded to float32
     return found[0] if found else None
 
@@ -149,7 +149,7 @@ def is_raw(entry: Entry, path: Path) -> bool:
     return path.name == f"{entry.name}_raw.npz"
 
 
-def read_checked(entry: Entry, path: Path) -> store.Content:
+def read_checked(entry: Entry, path: Path) -> npz.Content:
     """Return the content of a file, which must be the published one or one written here, whole and of the right shape.
 
     Raises
@@ -158,13 +158,13 @@ def read_checked(entry: Entry, path: Path) -> store.Content:
         The file is another one; the message has both checksums.
     """
     known = entry.raw.sha256 if entry.raw is not None and is_raw(entry, path) else entry.sha256
-    found = store.checksum(path)
+    found = npz.checksum(path)
     if found == known:
-        content = store.read(path)
+        content = npz.read(path)
     else:
         try:
-            content = store.read(path)
-            expected, actual = content.digest, store.digest(content.views, content.y)
+            content = npz.read(path)
+            expected, actual = content.digest, npz.digest(content.views, content.y)
         except DataError:  # its remedy is for files of the user's own making
             expected = None
         if expected is None:

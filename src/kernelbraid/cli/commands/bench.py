@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from kernelbraid._arrays import to_device
-from kernelbraid.bench.records.parquet import read_records, write_records
+from kernelbraid.bench.records.export import read_records, write_records
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import write_report

@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator
 from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.messages import InOptions, out_of_range
 from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
 from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import print_summary, summarise
 from kernelbraid.cli.views import Views, open_views, read_views
-from kernelbraid.cli.wording import InOptions, out_of_range
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
 from kernelbraid.learning.settings import Settings

@@ -8,7 +8,7 @@ import typer
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import check_target, print_json, print_table, print_warnings, write_whole
 from kernelbraid.cli.values import existing_file, whole_number
-from kernelbraid.datasets import CATALOG, DataError, fetch, loading, store
+from kernelbraid.datasets import CATALOG, DataError, fetch, loading, npz
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.images import load_images
 from kernelbraid.plotting.drawing import FORMATS, render
@@ -53,7 +53,7 @@ def list_all(as_json: Annotated[bool, typer.Option("--json", help="Print one JSO
     """
     found = describe()
     if as_json:
-        print_json({"folder": str(store.data_folder()), "datasets": found})
+        print_json({"folder": str(npz.data_folder()), "datasets": found})
         return
     rows = [
         [
@@ -143,7 +143,7 @@ def verify(
             else:
                 rows.append([name, "good", str(path)])
     if not rows and not wrong:
-        typer.echo(f"There are no data sets in {store.data_folder()}.")
+        typer.echo(f"There are no data sets in {npz.data_folder()}.")
     if rows:
         print_table(rows, unbroken=(0, 1))
     if len(wrong) > 1:

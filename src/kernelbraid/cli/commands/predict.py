@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import content_of, say
 from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.messages import InOptions
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.views import Views, open_views, read_views
-from kernelbraid.cli.wording import InOptions
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 

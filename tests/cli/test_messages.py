@@ -2,8 +2,8 @@ import pytest
 
 from kernelbraid._messages import PHRASES, Message
 from kernelbraid.bench import METHODS
-from kernelbraid.cli import wording
-from kernelbraid.cli.wording import InOptions, option_name, out_of_range
+from kernelbraid.cli import messages
+from kernelbraid.cli.messages import InOptions, option_name, out_of_range
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.learning.memory import choose_storage
 
@@ -19,7 +19,7 @@ def test_a_parameter_has_an_option(parameter, option):
 
 
 def test_there_are_words_for_every_phrase():
-    assert set(wording.PHRASES) == set(PHRASES)
+    assert set(messages.PHRASES) == set(PHRASES)
 
 
 @pytest.mark.parametrize(

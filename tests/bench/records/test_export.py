@@ -1,6 +1,6 @@
 import pytest
 
-from kernelbraid.bench.records.parquet import read_records, write_records
+from kernelbraid.bench.records.export import read_records, write_records
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import StoreError
 
