@@ -14,7 +14,7 @@ from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
 
 
-class Source(NamedTuple):
+class Command(NamedTuple):
     """Where a command is, and its line in the list of commands."""
 
     module: str
@@ -24,21 +24,23 @@ class Source(NamedTuple):
 
 #: The commands in the order of the help; names instead of imports, so that the list alone costs no scikit-learn.
 COMMANDS = {
-    "cluster": Source("kernelbraid.cli.arguments", "cluster", "Cluster the samples in one or several files."),
-    "predict": Source("kernelbraid.cli.arguments", "predict", "Label new samples with a model that was saved."),
-    "methods": Source("kernelbraid.cli.arguments", "methods", "List the methods that can be fitted, and what to tune."),
-    "score": Source("kernelbraid.cli.arguments", "score", "Score labels against the truth with eight measures."),
-    "demo": Source(
+    "cluster": Command("kernelbraid.cli.arguments", "cluster", "Cluster the samples in one or several files."),
+    "predict": Command("kernelbraid.cli.arguments", "predict", "Label new samples with a model that was saved."),
+    "methods": Command(
+        "kernelbraid.cli.arguments", "methods", "List the methods that can be fitted, and what to tune."
+    ),
+    "score": Command("kernelbraid.cli.arguments", "score", "Score labels against the truth with eight measures."),
+    "demo": Command(
         "kernelbraid.cli.arguments",
         "demo",
         "Cluster a bundled data set, compare with scikit-learn, and draw pictures.",
     ),
-    "datasets": Source(
+    "datasets": Command(
         "kernelbraid.cli.commands.datasets",
         "app",
         "List, fetch, import, verify and show the data sets of the paper.",
     ),
-    "bench": Source(
+    "bench": Command(
         "kernelbraid.cli.commands.bench", "app", "Run experiments, and make tables and a report of what came out."
     ),
 }

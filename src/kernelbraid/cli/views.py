@@ -9,7 +9,7 @@ from kernelbraid.datasets import DataError, Stream, column_names, open_stream, r
 
 
 @dataclass(frozen=True)
-class Views:
+class FileViews:
     """The data of all files, ready for a fit."""
 
     data: Any  # one matrix, a list of views, kernels, or streams
@@ -26,7 +26,7 @@ def open_views(
     id_column: str | None,
     drop: Sequence[str],
     keep: Sequence[str] | None = None,
-) -> Views:
+) -> FileViews:
     """Open the files as views of the same samples, to be read in blocks."""
     choices = columns_by_file(paths, id_column, drop)
     streams: list[Stream] = [
@@ -35,7 +35,7 @@ def open_views(
     n_samples = agreed_count(paths, [stream.n_samples for stream in streams])
     ids = agreed_ids(paths, [stream.ids for stream in streams])
     names = streams[0].feature_names if len(streams) == 1 else None
-    return Views(streams, ids, n_samples, sum(stream.n_features for stream in streams), names)
+    return FileViews(streams, ids, n_samples, sum(stream.n_features for stream in streams), names)
 
 
 def read_views(
@@ -47,7 +47,7 @@ def read_views(
     precomputed: bool,
     keep: Sequence[str] | None = None,
     instead_of_kernels: str = "for kernels add --kernels precomputed",
-) -> Views:
+) -> FileViews:
     """Read the files as views of the same samples, or as kernels over them."""
     choices = columns_by_file(paths, id_column, drop)
     files = [read_samples(path, key=key, keep=keep, **choice) for path, choice in zip(paths, choices, strict=True)]
@@ -60,11 +60,11 @@ def read_views(
     matrices = [file.X for file in files]
     if precomputed:
         kernels = [kernel for X in matrices for kernel in (X if X.ndim == 3 else [X])]
-        return Views(kernels, ids, n_samples, None)
+        return FileViews(kernels, ids, n_samples, None)
     n_features = sum(X.shape[1] for X in matrices)
     if len(files) > 1:
-        return Views(matrices, ids, n_samples, n_features)
-    return Views(matrices[0], ids, n_samples, n_features, files[0].feature_names)
+        return FileViews(matrices, ids, n_samples, n_features)
+    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names)
 
 
 def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence[str]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 from bench.synthetic_records import lost, record
 from kernelbraid.bench.records.record import SCORINGS
 from kernelbraid.bench.results.published import DATA, METHODS, SCORED_ONCE, TABLE_2
-from kernelbraid.bench.results.selection import COLLAPSED, Conditions, Counts, conditions, pools, state, surfaces
+from kernelbraid.bench.results.selection import COLLAPSED, Conditions, Endings, conditions, pools, state, surfaces
 from kernelbraid.solvers.iterate import Status
 
 BEST = Conditions("best100")
@@ -78,8 +78,8 @@ def test_records_are_counted_by_their_end():
         lost("failed", "boom", parameters={"alpha": 3}),
         lost("skipped", "too large", parameters={"alpha": 4}),
     )
-    assert found.counts == Counts(done=1, collapsed=1, failed=1, skipped=1)
-    assert Counts(done=1) + Counts(done=2, failed=1) == Counts(done=3, failed=1)
+    assert found.counts == Endings(done=1, collapsed=1, failed=1, skipped=1)
+    assert Endings(done=1) + Endings(done=2, failed=1) == Endings(done=3, failed=1)
 
 
 def test_a_cell_without_results_says_why():
@@ -102,7 +102,7 @@ def test_the_newest_record_of_a_setting_and_seed_counts():
     old, new = record(0.9, version="0.1"), record(0.5, version="0.2")
     found = pool(replace(new, created="2026-02-01T00:00:00Z"), old)
     assert found.best("acc").value == 0.5
-    assert found.counts == Counts(done=1, replaced=1)
+    assert found.counts == Endings(done=1, replaced=1)
 
 
 def test_conditions_are_scorings_and_their_banks():
@@ -160,7 +160,7 @@ def test_records_of_other_changes_are_averaged_not_replaced():
     records = [record(acc, changes={"shuffled": 1, "kernel": kernel}) for kernel, acc in (("a", 0.4), ("b", 0.8))]
     found = pool(*records, under=Conditions("best100", altered=True))
     assert found.best("acc").value == pytest.approx(0.6)
-    assert found.counts == Counts(done=2)
+    assert found.counts == Endings(done=2)
 
 
 def test_a_bank_admits_its_own_records_and_those_without_one():

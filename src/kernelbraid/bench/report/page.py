@@ -15,7 +15,7 @@ from kernelbraid.bench.report.fits import fits_payload, fits_section
 from kernelbraid.bench.report.markup import framed, html_table, section
 from kernelbraid.bench.results.claims import claim_tables
 from kernelbraid.bench.results.published import DATA, MEASURES, METHODS, MISPRINTS, ODDITIES, PREFIXES, TABLE_2
-from kernelbraid.bench.results.selection import Cell, Conditions, Counts, Pools, Surface, conditions, pools, surfaces
+from kernelbraid.bench.results.selection import Cell, Conditions, Endings, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.tables import (
     TUNED,
@@ -104,7 +104,7 @@ def report(records: Sequence[Record]) -> str:
 
 def _overview(records: Sequence[Record], results: Iterable[Pools]) -> str:
     # A record without a bank stands under every bank: count over the records themselves, not over the panels.
-    ends = Counts.of(records)
+    ends = Endings.of(records)
     cards = {
         "records": len(records),
         "done": ends.done,

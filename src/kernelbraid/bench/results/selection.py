@@ -66,7 +66,7 @@ def conditions(records: Iterable[Record]) -> list[Conditions]:
 
 
 @dataclass(frozen=True)
-class Counts:
+class Endings:
     """How the records behind a cell ended; nothing is dropped without being counted."""
 
     done: int = 0
@@ -76,13 +76,13 @@ class Counts:
     replaced: int = 0  # older records of the same setting and seed
 
     @classmethod
-    def of(cls, records: Iterable[Record], replaced: int = 0) -> "Counts":
+    def of(cls, records: Iterable[Record], replaced: int = 0) -> "Endings":
         """Count records."""
         return cls(**Counter(state(record) for record in records), replaced=replaced)
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: "Endings") -> "Endings":
         mine, theirs = asdict(self), asdict(other)
-        return Counts(**{name: mine[name] + theirs[name] for name in mine})
+        return Endings(**{name: mine[name] + theirs[name] for name in mine})
 
 
 def state(record: Record) -> str:
@@ -159,7 +159,7 @@ class Pool:
     method: str
     outcomes: tuple[Outcome, ...] = ()
     missing: tuple[Record, ...] = ()  # failed and skipped
-    counts: Counts = Counts()
+    counts: Endings = Endings()
 
     @cached_property
     def kernels(self) -> Counter[str]:
@@ -232,7 +232,7 @@ def _pool(data: str, method: str, records: list[Record]) -> Pool:
         if record.succeeded:
             joined[tuned, kernel].append(record)
     missing = tuple(record for record in newest.values() if not record.succeeded)
-    counts = Counts.of(newest.values(), replaced=len(records) - len(newest))
+    counts = Endings.of(newest.values(), replaced=len(records) - len(newest))
     return Pool(data, method, tuple(map(Outcome.of, joined.values())), missing, counts)
 
 

@@ -18,7 +18,7 @@ from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import print_summary, summarise
-from kernelbraid.cli.views import Views, open_views, read_views
+from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
 from kernelbraid.learning.settings import Settings
@@ -63,7 +63,7 @@ def run(
         print_summary(summary)
 
 
-def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) -> tuple[Any, float]:
+def fit(views: FileViews, recipe: Recipe, *, dask: str | None = None, hidden: bool) -> tuple[Any, float]:
     """Return the fitted model, with labels that are here, and the seconds that the fit took."""
     model = recipe.make()
     start = perf_counter()
@@ -85,7 +85,7 @@ def fit(views: Views, recipe: Recipe, *, dask: str | None = None, hidden: bool) 
 
 
 @contextmanager
-def _watched(views: Views, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
+def _watched(views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
     """Yield what to fit, while something shows that the fit lives."""
     if recipe.streams:
         if len(views.data) > 1:

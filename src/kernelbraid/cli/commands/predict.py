@@ -16,7 +16,7 @@ from kernelbraid.cli.output import collect_warnings, print_json, print_table, pr
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.views import Views, open_views, read_views
+from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 
@@ -63,7 +63,7 @@ def read_model(path: Path) -> Any:
     return model
 
 
-def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any]) -> Views:
+def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any]) -> FileViews:
     """Read new samples, or their kernels with the fitted ones, as the model takes them."""
     remedy = "the model was fitted on samples, give such as rows"
     # Columns are found by these names; matrices, which the model gets, have none.
@@ -88,7 +88,7 @@ def takes_kernels(model: BaseEstimator) -> bool:
 
 
 @contextmanager
-def watched(model: BaseEstimator, views: Views, *, hidden: bool) -> Iterator[Any]:
+def watched(model: BaseEstimator, views: FileViews, *, hidden: bool) -> Iterator[Any]:
     """Yield what to label, while something shows that the work goes on."""
     name = f"{type(model).__name__}, labels"
     if isinstance(model, LandmarkLKG):
@@ -115,7 +115,7 @@ def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, 
     return np.asarray(labels), perf_counter() - start
 
 
-def summarise(model: BaseEstimator, views: Views, labels: np.ndarray) -> dict[str, Any]:
+def summarise(model: BaseEstimator, views: FileViews, labels: np.ndarray) -> dict[str, Any]:
     """Return what there is to say about the labels, as plain data; clusters have numbers, classes have names."""
     classes = getattr(model, "classes_", None)
     names = np.arange(n_clusters_of(model)) if classes is None else classes
