@@ -18,8 +18,8 @@ export SCIPY_ARRAY_API ?= 1
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@touch $@
 
-# One stamp per set of extras: installed again when pyproject.toml changes.
-.venv/extra-%: pyproject.toml | .venv/pip
+# One stamp per set of extras: installed again when pyproject.toml or the version changes.
+.venv/extra-%: pyproject.toml src/kernelbraid/_version.py | .venv/pip
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 

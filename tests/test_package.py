@@ -1,7 +1,9 @@
 """What the package loads, and when; each case is a process of its own."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +91,13 @@ def test_python_m_runs_the_command_line():
         command = [sys.executable, "-m", module, "--version"]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert (result.returncode, result.stdout) == (0, f"kernelbraid {kernelbraid.__version__}\n")
+
+
+def test_project_files_tell_the_version_of_the_code():
+    folder = Path(__file__).parents[1]
+    assert f"\nversion: {kernelbraid.__version__}\n" in (folder / "CITATION.cff").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[(.+?)\]", (folder / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest[1] == kernelbraid.__version__
 
 
 def test_everything_loads_without_what_only_unix_has():

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from kernelbraid.bench.records.record import STUDIES, Trial, to_json
+from kernelbraid.bench.records.record import EARLIER, STUDIES, Trial, to_json
 
 BASE = {"data": "wine", "checksum": "abc", "method": "LKGr", "scoring": "best100"}
 
@@ -49,3 +49,16 @@ def test_a_trial_of_the_study_is_another_one_than_that_of_the_paper():
     keys = {Trial(**BASE, study=study).key for study in ("", *STUDIES)}
     assert len(keys) == 1 + len(STUDIES)
     assert Trial(**BASE).key in keys
+
+
+def test_a_trial_is_also_looked_for_under_earlier_versions_and_under_no_other():
+    trial = Trial(**BASE, seed=1, version="0.2.0")
+    assert EARLIER == ("0.1.0",)
+    assert trial.keys == {Trial(**BASE, seed=1, version=version).key for version in ("0.2.0", "0.1.0")}
+    assert Trial(**BASE, seed=1, version="0.0.9").key not in trial.keys
+    assert Trial(**BASE, seed=2, version="0.1.0").key not in trial.keys
+
+
+def test_keys_of_before_are_those_of_today():
+    known = "09cda0f17129233930c22c7dcbc8f97b6c8eed6afc70751720ab1c5e71dfccde"
+    assert Trial(**BASE, bank="rmkkm", parameters={"alpha": 0.1}, version="0.1.0").key == known

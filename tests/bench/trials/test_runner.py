@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.bench.records.record import Trial
+from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import Store
 from kernelbraid.bench.trials import runner
 from kernelbraid.bench.trials.compared import COMPARED
@@ -62,6 +62,18 @@ def test_every_trial_gets_a_record_and_none_is_run_twice(experiment, tmp_path, m
     monkeypatch.setattr(runner, "run_trials", None)  # would fail if it were called
     again = run(experiment, store)
     assert (again.done, again.known) == (0, len(experiment.trials))
+
+
+def test_records_of_earlier_versions_are_not_run_again(experiment, tmp_path, monkeypatch):
+    store = Store(tmp_path / "store.db")
+    of_before = [replace(trial, version="0.1.0") for trial in experiment.trials]
+    foreign = replace(experiment.trials[0], version="0.0.1")
+    store.add(*(Record(trial, "done", scores={"acc": 0.5}) for trial in (*of_before[1:], foreign)))
+    ran = []
+    monkeypatch.setattr(runner, "run_trials", lambda group, data: ran.extend(group) or [])
+    progress = run(experiment, store)
+    assert ran == experiment.trials[:1]
+    assert progress.known == len(experiment.trials) - 1
 
 
 def test_processes_give_the_same_records(experiment, tmp_path):

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from kernelbraid import __version__
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import Store
 from kernelbraid.blocks import client
@@ -90,6 +91,24 @@ def test_failed_trials_are_run_again_when_asked(invoke, file, tmp_path):
     summary = invoke("bench", "run", str(file), "--store", str(store.path), "--retry-failed", "--json").stdout
     assert json.loads(summary)["run_again"] == 2
     assert len(store.records()) == 3
+
+
+def test_records_of_before_are_known_stay_in_tables_and_are_run_again_if_they_failed(invoke, file, tmp_path):
+    store = Store(tmp_path / "s.db")
+    command = ["bench", "run", str(file), "--store", str(tmp_path / "t.db"), "--json"]
+    invoke("bench", "run", str(file), "--store", str(store.path), "--quiet")
+    before = [replace(record, trial=replace(record.trial, version="0.1.0")) for record in store.records()]
+    before[0] = replace(before[0], status="failed", reason="boom")
+    store = Store(tmp_path / "t.db")
+    store.add(*before)
+    assert json.loads(invoke(*command).stdout)["known"] == 2
+    invoke("bench", "tables", str(store.path), "--out", str(tmp_path / "tables"), "--formats", "csv")
+    assert f"wine,{before[1].trial.method},acc" in (tmp_path / "tables" / "details_best100.csv").read_text()
+    invoke("bench", "report", str(store.path), "--out", str(tmp_path / "report.html"))
+    assert "0.1.0" in (tmp_path / "report.html").read_text()
+    summary = json.loads(invoke(*command, "--retry-failed").stdout)
+    assert (summary["run_again"], summary["done"], summary["known"]) == (1, 1, 1)
+    assert sorted(record.trial.version for record in store.records()) == ["0.1.0", __version__]
 
 
 def test_failures_end_with_their_reason_and_an_exit_code(invoke, tmp_path):

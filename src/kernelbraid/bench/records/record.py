@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeAlias, TypedDict
 
 from kernelbraid._typing import Parameters
@@ -17,6 +17,9 @@ Scoring: TypeAlias = Literal["best100", "mean20"]
 SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
 # Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
 KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
+#: Versions before this one whose methods give what today's give: trials that they ran are not run again. A version
+#: whose methods give something else empties the list.
+EARLIER = ("0.1.0",)
 
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
@@ -68,6 +71,11 @@ class Trial:
         """Hash of all of it."""
         content = {name: value for name, value in asdict(self).items() if name in KEYED or value}
         return hashlib.sha256(to_json(content).encode()).hexdigest()
+
+    @property
+    def keys(self) -> set[str]:
+        """Keys under which its outcome may be stored: its own, and those of the versions in `EARLIER`."""
+        return {self.key, *(replace(self, version=version).key for version in EARLIER)}
 
 
 @dataclass(frozen=True)

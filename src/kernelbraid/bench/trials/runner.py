@@ -64,7 +64,7 @@ def run(
     experiment : Experiment
         What to run.
     store : Store
-        Where records go; one that is there already is not run again.
+        Where records go; one that is there already, be it of a version in `EARLIER`, is not run again.
     n_jobs : int, default=1
         Processes, each with one thread of linear algebra.
     device : str, default=None
@@ -76,7 +76,7 @@ def run(
         ``watch(progress, record)`` is called after every record, and once before the first with None.
     """
     known = store.keys()
-    missing = [trial for trial in experiment.trials if trial.key not in known]
+    missing = [trial for trial in experiment.trials if known.isdisjoint(trial.keys)]
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
     if watch is not None:
         watch(progress, None)

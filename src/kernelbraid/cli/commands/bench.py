@@ -19,7 +19,7 @@ from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import write_report
 from kernelbraid.bench.results.writing import KINDS, write_tables
-from kernelbraid.bench.trials.experiment import ProtocolError, read_experiment
+from kernelbraid.bench.trials.experiment import Experiment, ProtocolError, read_experiment
 from kernelbraid.bench.trials.on_dask import DaskError, connect
 from kernelbraid.bench.trials.runner import RunProgress
 from kernelbraid.bench.trials.runner import run as run_trials
@@ -52,7 +52,7 @@ def run(
         with nullcontext() if dask is None else connect(dask) as cluster:
             execute = None if cluster is None else cluster.execute
             records = Store(store)
-            forgotten = records.forget_failures(trial.key for trial in experiment.trials) if again else 0
+            forgotten = records.forget_failures(_keys(experiment)) if again else 0
             started = perf_counter()
             with show(experiment.title, hidden=quiet or as_json) as watch:
                 progress = run_trials(experiment, records, n_jobs=jobs, device=device, execute=execute, watch=watch)
@@ -75,6 +75,10 @@ def run(
         print_table([[name.replace("_", " "), str(value)] for name, value in summary.items()])
     if progress.failed:
         raise Failure(f"{progress.failed} of {progress.total} trials failed: {progress.last_reason}")
+
+
+def _keys(experiment: Experiment) -> set[str]:
+    return {key for trial in experiment.trials for key in trial.keys}
 
 
 def tables(store: Path, out: Path, formats: Sequence[str]) -> None:
