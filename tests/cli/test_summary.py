@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kernelbraid._messages import Message
 from kernelbraid.cli import summary as summaries
 from kernelbraid.kernels import Gaussian, Linear
 
@@ -97,12 +98,13 @@ def test_kernels_of_no_weight_are_counted(capsys):
 def test_a_search_tells_why_and_what_it_chose(capsys):
     best = model_of(kernel_names_=["gaussian s=2", "linear"], kernel_weights_=np.array([0.5, 0.5]), status_="converged")
     params = {"kernels": [Gaussian(2.0), Linear()], "alpha": 0.1, "gamma": math.inf, "graph_penalty": "l1"}
-    found = {"best_estimator_": best, "best_params_": params, "why_": ["First.", "Second."]}
+    why = ["First.", Message("Chosen: {set.n_neighbors}.", n_neighbors=5)]
+    found = {"best_estimator_": best, "best_params_": params, "why_": why}
     text = printed(capsys, **found)
     assert "setting        kernels gaussian s=2 + linear, alpha 0.1, gamma inf, penalty l1" in text
-    assert "\nFirst.\nSecond.\n" in text
+    assert "\nFirst.\nChosen: --neighbors 5.\n" in text
     assert "status         converged" in text
     plain = json.loads(json.dumps(summaries.summarise(model_of(**found), 3, 4), allow_nan=False))
     assert plain["best_params"] == {**params, "kernels": ["gaussian s=2", "linear"], "gamma": "inf"}
-    assert plain["why"] == ["First.", "Second."]
+    assert plain["why"] == ["First.", "Chosen: --neighbors 5."]
     assert plain["kernels"] == ["gaussian s=2", "linear"]

@@ -49,7 +49,7 @@ def summarise(model: BaseEstimator, n_samples: int, n_features: int | None) -> d
         "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
         "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),
         "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
-        "why": list(getattr(model, "why_", [])),
+        "why": [say(sentence, InOptions({})) for sentence in getattr(model, "why_", [])],
     }
 
 

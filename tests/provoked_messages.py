@@ -1,0 +1,239 @@
+"""Calls and commands that go wrong, and what users are told then; it runs with any version of the package."""
+
+import contextlib
+import io
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+CALLS = [
+    "LKG(0).fit(X)",
+    "LKG(3, alpha=-1).fit(X)",
+    "LKG(3, n_neighbors=0).fit(X)",
+    "LKG(3, preset='none').fit(X)",
+    "LKG(3, embedding='none').fit(X)",
+    "LKG(3, n_jobs=0).fit(X)",
+    "LKG(9).fit(X[:4])",
+    "LKG('auto').fit(X[:4])",
+    "LKG(3).fit(X[:1])",
+    "LKG(3).fit(X[0])",
+    "LKG(3).fit(X[:0])",
+    "LKG(3).fit(with_nan)",
+    "LKG(3).fit(1 / np.where(X > 0, X, 0))",
+    "LKG(3).fit(X + 1j)",
+    "LKG(3).fit(X.astype(str).astype(object) + 'a')",
+    "LKG(3).fit(X[None])",
+    "LKG(3).fit([X, X[:9]])",
+    "LKG(3).fit([X, X[0]])",
+    "LKG(3).fit([X, with_nan])",
+    "LKG(3, kernels='none').fit(X)",
+    "LKG(3, kernels=[]).fit(X)",
+    "LKG(3, kernels=[Gaussian]).fit(X)",
+    "LKG(3, kernels=[3]).fit(X)",
+    "LKG(3, kernels=['rmkkm'] * 3).fit([X, X])",
+    "LKG(3, kernels=[lambda a, b: a]).fit(X)",
+    "LKG(3, kernels=[Polynomial(1, 4, None)]).fit(X * 1e100)",
+    "LKG(3, kernels='precomputed').fit(X)",
+    "LKG(3, kernels='precomputed').fit([])",
+    "LKG(3, kernels='precomputed').fit([K, K[:9, :9]])",
+    "LKG(3, kernels='precomputed').fit([K + np.triu(K)])",
+    "LKG(3, kernels='precomputed').fit([K * np.nan])",
+    "LKG(3, kernels='precomputed').fit([K * 0])",
+    "LKG(3, kernels='precomputed').fit([K + 1j])",
+    "LKG(3, kernels='precomputed').fit(['a'])",
+    "LKG(3, kernels='precomputed').fit(K[0])",
+    "LKG(3, device='none').fit(X)",
+    "LKG(3, memory_budget=1e4).fit(X)",
+    "LKG(3, preset='authors', memory_budget=1e4, storage='stored').fit(X)",
+    "LKG(3).predict(X)",
+    "LKG(3).fit(X).predict(X[:, :1])",
+    "LKG(3).fit([X, X]).predict([X, X[:, :1]])",
+    "LKG(3).fit(X).predict(with_nan)",
+    "LKG(3, kernels='precomputed').fit([K]).predict([K, K])",
+    "LKG(3, kernels='precomputed').fit([K]).predict([K[:, :9]])",
+    "LKG(3, kernels='precomputed').fit([K]).predict([K * np.nan])",
+    "LKG(3, preset='authors', max_iter=1).fit(X)",
+    "LKG(3, preset='authors', beta=1e6, gamma=1e-6, mu=1e-6).fit(X)",
+    "LKG(3, preset='authors', alpha=1e6, mu=1e-6).fit(X)",
+    "LKG(3, preset='authors', alpha=1e9).fit(X)",
+    "LKG(3, preset='paper', max_iter=2).fit(X)",
+    "LKG(3, kernels=[Gaussian(1e-9)], graph_penalty='l1', alpha=1e3).fit(X)",
+    "KernelKMeans(3, kernel='none').fit(X)",
+    "KernelKMeans(3, max_iter=1).fit(noise)",
+    "KernelKMeans(3).fit([X, X])",
+    "KernelKMeans(3, kernel='precomputed').fit([K, K])",
+    "MultipleKernelKMeans(3, max_iter=1, tol=1e-300).fit(noise)",
+    "MultipleKernelKMeans(3, robust=True, gamma=2).fit(X)",
+    "AffinityAggregation(3, max_iter=1, tol=1e-300).fit(noise)",
+    "SimplexGraph(3, max_iter=1).fit(noise)",
+    "TwinGraph(3, max_iter=1, tol=1e-300).fit(noise)",
+    "MultipleKernelTwinGraph(3, max_iter=1, tol=1e-300).fit(noise)",
+    "LandmarkLKG(3, n_landmarks=500).fit(X)",
+    "LandmarkLKG(9, n_landmarks=5).fit(X)",
+    "LandmarkLKG('auto', n_landmarks=5).fit(X)",
+    "LandmarkLKG(3, landmarks=X[:9, :1]).fit(X)",
+    "LandmarkLKG(3, kernels='precomputed').fit(K)",
+    "LandmarkLKG(3).fit(x for x in [X])",
+    "LandmarkLKG(3, n_landmarks=9).fit([X, X[:, :1]])",
+    "LandmarkLKG(3, n_landmarks=9).fit([])",
+    "LandmarkLKG(3, n_landmarks=9).fit(with_nan)",
+    "LKGSearch(3, candidates=[]).fit(X)",
+    "LKGSearch(3, candidates=[{'alhpa': 1}]).fit(X)",
+    "LKGSearch(3, candidates=[{'alpha': -1}]).fit(X)",
+    "LKGSearch(3, candidates=[{'preset': 'authors', 'beta': 1e6, 'gamma': 1e-6, 'mu': 1e-6}]).fit(X)",
+    "LKGSearch(3, budget=-1).fit(X)",
+    "print(LKGSearch(3, candidates=[{'alpha': 1.0}, {'alpha': 2.0}], random_state=0).fit(X).why_[1])",
+    "LKGClassifier().fit(X, np.full(30, -1))",
+    "LKGClassifier().fit(X, np.zeros(9))",
+    "load_model('none.model')",
+    "load_model('text.csv')",
+    "save_model(LKG(3), 'a.model')",
+    "save_model(LKG(3, kernels=[lambda a, b: a @ b.T]).fit(X), 'a.model')",
+    "save_model(3, 'a.model')",
+    "Gaussian(-1)",
+    "Polynomial(-1, 2)",
+    "Polynomial(1, 0.5)",
+    "Linear('none')",
+    "build_bank(X, 'none')",
+    "evaluate([1, 2], [1])",
+    "evaluate([], [])",
+    "evaluate([1.0, np.nan], [1, 2])",
+    "nmi([1, 2], [1, 2], average='none')",
+    "load('none')",
+    "read_samples('none.csv')",
+    "read_samples('empty.csv')",
+    "read_samples('text.csv')",
+    "read_samples('gap.csv')",
+    "read_samples('a.xyz')",
+]
+COMMANDS = [
+    "clutser",
+    "cluster",
+    "cluster none.csv",
+    "cluster empty.csv",
+    "cluster text.csv",
+    "cluster gap.csv",
+    "cluster a.xyz",
+    "cluster one.csv",
+    "cluster X.npy -k 0",
+    "cluster X.npy -k three",
+    "cluster X.npy -k 99",
+    "cluster four.npy",
+    "cluster X.npy -k 3 --alpha -1",
+    "cluster X.npy -k 3 --neighbors 0",
+    "cluster X.npy -k 3 --embedding none",
+    "cluster X.npy -k 3 --method none",
+    "cluster X.npy -k 3 --kernels none",
+    "cluster X.npy -k 3 --kernels precomputed",
+    "cluster lopsided.npy -k 3 --kernels precomputed",
+    "cluster zero.npy -k 3 --kernels precomputed",
+    "cluster X.npy -k 3 --method KKM --kernels paper",
+    "cluster X.npy -k 3 --method RMKKM --gamma 2",
+    "cluster X.npy X.npy -k 3 --method KKM",
+    "cluster X.npy four.npy -k 3",
+    "cluster X.npy -k 3 --device none",
+    "cluster X.npy -k 3 --landmarks 500",
+    "cluster X.npy -k 9 --landmarks 5",
+    "cluster X.npy --landmarks 5",
+    "cluster X.npy -k 3 --landmarks 9 --kernels precomputed",
+    "cluster X.npy -k 3 --preset authors --max-iter 1 -q",
+    "cluster X.npy -k 3 --preset authors --beta 1e6 --gamma 1e-6 --mu 1e-6 -q",
+    "cluster X.npy -k 3 --preset authors --alpha 1e9 -q",
+    *(
+        f"cluster noise.npy -k 3 --max-iter 1 --n-init 1 --method {name} -q{'' if name == 'SSR' else ' --tol 1e-300'}"
+        for name in ("KKM", "RKKM", "SSR", "SCSK", "MKKM", "AASC", "RMKKM", "SCMK", "LKGs", "LKGr")
+    ),
+    "cluster flat.npy -k 3",
+    "cluster dates.npy -k 3",
+    "cluster complex.npy -k 3",
+    "cluster stack.npy -k 3",
+    "cluster no_features.npy -k 3",
+    "cluster X.npy -k 3 --search --budget 2",
+    "cluster X.npy -k 3 --search --method KKM",
+    "cluster X.npy -k 3 --search --budget none",
+    "cluster X.npy -k 3 --out none/labels.csv",
+    "cluster X.npy -k 3 --out X.npy",
+    "cluster text.csv -k 3 --drop none",
+    "cluster two.npz -k 3",
+    "cluster two.npz -k 3 --key none",
+    "predict none.model X.npy",
+    "predict text.csv X.npy",
+    "predict fitted.model narrow.npy",
+    "predict fitted.model none.csv",
+    "score none.csv X.npy",
+    "score y.npy four.npy",
+    "datasets fetch none",
+    "datasets verify none",
+    "bench run none.toml --store a.db",
+    "bench run wrong.toml --store a.db",
+    "bench tables none.db",
+    "bench report X.npy",
+    "bench import X.npy --store a.db",
+]
+
+
+def prepare():
+    """Write the files of the commands, and return the names of the calls."""
+    import kernelbraid
+    from kernelbraid import datasets, kernels, metrics
+
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 9.0]], 10, axis=0) + 0.1 * rng.standard_normal((30, 2))
+    K, noise, with_nan = X @ X.T, rng.standard_normal((30, 4)), X.copy()
+    with_nan[3, 1] = np.nan
+    arrays = {"X": X, "noise": noise, "four": X[:4], "narrow": X[:, :1], "zero": 0 * K, "lopsided": K + np.triu(K)}
+    arrays |= {"flat": X[0], "complex": X + 1j, "stack": X[None], "no_features": X[:, :0]}
+    arrays["dates"] = np.zeros((30, 2), "datetime64[s]")
+    for name, array in {**arrays, "y": np.arange(30)}.items():
+        np.save(f"{name}.npy", array)
+    np.savez("two.npz", A=X, B=X)
+    files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
+    files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
+    for name, text in files.items():
+        Path(name).write_text(text, encoding="utf-8")
+    public = {name: getattr(room, name) for room in (kernelbraid, kernels, metrics, datasets) for name in room.__all__}
+    public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
+    return {**public, "np": np, "X": X, "K": K, "noise": noise, "with_nan": with_nan}
+
+
+def told_by_call(code, names):
+    """Return the error, the warnings or what is printed; of a call that does not exist, its Python error."""
+    printed = io.StringIO()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
+        warnings.simplefilter("always")
+        for category in (DeprecationWarning, FutureWarning, RuntimeWarning):
+            warnings.simplefilter("ignore", category)
+        np.random.seed(0)  # estimators without a random_state draw from it
+        try:
+            exec(code, dict(names))
+        except Exception as error:
+            return f"{type(error).__name__}: {one_line(error)}"
+    return one_line(" ".join([printed.getvalue(), *dict.fromkeys(str(warning.message) for warning in caught)]))
+
+
+def told_by_command(line):
+    """Return what a command says on stderr; of a search, why its setting was chosen."""
+    from typer.testing import CliRunner
+
+    from kernelbraid.cli.app import app
+
+    result = CliRunner().invoke(app, line.split())
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return f"{type(result.exception).__name__}: {one_line(result.exception)}"
+    chosen = [text for text in result.stdout.splitlines() if text.startswith("Chosen")]
+    return one_line(" ".join([result.stderr, *chosen]))
+
+
+def one_line(text):
+    """Return a text without line breaks, folders and seconds, which differ from run to run."""
+    return re.sub(r"\d+\.\d s\b", "7 s", " ".join(str(text).replace(str(Path.cwd()), ".").split()))
+
+
+def tell():
+    """Return everything that is said, as JSON; files are made in the current folder."""
+    names = prepare()
+    calls = {code: told_by_call(code, names) for code in CALLS}
+    return json.dumps({"calls": calls, "commands": {line: told_by_command(line) for line in COMMANDS}})
