@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import warnings
 from itertools import product
 
@@ -107,3 +109,22 @@ def test_the_two_forms_of_the_proposed_method_differ_in_the_penalty_alone():
         {"preset": "authors", "graph_penalty": "l1"},
         {"preset": "authors", "graph_penalty": "nuclear"},
     ]
+
+
+def test_a_line_in_the_registry_is_all_that_a_form_of_an_estimator_needs(tmp_path):
+    code = """
+import sys
+from kernelbraid import methods
+MANY = {"n_init": 50}
+methods.METHODS["KKM-many"] = methods.Method("kernel k-means, many starts", methods.KernelKMeans, "each", MANY)
+from kernelbraid.bench.trials.compared import COMPARED
+assert COMPARED["KKM-many"].make(3).n_init == 50
+from kernelbraid.cli import main
+sys.argv = ["kernelbraid", *sys.argv[1:]]
+main()
+"""
+    (tmp_path / "data.csv").write_text("\n".join(f"{i // 5 * 9}.{i},1" for i in range(10)))
+    for command in (["methods"], ["cluster", str(tmp_path / "data.csv"), "-k", "2", "--method", "KKM-many"]):
+        result = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, result.stderr
+        assert "kernel k-means, many starts" in result.stdout

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kernelbraid.bench.records.record import Json, Record
 from kernelbraid.bench.report.assets import css, embed, javascript, plotly
@@ -32,9 +31,6 @@ from kernelbraid.bench.results.tables import (
     wilcoxon_table,
 )
 from kernelbraid.bench.results.writing import outside_study, write_file
-
-if TYPE_CHECKING:
-    pass
 
 TITLE = "Low-rank kernel and graph learning: ours against published"
 SECTIONS = {
