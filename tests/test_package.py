@@ -52,6 +52,12 @@ def test_an_estimator_loads_no_bench_command_line_picture_or_data_frame_of_ours(
     assert modules.isdisjoint(("matplotlib", "torch", "distributed", "plotly"))
 
 
+def test_aligning_views_loads_no_estimator_and_pandas_when_it_is_called():
+    modules = loaded("from kernelbraid import align_views")
+    assert rooms(modules) == {"kernelbraid._version", "kernelbraid.files"}
+    assert modules.isdisjoint(("sklearn", "pandas"))
+
+
 def test_an_estimator_loads_little_that_scikit_learn_does_not():
     """A clock would measure the machine: what is loaded beside our own modules is what takes time."""
     more = loaded("from kernelbraid import LKG") - loaded("import sklearn.cluster")
@@ -60,12 +66,16 @@ def test_an_estimator_loads_little_that_scikit_learn_does_not():
     assert not [name for name in more if name.startswith("scipy.")]
 
 
-def test_all_names_are_there_and_are_the_estimators():
+def test_all_names_are_there_and_are_the_estimators_and_what_prepares_views():
     from kernelbraid import estimators
+    from kernelbraid.files import alignment
 
-    assert set(kernelbraid.__all__) == {*estimators.__all__, "__version__"}
+    assert set(kernelbraid.__all__) == {*estimators.__all__, "align_views", "__version__"}
+    assert kernelbraid.align_views is alignment.align_views
     for name in estimators.__all__:
         assert getattr(kernelbraid, name) is getattr(estimators, name)
+    for name, module in kernelbraid._ELSEWHERE.items():
+        assert getattr(kernelbraid, name).__module__ == module
     assert set(kernelbraid.__all__) <= set(dir(kernelbraid))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from kernelbraid._version import __version__
 
 if TYPE_CHECKING:
+    from kernelbraid.blocks.source import Blocks
     from kernelbraid.estimators import (
         LKG,
         AffinityAggregation,
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
         load_model,
         save_model,
     )
+    from kernelbraid.files.alignment import align_views
 
 __all__ = [
     "LKG",
     "LKGSearch",
     "LandmarkLKG",
+    "Blocks",
     "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",
@@ -34,6 +37,7 @@ __all__ = [
     "SimplexGraph",
     "TwinGraph",
     "MultipleKernelTwinGraph",
+    "align_views",
     "save_model",
     "load_model",
     "__version__",
@@ -42,16 +46,21 @@ __all__ = [
 # Packages that are attributes without an import of their own, as in ``kernelbraid.kernels.build_bank``.
 _ROOMS = ("datasets", "estimators", "files", "kernels", "learning", "methods", "metrics", "ops", "plotting", "solvers")
 
+# Names that are not in `kernelbraid.estimators`.
+_ELSEWHERE = {"align_views": "kernelbraid.files.alignment"}
+# Names that are no estimators, and where they are.
+_ELSEWHERE = {"Blocks": "kernelbraid.blocks.source"}
+
 
 if not TYPE_CHECKING:  # a type checker would take every name for one of the package
 
     def __getattr__(name: str) -> object:
-        """Load the estimators when the first of them is asked for: the command line's help needs none."""
+        """Load what a name needs when it is asked for: the command line's help needs no estimator."""
         if name in _ROOMS:
             return import_module(f"kernelbraid.{name}")
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = getattr(import_module("kernelbraid.estimators"), name)
+        globals()[name] = found = getattr(import_module(_ELSEWHERE.get(name, "kernelbraid.estimators")), name)
         return found
 
 
