@@ -68,14 +68,14 @@ def test_an_estimator_loads_little_that_scikit_learn_does_not():
 
 def test_all_names_are_there_and_are_the_estimators_and_what_prepares_views():
     from kernelbraid import estimators
+    from kernelbraid.blocks import source
     from kernelbraid.files import alignment
 
-    assert set(kernelbraid.__all__) == {*estimators.__all__, "align_views", "__version__"}
+    assert set(kernelbraid.__all__) == {*estimators.__all__, "Blocks", "align_views", "__version__"}
     assert kernelbraid.align_views is alignment.align_views
+    assert kernelbraid.Blocks is source.Blocks
     for name in estimators.__all__:
         assert getattr(kernelbraid, name) is getattr(estimators, name)
-    for name, module in kernelbraid._ELSEWHERE.items():
-        assert getattr(kernelbraid, name).__module__ == module
     assert set(kernelbraid.__all__) <= set(dir(kernelbraid))
 
 

@@ -46,10 +46,8 @@ __all__ = [
 # Packages that are attributes without an import of their own, as in ``kernelbraid.kernels.build_bank``.
 _ROOMS = ("datasets", "estimators", "files", "kernels", "learning", "methods", "metrics", "ops", "plotting", "solvers")
 
-# Names that are not in `kernelbraid.estimators`.
-_ELSEWHERE = {"align_views": "kernelbraid.files.alignment"}
 # Names that are no estimators, and where they are.
-_ELSEWHERE = {"Blocks": "kernelbraid.blocks.source"}
+_ELSEWHERE = {"Blocks": "kernelbraid.blocks.source", "align_views": "kernelbraid.files.alignment"}
 
 
 if not TYPE_CHECKING:  # a type checker would take every name for one of the package
