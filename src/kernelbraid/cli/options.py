@@ -201,7 +201,8 @@ IdColumn: TypeAlias = Annotated[
         "--id",
         metavar="COLUMN",
         help="Column with the names of the samples, by name or number from 1; "
-        "a first column called id, index, name or sample is found by itself.",
+        "a first column called id, index, name or sample is found by itself. "
+        "Several files with this column are matched by it and need not hold the same samples.",
         rich_help_panel=INPUT,
     ),
 ]

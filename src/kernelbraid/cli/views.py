@@ -1,11 +1,17 @@
 """The files of a command as views of the same samples, read at once or opened to be read in blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kernelbraid.datasets import DataError, Stream, column_names, open_stream, read_samples
+import numpy as np
+
+from kernelbraid._typing import Host
+from kernelbraid.datasets import DataError, Samples, Stream, column_names, open_stream, read_samples
+
+SAME_ORDER = "give the same samples in the same order"
 
 
 @dataclass(frozen=True)
@@ -32,8 +38,9 @@ def open_views(
     streams: list[Stream] = [
         open_stream(path, key=key, keep=keep, **choice) for path, choice in zip(paths, choices, strict=True)
     ]
-    n_samples = agreed_count(paths, [stream.n_samples for stream in streams])
-    ids = agreed_ids(paths, [stream.ids for stream in streams])
+    remedy = f"files that are read in blocks are not matched by ids; {SAME_ORDER}"
+    n_samples = agreed_count(paths, [stream.n_samples for stream in streams], remedy)
+    ids = agreed_ids(paths, [stream.ids for stream in streams], remedy)
     names = streams[0].feature_names if len(streams) == 1 else None
     return FileViews(streams, ids, n_samples, sum(stream.n_features for stream in streams), names)
 
@@ -48,15 +55,21 @@ def read_views(
     keep: Sequence[str] | None = None,
     instead_of_kernels: str = "for kernels add --kernels precomputed",
 ) -> FileViews:
-    """Read the files as views of the same samples, or as kernels over them."""
+    """Read the files as views of the same samples, or as kernels over them.
+
+    Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
+    """
     choices = columns_by_file(paths, id_column, drop)
     files = [read_samples(path, key=key, keep=keep, **choice) for path, choice in zip(paths, choices, strict=True)]
     for path, file in zip(paths, files, strict=True):
         if file.X.ndim == 3 and not precomputed:
             raise DataError(f"{path}: this is a stack of shape {file.X.shape}; {instead_of_kernels}.")
+    if len(files) > 1 and not precomputed and all(choice["id_column"] is not None for choice in choices):
+        return matched_by_id(paths, files)
+    remedy = f"kernels are not matched by ids; {SAME_ORDER}" if precomputed else way_out(paths, choices, id_column)
     # Kernels between new and fitted samples need not be square.
-    n_samples = agreed_count(paths, [file.X.shape[-2] for file in files])
-    ids = agreed_ids(paths, [file.ids for file in files])
+    n_samples = agreed_count(paths, [file.X.shape[-2] for file in files], remedy)
+    ids = agreed_ids(paths, [file.ids for file in files], remedy)
     matrices = [file.X for file in files]
     if precomputed:
         kernels = [kernel for X in matrices for kernel in (X if X.ndim == 3 else [X])]
@@ -81,7 +94,47 @@ def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence
     ]
 
 
-def agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[str] | None:
+def matched_by_id(paths: Sequence[Path], files: Sequence[Samples]) -> FileViews:
+    """Return views with a row for every id of any file, in the order of first appearance."""
+    rows = [rows_by_id(path, file.ids or []) for path, file in zip(paths, files, strict=True)]
+    ids = list(dict.fromkeys(chain.from_iterable(rows)))
+    if len(ids) == sum(map(len, rows)):
+        raise DataError(
+            f"{paths[1]}: no id occurs in two files, the first is {next(iter(rows[1]))!r} here and {ids[0]!r} in "
+            f"{paths[0]}; give the column that names the samples in all files."
+        )
+    views = [spread(file.X, place, ids) for file, place in zip(files, rows, strict=True)]
+    return FileViews(views, ids, len(ids), sum(X.shape[1] for X in views))
+
+
+def rows_by_id(path: Path, ids: Sequence[str]) -> dict[str, int]:
+    """Return the row of each id of a file, which must be its only one."""
+    rows: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        if rows.setdefault(name, row) != row:
+            raise DataError(
+                f"{path}: samples {rows[name] + 1} and {row + 1} have the same id {name!r}; keep one of them."
+            )
+    return rows
+
+
+def spread(X: Host, rows: Mapping[str, int], ids: Sequence[str]) -> Host:
+    """Return the samples of a file in the order of all ids, with rows of NaN for those that it does not have."""
+    found = np.array([rows.get(name, -1) for name in ids])
+    view = np.full((len(ids), X.shape[1]), np.nan, dtype=X.dtype)
+    view[found >= 0] = X[found[found >= 0]]
+    return view
+
+
+def way_out(paths: Sequence[Path], choices: Sequence[dict[str, Any]], id_column: str | None) -> str:
+    """Return what to do about files of different samples that could be matched by ids."""
+    if id_column is None:
+        return f"{SAME_ORDER}, or tables with a column of ids to match them by (--id COLUMN)"
+    lacking = [str(path) for path, choice in zip(paths, choices, strict=True) if choice["id_column"] is None]
+    return f"{SAME_ORDER}, or all files with the column {id_column!r}, which is not in {', '.join(lacking)}"
+
+
+def agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None], remedy: str) -> list[str] | None:
     """Return the ids of the samples, which must be the same wherever they are given."""
     given = [(path, names) for path, names in zip(paths, ids, strict=True) if names is not None]
     if not given:
@@ -90,18 +143,13 @@ def agreed_ids(paths: Sequence[Path], ids: Sequence[list[str] | None]) -> list[s
     for path, names in given[1:]:
         for row, (mine, other) in enumerate(zip(names, first, strict=True), 1):
             if mine != other:
-                raise DataError(
-                    f"{path}: sample {row} has the id {mine!r}, but {other!r} in {first_path}; "
-                    "give the same samples in the same order."
-                )
+                raise DataError(f"{path}: sample {row} has the id {mine!r}, but {other!r} in {first_path}; {remedy}.")
     return first
 
 
-def agreed_count(paths: Sequence[Path], counts: Sequence[int]) -> int:
+def agreed_count(paths: Sequence[Path], counts: Sequence[int], remedy: str) -> int:
     """Return the number of samples, which must be the same in all files."""
     for path, count in zip(paths, counts, strict=True):
         if count != counts[0]:
-            raise DataError(
-                f"{path}: {count} samples, but {paths[0]} has {counts[0]}; all files must hold the same samples."
-            )
+            raise DataError(f"{path}: {count} samples, but {paths[0]} has {counts[0]}; {remedy}.")
     return counts[0]
