@@ -11,6 +11,7 @@ from scipy import io, sparse
 from kernelbraid import LKG
 from kernelbraid.bench import METHODS
 from kernelbraid.cli.commands import cluster as clustering
+from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.recipe import choose
 from kernelbraid.metrics import evaluate
 
@@ -308,7 +309,52 @@ def test_views_with_different_ids_are_refused(refuse, no_fit, blobs, tmp_path):
 def test_views_with_different_numbers_of_rows_are_refused(refuse, no_fit, blobs, tmp_path):
     first = write_view(tmp_path / "a.csv", [f"s{i}" for i in range(30)], blobs[0])
     np.save(tmp_path / "b.npy", blobs[0][:29])
-    refuse("cluster", first, tmp_path / "b.npy", *FAST, code=1, says=["b.npy: 29 samples", "a.csv has 30"])
+    says = ["b.npy: 29 samples", "a.csv has 30", "--id COLUMN"]
+    refuse("cluster", first, tmp_path / "b.npy", *FAST, code=1, says=says)
+
+
+def test_views_with_an_id_column_are_matched_by_it(run, blobs, tmp_path):
+    X, y = blobs
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids, X[:, :2], name="code")
+    second = write_view(tmp_path / "b.csv", ids[::-1], X[::-1, 2:], name="code")
+    run("cluster", first, second, *FAST, "--id", "code", "-o", tmp_path / "labels.csv")
+    _, *rows = read_rows(tmp_path / "labels.csv")
+    assert [row[0] for row in rows] == ids
+    assert evaluate(y, [int(row[1]) for row in rows])["acc"] == 1.0
+
+
+def test_a_fit_gets_every_sample_of_any_file(run, blobs, tmp_path, monkeypatch):
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids[:20], blobs[0][:20])
+    second = write_view(tmp_path / "b.csv", ids[10:], blobs[0][10:])
+    got = []
+
+    def fit(views, recipe, **options):
+        got.append(views)
+        raise Failure("enough")
+
+    monkeypatch.setattr(clustering, "fit", fit)
+    assert "enough" in run("cluster", first, second, *FAST, "--id", "id").stderr
+    (views,) = got
+    assert (views.n_samples, views.ids) == (30, ids)
+    assert [np.flatnonzero(np.isnan(X).all(axis=1)).tolist() for X in views.data] == [[*range(20, 30)], [*range(10)]]
+
+
+def test_an_id_that_a_file_has_twice_is_refused(refuse, no_fit, blobs, tmp_path):
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids, blobs[0])
+    second = write_view(tmp_path / "b.csv", [*ids[:29], "s0"], blobs[0])
+    says = ["b.csv: samples 1 and 30 have the same id 's0'"]
+    refuse("cluster", first, second, *FAST, "--id", "id", code=1, says=says)
+
+
+def test_files_for_landmarks_are_not_matched_by_ids(refuse, no_fit, blobs, tmp_path):
+    ids = [f"s{i}" for i in range(30)]
+    first = write_view(tmp_path / "a.csv", ids, blobs[0])
+    second = write_view(tmp_path / "b.csv", ids[1:], blobs[0][1:])
+    says = ["b.csv: 29 samples", "read in blocks are not matched by ids"]
+    refuse("cluster", first, second, *FAST, "--landmarks", 9, "--id", "id", code=1, says=says)
 
 
 def test_columns_of_several_files_are_dropped_where_they_are(run, refuse, blobs, tmp_path):

@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs
 
 from kernelbraid import LKG, KernelSpectralClustering, LandmarkLKG, LKGClassifier, LKGSearch, load_model, save_model
 from kernelbraid.bench import METHODS
+from kernelbraid.cli.commands import predict as prediction
 from kernelbraid.cli.recipe import Recipe
 
 FAST = ("-k", 3, "--n-init", 3)
@@ -39,6 +40,12 @@ def saved(run, blobs_csv, tmp_path):
     """The model of the blobs."""
     assert run("cluster", blobs_csv, *FAST, "--save", tmp_path / "blobs.model", "--quiet").exit_code == 0
     return tmp_path / "blobs.model"
+
+
+def write_rows(path, ids, X):
+    header = ",".join(["id", *(f"x{i}" for i in range(X.shape[1]))])
+    rows = [",".join([name, *map(str, row)]) for name, row in zip(ids, X, strict=True)]
+    path.write_text("\n".join([header, *rows]) + "\n")
 
 
 def read_rows(path):
@@ -161,6 +168,31 @@ def test_views_are_given_in_the_order_of_the_fit(run, refuse, blobs, new, tmp_pa
     refuse("predict", path, tmp_path / "new2.npy", tmp_path / "new1.npy", code=1, says=says)
     says = "DATA has 3 features, and the model was fitted on 4; give the same columns"
     refuse("predict", path, tmp_path / "new1.npy", code=1, says=says)
+
+
+def test_views_are_matched_by_ids(run, blobs, new, tmp_path):
+    ids = [f"n{i}" for i in range(9)]
+    for name, X in (("fit1", blobs[0][:, :3]), ("fit2", blobs[0][:, 3:])):
+        np.save(tmp_path / f"{name}.npy", X)
+    write_rows(tmp_path / "new1.csv", ids, new[0][:, :3])
+    write_rows(tmp_path / "new2.csv", ids[::-1], new[0][::-1, 3:])
+    path, out = tmp_path / "views.model", tmp_path / "labels.csv"
+    run("cluster", tmp_path / "fit1.npy", tmp_path / "fit2.npy", *FAST, "--save", path)
+    run("predict", path, tmp_path / "new1.csv", tmp_path / "new2.csv", "--id", "id", "-o", out)
+    _, *rows = read_rows(out)
+    assert [row[0] for row in rows] == ids
+    assert load_model(path).predict([new[0][:, :3], new[0][:, 3:]]).tolist() == [int(row[1]) for row in rows]
+
+
+def test_new_samples_that_a_file_does_not_have_are_rows_of_nan(tmp_path):
+    write_rows(tmp_path / "new1.csv", ["n0", "n1"], np.ones((2, 3)))
+    write_rows(tmp_path / "new2.csv", ["n2", "n0"], np.ones((2, 1)))
+    model = LKG(3)
+    model.n_features_in_ = 4
+    reading = {"key": None, "id_column": "id", "drop": []}
+    views = prediction.read_new(model, [tmp_path / "new1.csv", tmp_path / "new2.csv"], reading)
+    assert (views.n_samples, views.ids) == (3, ["n0", "n1", "n2"])
+    assert [np.isnan(X).all(axis=1).tolist() for X in views.data] == [[False, False, True], [False, True, False]]
 
 
 def test_kernels_between_new_and_fitted_samples_are_read(run, refuse, stack, blobs, new, tmp_path):
