@@ -77,7 +77,7 @@ CALLS = [
     "LandmarkLKG(3, landmarks=X[:9, :1]).fit(X)",
     "LandmarkLKG(3, kernels='precomputed').fit(K)",
     "LandmarkLKG(3).fit(x for x in [X])",
-    "LandmarkLKG(3, n_landmarks=9).fit([X, X[:, :1]])",
+    "LandmarkLKG(3, n_landmarks=9).fit([X, X[:9, :1]])",
     "LandmarkLKG(3, n_landmarks=9).fit([])",
     "LandmarkLKG(3, n_landmarks=9).fit(with_nan)",
     "LKGSearch(3, candidates=[]).fit(X)",

@@ -40,5 +40,5 @@ def test_what_holds_no_blocks_gets_a_clear_sentence(given, message):
 
 def test_samples_that_are_used_up_are_refused_by_their_name():
     check_again(Drawn(), "X")
-    with pytest.raises(ValueError, match="^X is a generator, which can be gone through once"):
+    with pytest.raises(ValueError, match=r"^X is a generator, which can be gone through once"):
         check_again((block for block in [X]), "X")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LandmarkLKG, load_model
+from kernelbraid import Blocks, LandmarkLKG, load_model
 from kernelbraid.cli import streaming
-from kernelbraid.datasets import open_stream
+from kernelbraid.datasets import Stream, open_stream
 from kernelbraid.files import streams as module
 from problems import blobs as make_blobs
 
@@ -70,18 +70,18 @@ def test_progress_counts_samples_that_were_read(npy, monkeypatch):
     monkeypatch.setattr(module, "ROWS", 64)
     told = []
     source = streaming.Watched(open_stream(npy), told.append)
-    LandmarkLKG(3, n_landmarks=30, random_state=0).fit(source)
+    LandmarkLKG(3, n_landmarks=30, random_state=0).fit(Blocks(source))
     assert told == [64, 64, 64, 8] * 2
 
 
 def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=False) as samples:
+    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=False) as (samples,):
         assert sum(len(block) for block in samples) == 200
     assert "LandmarkLKG, samples read" in capsys.readouterr().err
-    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=True) as samples:
-        assert not isinstance(samples, streaming.Watched)
+    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=True) as (samples,):
+        assert isinstance(samples, Stream)
 
 
 @pytest.mark.parametrize(

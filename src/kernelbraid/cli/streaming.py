@@ -3,28 +3,23 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from kernelbraid.blocks.client import open_client
+from kernelbraid.blocks.source import Blocks
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.progress import show_blocks, show_progress
 from kernelbraid.datasets import DataError, Stream
-from kernelbraid.estimators.landmarks.blocks import BlockSource
-from kernelbraid.files.streams import ROWS
 
 
 @contextmanager
 def samples_of(streams: Sequence[Stream], name: str, *, times: int, address: str | None, hidden: bool) -> Iterator[Any]:
-    """Yield what an estimator takes: the samples, watched as they are read, or a Dask array of them.
+    """Yield the views that an estimator takes: streams, watched as they are read, or Dask arrays of them.
 
     Parameters
     ----------
     streams : sequence of Stream
-        Views of the samples, whose columns are put side by side.
+        Views of the samples.
     name : str
         What reads them.
     times : int
@@ -36,8 +31,9 @@ def samples_of(streams: Sequence[Stream], name: str, *, times: int, address: str
     """
     if address is None:
         with show_blocks(name, times * streams[0].n_samples, hidden=hidden) as tell:
-            samples = streams[0] if len(streams) == 1 else SideBySide(streams)
-            yield samples if tell is None else Watched(samples, tell)
+            # All views are read at the same pace.
+            first = streams[0] if tell is None else Blocks(Watched(streams[0], tell))
+            yield [first, *streams[1:]]
         return
     for stream in streams:
         if stream.in_memory:
@@ -46,21 +42,7 @@ def samples_of(streams: Sequence[Stream], name: str, *, times: int, address: str
                 BAD_USAGE,
             )
     with open_client(address) as client, client.as_current(), show_progress(f"{name} on Dask", None, hidden=hidden):
-        yield on_workers(streams)
-
-
-class SideBySide:
-    """Views of the same samples in blocks, their columns side by side."""
-
-    def __init__(self, streams: Sequence[Stream]) -> None:
-        self._streams = streams
-
-    def __iter__(self) -> Iterator[Any]:
-        """Go through the samples."""
-        views = [BlockSource(partial(iter, stream), ROWS) for stream in self._streams]
-        for blocks in zip(*views, strict=True):
-            stack = sparse.hstack if any(map(sparse.issparse, blocks)) else np.hstack
-            yield stack(blocks)
+        yield [on_workers(stream) for stream in streams]
 
 
 class Watched:
@@ -76,14 +58,8 @@ class Watched:
             self._tell(block.shape[0])
 
 
-def on_workers(streams: Sequence[Stream]) -> Any:
-    """Return a Dask array of the samples, whose workers read the pieces; of several views, side by side."""
-    import dask.array as da
-
-    return da.concatenate([_view_on_workers(stream) for stream in streams], axis=1)
-
-
-def _view_on_workers(stream: Stream) -> Any:
+def on_workers(stream: Stream) -> Any:
+    """Return a Dask array of the samples, whose workers read the pieces."""
     import dask
     import dask.array as da
 

@@ -2,15 +2,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LKG
-from kernelbraid.estimators.landmarks.blocks import draw_rows, open_blocks, sample_rows
+from kernelbraid import LKG, Blocks
+from kernelbraid.datasets import open_stream
+from kernelbraid.estimators.landmarks.blocks import draw_rows, open_blocks, sample_rows, side_by_side
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((57, 4))
 X[rng.random(X.shape) < 0.3] = 0.0
 
 
-class Stream:
+class Cut:
     """Blocks of unequal lengths, cut anew every time."""
 
     def __init__(self, X, cuts=(1, 30, 31)):
@@ -38,13 +39,14 @@ def write_parquet(path, X):
 
 SOURCES = {
     "array": lambda X, folder: X,
-    "list of blocks": lambda X, folder: [X[:3], X[3:50], X[50:]],
-    "stream": lambda X, folder: Stream(X),
+    "list of blocks": lambda X, folder: Blocks([X[:3], X[3:50], X[50:]]),
+    "blocks cut anew": lambda X, folder: Blocks(Cut(X)),
     "sparse": lambda X, folder: sparse.csr_matrix(X),
-    "stream of sparse": lambda X, folder: Stream(sparse.csr_array(X)),
-    "first dense, then sparse": lambda X, folder: [X[:20], sparse.csr_array(X[20:])],
-    "empty block": lambda X, folder: [X[:20], X[:0], X[20:]],
+    "sparse blocks": lambda X, folder: Blocks(Cut(sparse.csr_array(X))),
+    "first dense, then sparse": lambda X, folder: Blocks([X[:20], sparse.csr_array(X[20:])]),
+    "empty block": lambda X, folder: Blocks([X[:20], X[:0], X[20:]]),
     "npy": lambda X, folder: (np.save(folder / "X.npy", X), folder / "X.npy")[1],
+    "stream": lambda X, folder: (np.save(folder / "X.npy", X), open_stream(folder / "X.npy"))[1],
     "memory map": lambda X, folder: (np.save(folder / "X.npy", X), np.load(folder / "X.npy", mmap_mode="r"))[1],
     "parquet": lambda X, folder: str(write_parquet(folder / "X.parquet", X)),
 }
@@ -66,12 +68,12 @@ def test_every_source_gives_the_same_blocks_again_and_again(kind, dtype, tmp_pat
 
 
 def test_integers_become_double():
-    assert blocks([np.arange(6).reshape(3, 2), np.ones((2, 2), dtype=bool)])[0].dtype == np.float64
+    assert blocks(Blocks([np.arange(6).reshape(3, 2), np.ones((2, 2), dtype=bool)]))[0].dtype == np.float64
 
 
 def test_blocks_of_another_library_become_numpy(foreign):
     np.testing.assert_array_equal(np.vstack(blocks(foreign.asarray(X))), X)
-    np.testing.assert_array_equal(np.vstack(blocks([foreign.asarray(X[:9]), foreign.asarray(X[9:])])), X)
+    np.testing.assert_array_equal(np.vstack(blocks(Blocks([foreign.asarray(X[:9]), foreign.asarray(X[9:])]))), X)
 
 
 def test_a_data_frame_tells_its_names():
@@ -99,27 +101,25 @@ def spoilt(value, place=(31, 2)):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ([X[:5], X[5:, :3]], "block 1 of X has 3 features, and block 0 has 4; give every block the same"),
-        ([X[:5], X[0]], r"block 1 of X has shape \(4,\); every block must be a matrix"),
-        ([X[:5].astype(str), X], "the blocks of X hold <U32 values"),
-        ([X[:0], X[:0]], r"0 sample\(s\)"),
-        ([np.empty((3, 0))], r"0 feature\(s\)"),
-        (Stream([]), "holds no blocks|has shape"),
+        (Blocks([X[:5], X[5:, :3]]), "block 1 of X has 3 features, and block 0 has 4; give every block the same"),
+        (Blocks([X[:5], X[0]]), r"block 1 of X has shape \(4,\); every block must be a matrix"),
+        (Blocks([X[:5].astype(str), X]), "the blocks of X hold <U32 values"),
+        (Blocks([X[:0], X[:0]]), r"0 sample\(s\)"),
+        (Blocks([np.empty((3, 0))]), r"0 feature\(s\)"),
+        (Blocks([]), "X holds no blocks; give at least one"),
         (spoilt(np.nan), r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2, counted from 0\)"),
         (
             spoilt(-np.inf),
             r"block 3 of X contains infinity \(row 1 of the block, row 31 of X, column 2, counted from 0\)",
         ),
         (
-            Stream(spoilt(np.nan)),
+            Blocks(Cut(spoilt(np.nan))),
             r"block 3 of X contains NaN \(row 0 of the block, row 31 of X, column 2, counted from 0\)",
         ),
         (
             sparse.csr_array(spoilt(np.nan)),
             r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2, counted from 0\)",
         ),
-        ((block for block in [X]), "X is a generator, which can be gone through once"),
-        (iter([X]), "X is a list_iterator, which can be gone through once"),
         ("samples.doc", "samples.doc: there is no such file; check the path"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_nan_far_into_a_stream_is_found():
                 yield np.where((np.arange(6).reshape(3, 2) == 5) & (number == 731), np.nan, np.ones((3, 2)))
 
     with pytest.raises(ValueError, match=r"block 731 of X contains NaN \(row 2 of the block, row 2195 of X"):
-        blocks(Many(), size=100)
+        blocks(Blocks(Many()), size=100)
 
 
 def test_large_numbers_whose_sum_overflows_are_finite():
@@ -144,7 +144,7 @@ def test_large_numbers_whose_sum_overflows_are_finite():
 
 def test_a_source_that_changes_is_refused():
     given = [X, X]
-    source = open_blocks(LKG(), given, 10)
+    source = open_blocks(LKG(), Blocks(given), 10)
     list(source)
     given.pop()
     with pytest.raises(ValueError, match="gave 114 samples at first and 57 later"):
@@ -154,7 +154,7 @@ def test_a_source_that_changes_is_refused():
 def test_new_samples_need_the_features_of_the_fit():
     estimator = LKG()
     estimator.n_features_in_ = 3
-    for source in ([X, X], X):
+    for source in (Blocks([X, X]), X):
         with pytest.raises(ValueError, match="X has 4 features, but LKG is expecting 3 features as input"):
             list(open_blocks(estimator, source, 10, reset=False))
 
@@ -177,23 +177,23 @@ def test_blocks_that_are_data_frames_keep_their_columns():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.DataFrame(X, columns=list("abcd"))
     estimator = LKG()
-    np.testing.assert_array_equal(np.vstack(list(open_blocks(estimator, [frame[:9], frame[9:]], 10))), X)
+    np.testing.assert_array_equal(np.vstack(list(open_blocks(estimator, Blocks([frame[:9], frame[9:]]), 10))), X)
     assert estimator.feature_names_in_.tolist() == list("abcd")
     with pytest.raises(ValueError, match="feature names should match"):
-        open_blocks(estimator, [frame[["b", "a", "c", "d"]]], 10, reset=False)
+        open_blocks(estimator, Blocks([frame[["b", "a", "c", "d"]]]), 10, reset=False)
     with pytest.raises(ValueError, match="block 1 of X has other columns than block 0"):
-        blocks([frame[:9], frame[["b", "a", "c", "d"]]])
+        blocks(Blocks([frame[:9], frame[["b", "a", "c", "d"]]]))
 
 
 def test_data_frames_may_hold_flags_and_gaps():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.DataFrame({"a": X[:, 0], "flag": X[:, 0] > 0, "count": pandas.array([1] * 57, dtype="Int64")})
-    np.testing.assert_array_equal(np.vstack(blocks([frame]))[:, 1], X[:, 0] > 0)
+    np.testing.assert_array_equal(np.vstack(blocks(Blocks([frame])))[:, 1], X[:, 0] > 0)
     frame.loc[7, "count"] = pandas.NA
     with pytest.raises(ValueError, match=r"block 0 of X contains NaN \(row 7 of the block, row 7 of X, column 2"):
-        blocks([frame])
+        blocks(Blocks([frame]))
     with pytest.raises(ValueError, match="X has a column 'a' of str values; drop or encode it"):
-        blocks([frame.assign(a="text")])
+        blocks(Blocks([frame.assign(a="text")]))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -222,3 +222,13 @@ def test_the_rows_of_a_sample_can_be_told_without_them(monkeypatch):
 def test_a_small_source_is_its_own_sample():
     found = sample_rows(blocks(X, 10), 1000, 0)
     np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))
+
+
+@pytest.mark.parametrize(
+    "forms", [(np.asarray, np.asarray), (sparse.csr_array, np.asarray), (np.asarray, sparse.csr_array)]
+)
+def test_columns_are_put_side_by_side_and_sparse_ones_stay_sparse(forms):
+    joined = side_by_side([form(part) for form, part in zip(forms, (X[:, :3], X[:, 3:]), strict=True)])
+    np.testing.assert_array_equal(dense(joined), X)
+    assert sparse.issparse(joined) == (sparse.csr_array in forms)
+    assert not sparse.issparse(joined) or joined.format == "csr"

@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG, Blocks, LandmarkLKG
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.estimators.landmarks.blocks import open_blocks
-from kernelbraid.estimators.landmarks.dask_source import DaskBlocks, open_dask
+from kernelbraid.estimators.landmarks.dask_source import DaskBlocks, DaskViews, open_dask
 from problems import blobs
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
@@ -212,7 +212,7 @@ def spoilt():
         (da.from_array(X[0], chunks=2), "X is a Dask Array; give a Dask array of two dimensions or a data frame"),
         (dask.delayed(X), r"X is a Dask Delayed\w*; give a Dask array"),
         (da.from_delayed(dask.delayed(X), (300, np.nan), float), "number of features is not known"),
-        ([da.from_array(X), da.from_array(X)], "the blocks of X are Dask collections; join them"),
+        (Blocks([da.from_array(X), da.from_array(X)]), "the blocks of X are Dask collections; join them"),
         (da.from_delayed(dask.delayed(X), (310, 6), float), r"has shape \(300, 6\), and Dask was told 310 rows and 6"),
         (da.from_array(X[:0], chunks=(1, -1)), r"0 sample\(s\)"),
         (da.from_array(X[:, :0], chunks=(10, 1)), r"0 feature\(s\)"),
@@ -225,7 +225,7 @@ def spoilt():
         "vector",
         "delayed",
         "width",
-        "list",
+        "blocks",
         "rows",
         "no samples",
         "no features",
@@ -295,3 +295,80 @@ def test_a_source_tells_what_it_knows():
     estimator = LKG()
     source = open_dask(estimator, da.from_array(X, chunks=(64, -1)), reset=True)
     assert (source.n_samples, source.width, estimator.n_features_in_) == (300, 6, 6)
+
+
+# Several views
+
+VIEWS = {
+    "arrays": lambda A, B: [da.from_array(A, chunks=(64, -1)), da.from_array(B, chunks=(64, 2))],
+    "arrays cut differently": lambda A, B: [da.from_array(A, chunks=(64, -1)), da.from_array(B, chunks=(100, -1))],
+    "sparse and dense": lambda A, B: [sparse_blocks(A), da.from_array(B, chunks=(64, -1))],
+    "data frames": lambda A, B: [frame(A), frame(B)],
+    "data frame and array": lambda A, B: [frame(A), da.from_array(B, chunks=(64, -1))],
+    "unknown sizes": lambda A, B: [COLLECTIONS["unknown sizes"](A), COLLECTIONS["unknown sizes"](B)],
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_views_are_put_side_by_side_where_they_are(kind, scheduler):
+    A, B = X[:, :2], X[:, 2:]
+    expected = model().fit([A, B])
+    given = VIEWS[kind](A, B)
+    found = model().fit(given)
+    assert found.kernel_names_ == expected.kernel_names_
+    np.testing.assert_array_equal(found.labels_.compute(), expected.labels_)
+    np.testing.assert_array_equal(found.predict([A, B]), expected.labels_)
+    if kind != "data frame and array":  # the partitions of new samples are not counted
+        np.testing.assert_array_equal(found.predict(given).compute(), expected.labels_)
+    assert found.n_features_in_ == 6
+    assert not hasattr(found, "feature_names_in_")
+
+
+def test_new_samples_in_views_are_labelled_when_asked_for():
+    fitted, computed = model().fit([X[:, :2], X[:, 2:]]), []
+
+    def read(block):
+        computed.append(len(block))
+        return block
+
+    with dask.config.set(scheduler="threads"):
+        views = [da.from_array(A, chunks=(100, -1)).map_blocks(read, meta=A[:0]) for A in (X[:, :2], X[:, 2:])]
+        labels = fitted.predict(views)
+        assert computed == []
+        np.testing.assert_array_equal(labels[:50].compute(), fitted.labels_[:50])
+    assert computed == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: [da.from_array(X), X], "view 2 of X is no Dask collection, but others are; give all views as such"),
+        (
+            lambda: [da.from_array(X), da.from_array(X[:9])],
+            r"the views of X have \[300, 9\] rows; give the same samples",
+        ),
+        (lambda: [da.from_array(X), da.from_array(X[0])], "view 2 of X is a Dask Array; give a Dask array of two dim"),
+        (lambda: [frame(X, 7), frame(X, 5)], r"the views of X have \[7, 5\] blocks; cut all views at the same rows"),
+        (
+            lambda: [da.from_array(X, chunks=(150, -1)), frame(X[:, :2], 3).repartition([0, 50, 299])],
+            r"block 0 has \[150, 50\] rows in the views of X; cut all views at the same rows, by rechunk or repart",
+        ),
+        (
+            lambda: [da.from_array(X, chunks=(10, -1)), da.from_array(spoilt(), chunks=(10, -1))],
+            r"block 12 of view 2 of X contains NaN \(row 3 of the block, row 123 of view 2 of X, column 4",
+        ),
+    ],
+    ids=["kinds", "lengths", "vector", "partitions", "cuts", "nan"],
+)
+def test_bad_views_get_a_clear_sentence(make, message):
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=message):
+        model().fit(make())
+
+
+def test_views_whose_lengths_dask_does_not_know_are_compared_by_the_workers():
+    views = [frame(X, 3), frame(X[:, :2], 3).repartition([0, 50, 100, 299])]
+    with dask.config.set(scheduler="threads"):
+        source = DaskViews(views, measure=False)
+        assert np.isnan(source.sizes).all()
+        with pytest.raises(ValueError, match=r"block [012] has \[100, (50|200)\] rows in the views of X"):
+            source.parts(None).map(len).total()

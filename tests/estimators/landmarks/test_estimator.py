@@ -8,7 +8,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG, Blocks, LandmarkLKG, load_model, save_model
+from kernelbraid.datasets import open_stream
 from kernelbraid.metrics import evaluate
 from problems import blobs, dense
 
@@ -109,7 +110,7 @@ def test_weights_status_and_history_are_those_of_the_core():
     assert model.n_iter_ == core.n_iter_ == len(model.history_["mu"])
 
 
-class Stream:
+class Cut:
     def __iter__(self):
         return iter(np.array_split(X, 17))
 
@@ -125,8 +126,9 @@ def test_every_source_gives_the_same_labels(tmp_path):
         np.load(tmp_path / "X.npy", mmap_mode="r"),
         tmp_path / "X.npy",
         str(tmp_path / "X.parquet"),
-        [X[:1], X[1:150], X[150:]],
-        Stream(),
+        Blocks([X[:1], X[1:150], X[150:]]),
+        Blocks(Cut()),
+        open_stream(tmp_path / "X.npy"),
         sparse.csr_array(X),
         sparse.csr_matrix(X),
     ):
@@ -163,6 +165,83 @@ def test_views_have_kernels_of_their_own(landmarks, form):
     np.testing.assert_allclose(model.kernel_weights_, core.kernel_weights_)
     assert adjusted_rand_score(y, model.labels_) == 1
     np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
+
+
+VIEWS = {
+    "matrices": lambda A, B, folder: [A, B],
+    "tuple": lambda A, B, folder: (A, B),
+    "blocks": lambda A, B, folder: [Blocks([A[:7], A[7:]]), B],
+    "paths": lambda A, B, folder: [np.save(folder / "A.npy", A) or folder / "A.npy", B],
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_list_of_views_is_their_columns_side_by_side(kind, tmp_path):
+    A, B = X[:, :2], X[:, 2:]
+    views, expected = VIEWS[kind](A, B, tmp_path), fit(X, view_widths=[2, 4], block_size=64, gamma=10.0)
+    model = fit(views, block_size=64, gamma=10.0)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+    np.testing.assert_array_equal(model.kernel_weights_, expected.kernel_weights_)
+    assert model.kernel_names_ == expected.kernel_names_
+    assert model.n_features_in_ == 6
+    for samples in (views, [A, B], X, Blocks([X[:99], X[99:]])):
+        np.testing.assert_array_equal(model.predict(samples), expected.labels_)
+        np.testing.assert_array_equal(model.transform(samples), expected.embedding_)
+    np.testing.assert_array_equal(expected.predict(views), expected.labels_)
+
+
+def test_two_views_of_the_same_samples_are_no_more_samples():
+    assert fit([X, X]).labels_.shape == (300,)
+
+
+def test_widths_that_are_given_with_a_list_must_be_those_of_its_views():
+    views = [X[:, :2], X[:, 2:]]
+    np.testing.assert_array_equal(fit(views, view_widths=[2, 4]).labels_, fit(views).labels_)
+    message = r"view_widths=\[3, 3\] differs from the views of X, which have \[2, 4\] features; leave it out"
+    with pytest.raises(ValueError, match=message):
+        fit(views, view_widths=[3, 3])
+
+
+def test_a_model_of_several_views_is_saved(tmp_path):
+    views = [X[:, :2], X[:, 2:]]
+    model = fit(views)
+    save_model(model, tmp_path / "a.model")
+    np.testing.assert_array_equal(load_model(tmp_path / "a.model").predict(views), model.labels_)
+
+
+def test_new_samples_need_the_views_of_the_fit():
+    one, two = fit(), fit([X[:, :2], X[:, 2:]])
+    for model, views, message in (
+        (
+            two,
+            [X[:, :3], X[:, 3:]],
+            r"X holds 2 views with \[3, 3\] features, but LandmarkLKG was fitted on 2 with \[2, 4",
+        ),
+        (two, [X[:, 2:], X[:, :2]], r"X holds 2 views with \[4, 2\] features"),
+        (two, [X[:, :2], X[:, 2:4], X[:, 4:]], r"X holds 3 views with \[2, 2, 2\] features, .* on 2 with \[2, 4\]"),
+        (one, [X[:, :2], X[:, 2:]], r"but LandmarkLKG was fitted on 1 with \[6\]; give the views of the fit, or one"),
+        (two, [X[:, :2]], "X has 2 features, but LandmarkLKG is expecting 6"),
+        (two, [X[:9, :2], X[:8, 2:]], r"the views of X have \[9, 8\] rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.predict(views)
+
+
+def test_the_old_calls_warn_where_they_are_made():
+    expected, cut = fit(), [X[:100], X[100:]]
+    taken = "X is a list of 2 matrices with 6 features each, and is taken for blocks of rows; .*kernelbraid.Blocks"
+    with pytest.warns(FutureWarning, match=taken) as told:
+        model = LandmarkLKG(3, n_landmarks=40, random_state=0).fit(cut)
+    assert [warning.filename for warning in told] == [__file__]
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    for blocks in (cut, [X[:150], X[150:]]):  # here blocks of equal lengths can be told from views, too
+        with pytest.warns(FutureWarning, match=taken) as told:
+            np.testing.assert_array_equal(model.predict(blocks), expected.labels_)
+        assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(FutureWarning, match="X is a Cut, and is taken for blocks of rows; .*kernelbraid.Blocks") as told:
+        np.testing.assert_array_equal(model.fit(Cut()).labels_, expected.labels_)
+    assert [warning.filename for warning in told] == [__file__]
 
 
 def test_the_number_of_clusters_may_be_chosen():
@@ -211,7 +290,7 @@ def spoilt():
         (X, {"landmarks": spoilt()}, "landmarks contains NaN"),
         (X[:2], {"n_landmarks": "auto"}, "n_samples=2 is below n_clusters=3"),
         (X[:2], {"landmarks": X[:10]}, "n_samples=2 is below n_clusters=3"),
-        ([X[:9], X[9:, :2]], {}, "block 1 of X has 2 features, and block 0 has 6"),
+        (Blocks([X[:9], X[9:, :2]]), {}, "block 1 of X has 2 features, and block 0 has 6"),
         (
             spoilt(),
             {"block_size": 10},
@@ -233,7 +312,7 @@ def test_bad_input_gets_a_clear_sentence(samples, parameters, message):
 
 def test_new_samples_with_other_features_are_refused():
     model = fit()
-    for samples in (X[:, :4], [X[:, :4]]):
+    for samples in (X[:, :4], Blocks([X[:, :4]]), [X[:, :4]]):
         with pytest.raises(ValueError, match="X has 4 features, but LandmarkLKG is expecting 6 features as input"):
             model.predict(samples)
 

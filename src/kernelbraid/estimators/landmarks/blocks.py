@@ -1,6 +1,6 @@
 """Samples that are gone through again and again, in blocks of rows, wherever they are kept."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
-from kernelbraid.estimators.base import FLOATS, is_view_list, set_features
-from kernelbraid.files.streams import open_stream
+from kernelbraid.blocks.source import Blocks
+from kernelbraid.estimators.base import DATA, FLOATS, set_features
+from kernelbraid.files.streams import Stream, open_stream
 
 KEYS_AT_ONCE = 1 << 20
 
@@ -30,19 +31,22 @@ class BlockSource:
         Returns a fresh iterator over 2-d pieces of the samples, in order.
     size : int
         Rows of a block; the last one may have fewer.
+    name : str, default="X"
+        What messages call the samples.
     """
 
-    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int) -> None:
-        self.size = size
+    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int, name: str = DATA) -> None:
+        self.size, self.name = size, name
         self.n_samples: int | None = None  # known after the first time through
         self._pieces = pieces
         for self.first in pieces():
-            first = as_matrix(self.first)
+            first = as_matrix(self.first, name)
             if first is not None:
                 break
         else:
-            raise ValueError(Message("{data} holds no blocks; give at least one block of samples."))
+            raise ValueError(Message("{name} holds no blocks; give at least one block of samples.", name=name))
         self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
+        self.widths: tuple[int, ...] = (self.width,)
         self.names = list(self.first.columns) if is_frame(self.first) else None
         if not self.width:
             raise ValueError(f"0 feature(s) (shape={tuple(first.shape)}) while a minimum of 1 is required.")
@@ -65,8 +69,9 @@ class BlockSource:
         if total != (self.n_samples or total):
             raise ValueError(
                 Message(
-                    "{data} gave {before} samples at first and {total} later; give a source that yields the same "
+                    "{name} gave {before} samples at first and {total} later; give a source that yields the same "
                     "blocks every time.",
+                    name=self.name,
                     before=self.n_samples,
                     total=total,
                 )
@@ -87,11 +92,12 @@ class BlockSource:
         """Yield the pieces, each of the same width and kind, or name the one that is not."""
         first_row = 0
         for number, given in enumerate(self._pieces()):
-            piece = as_matrix(given)
+            piece = as_matrix(given, self.name)
             if piece is None:
                 raise ValueError(
                     Message(
-                        "block {number} of {data} has shape {shape}; every block must be a matrix (rows, features).",
+                        "block {number} of {name} has shape {shape}; every block must be a matrix (rows, features).",
+                        name=self.name,
                         number=number,
                         shape=np.shape(given),
                     )
@@ -99,8 +105,9 @@ class BlockSource:
             if piece.shape[1] != self.width:
                 raise ValueError(
                     Message(
-                        "block {number} of {data} has {found} features, and block 0 has {width}; give every block the "
+                        "block {number} of {name} has {found} features, and block 0 has {width}; give every block the "
                         "same features.",
+                        name=self.name,
                         number=number,
                         found=piece.shape[1],
                         width=self.width,
@@ -109,12 +116,13 @@ class BlockSource:
             if self.names is not None and list(getattr(given, "columns", self.names)) != self.names:
                 raise ValueError(
                     Message(
-                        "block {number} of {data} has other columns than block 0, or in another order; give every "
+                        "block {number} of {name} has other columns than block 0, or in another order; give every "
                         "block the same.",
+                        name=self.name,
                         number=number,
                     )
                 )
-            check_finite(piece, number, first_row)
+            check_finite(piece, number, first_row, self.name)
             first_row += piece.shape[0]
             if sparse.issparse(piece) != self.is_sparse:
                 piece = sparse.csr_array(piece) if self.is_sparse else piece.toarray()
@@ -128,10 +136,9 @@ def open_blocks(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = 
     ----------
     estimator : estimator
         Gets ``n_features_in_`` and, for a data frame, ``feature_names_in_``.
-    X : matrix, path, or iterable of matrices
+    X : matrix, path, Stream or Blocks
         Array, memory map, scipy.sparse matrix or data frame; path of a file that
-        :func:`kernelbraid.datasets.open_stream` opens; or an object that yields 2-d blocks every time it is gone
-        through, such as a list of them.
+        :func:`kernelbraid.datasets.open_stream` opens, or what that returns; or blocks of rows.
     size : int
         Rows of a block.
     reset : bool, default=True
@@ -144,11 +151,11 @@ def open_blocks(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = 
     """
     if isinstance(X, str | Path):
         return _open_file(estimator, Path(X), size, reset)
-    if isinstance(X, np.memmap) and X.ndim == 2:
+    if is_memory_map(X):
         pieces = slices(X, size)
     elif is_foreign(X):
         return open_blocks(estimator, to_numpy(X), size, reset=reset)
-    elif _is_iterable_of_blocks(X):
+    elif isinstance(X, Blocks | Stream):
         pieces = partial(iter, X)
     else:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
@@ -180,21 +187,16 @@ def join(blocks: list[Array]) -> Array:
     return np.concatenate(blocks)
 
 
-def _is_iterable_of_blocks(X: Array) -> bool:
-    """Tell a source of blocks from a matrix; refuse one that is used up after going through it once."""
-    if is_view_list(X):
-        return True
-    if isinstance(X, list | tuple) or hasattr(X, "shape") or hasattr(X, "__array__") or not hasattr(X, "__iter__"):
-        return False
-    if iter(X) is X:
-        raise ValueError(
-            Message(
-                "{data} is a {kind}, which can be gone through once, and the fit goes through the samples several "
-                "times; give a list of blocks, or an object whose __iter__ starts anew.",
-                kind=type(X).__name__,
-            )
-        )
-    return True
+def side_by_side(blocks: Sequence[Array]) -> Array:
+    """Return blocks of the same rows as one matrix, their columns side by side, sparse if one of them is."""
+    if any(map(sparse.issparse, blocks)):
+        return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
+    return np.hstack(blocks)
+
+
+def is_memory_map(X: Any) -> bool:
+    """Tell a matrix that is read when it is cut."""
+    return isinstance(X, np.memmap) and X.ndim == 2
 
 
 def slices(X: Array, size: int) -> Callable[[], Iterable[Any]]:
@@ -202,16 +204,19 @@ def slices(X: Array, size: int) -> Callable[[], Iterable[Any]]:
     return lambda: (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
 
 
-def as_matrix(piece: Any) -> Array | None:
+def as_matrix(piece: Any, name: str = DATA) -> Array | None:
     """Return a piece as a floating-point matrix; None if it is none."""
     if is_dask(piece):
         raise ValueError(
-            Message("the blocks of {data} are Dask collections; join them, for instance with dask.array.concatenate.")
+            Message(
+                "the blocks of {name} are Dask collections; join them, for instance with dask.array.concatenate.",
+                name=name,
+            )
         )
     if sparse.issparse(piece):
         piece = sparse.csr_array(piece)
     elif is_frame(piece):
-        piece = frame_to_matrix(piece)
+        piece = frame_to_matrix(piece, name)
     else:
         piece = to_numpy(piece) if is_foreign(piece) else np.asarray(piece)
     if piece.ndim != 2:
@@ -220,7 +225,11 @@ def as_matrix(piece: Any) -> Array | None:
         return piece
     if piece.dtype.kind not in "fiub":
         raise ValueError(
-            Message("the blocks of {data} hold {dtype} values; samples must be real numbers.", dtype=str(piece.dtype))
+            Message(
+                "the blocks of {name} hold {dtype} values; samples must be real numbers.",
+                name=name,
+                dtype=str(piece.dtype),
+            )
         )
     return piece.astype(np.float64)
 
@@ -230,27 +239,28 @@ def is_frame(piece: Any) -> bool:
     return hasattr(piece, "columns") and hasattr(getattr(piece, "dtypes", None), "items")
 
 
-def frame_to_matrix(frame: Any) -> np.ndarray:
+def frame_to_matrix(frame: Any, name: str = DATA) -> np.ndarray:
     """Return a data frame of pandas as a matrix; what is missing becomes NaN."""
-    check_columns(frame)
+    check_columns(frame, name)
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
 
 
-def check_columns(frame: Any) -> None:
+def check_columns(frame: Any, name: str = DATA) -> None:
     """Refuse a data frame, of pandas or Dask, with a column that holds no numbers."""
-    for name, dtype in frame.dtypes.items():
+    for header, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "fiub":
             raise ValueError(
                 Message(
-                    "{data} has a column {header!r} of {dtype} values; drop or encode it.",
-                    header=name,
+                    "{name} has a column {header!r} of {dtype} values; drop or encode it.",
+                    name=name,
+                    header=header,
                     dtype=str(dtype),
                 )
             )
 
 
-def check_finite(piece: Array, number: int, first_row: int | None) -> None:
+def check_finite(piece: Array, number: int, first_row: int | None, name: str = DATA) -> None:
     """Name the first element of a piece that is not finite, and its row among all samples if that is known."""
     values = piece.data if sparse.issparse(piece) else piece
     with np.errstate(over="ignore", invalid="ignore"):
@@ -263,11 +273,12 @@ def check_finite(piece: Array, number: int, first_row: int | None) -> None:
     else:
         row, column = divmod(bad, piece.shape[1])
     what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
-    overall = "" if first_row is None else Message(", row {row} of {data}", row=first_row + row)
+    overall = "" if first_row is None else Message(", row {row} of {name}", row=first_row + row, name=name)
     raise ValueError(
         Message(
-            "block {number} of {data} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
+            "block {number} of {name} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
             "0); drop such samples or fill them in.",
+            name=name,
             number=number,
             bad=what,
             row=row,

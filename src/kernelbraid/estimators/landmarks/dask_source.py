@@ -1,6 +1,7 @@
 """Samples in a Dask array or data frame: checked and sampled where their blocks are."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,17 @@ from sklearn.utils.validation import _check_feature_names
 
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
-from kernelbraid.blocks.dask_parts import DaskParts, compute, task
-from kernelbraid.estimators.base import set_features
-from kernelbraid.estimators.landmarks.blocks import as_matrix, check_columns, check_finite, draw_rows, join
+from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask, task
+from kernelbraid.estimators.base import DATA, set_features
+from kernelbraid.estimators.landmarks.blocks import (
+    as_matrix,
+    check_columns,
+    check_finite,
+    draw_rows,
+    join,
+    side_by_side,
+)
+from kernelbraid.estimators.landmarks.views import name_of_view, unequal_rows
 
 
 @dataclass(frozen=True)
@@ -23,23 +32,40 @@ class Check:
     rows: float  # nan if not known
     width: int
     first_row: int | None  # among all samples; None if not known
+    name: str = DATA  # of the samples
 
     def __call__(self, block: Any) -> Array:
         """Return a block as a finite floating-point matrix of the right shape, or name what is wrong with it."""
-        matrix = as_matrix(block)
+        matrix = as_matrix(block, self.name)
         is_any = math.isnan(self.rows)
         if matrix is None or matrix.shape[1] != self.width or not (is_any or matrix.shape[0] == self.rows):
             told = f"{'any number of' if is_any else int(self.rows)} rows and {self.width} features"
             raise ValueError(
                 Message(
-                    "block {number} of {data} has shape {shape}, and Dask was told {told}; tell it right.",
+                    "block {number} of {name} has shape {shape}, and Dask was told {told}; tell it right.",
                     number=self.number,
+                    name=self.name,
                     shape=np.shape(block),
                     told=told,
                 )
             )
-        check_finite(matrix, self.number, self.first_row)
+        check_finite(matrix, self.number, self.first_row, self.name)
         return matrix
+
+
+@dataclass(frozen=True)
+class JointCheck:
+    """What the blocks of the same samples in several views must be."""
+
+    views: tuple[Check, ...]
+
+    def __call__(self, blocks: Sequence[Any]) -> Array:
+        """Return the blocks as one matrix, their columns side by side."""
+        matrices = [check(block) for check, block in zip(self.views, blocks, strict=True)]
+        rows = [matrix.shape[0] for matrix in matrices]
+        if len(set(rows)) > 1:
+            raise _unlike_blocks(self.views[0].number, rows)
+        return side_by_side(matrices)
 
 
 class DaskBlocks:
@@ -51,25 +77,37 @@ class DaskBlocks:
         Samples as rows.
     measure : bool
         Whether the rows of each block must be known; Dask counts them if it does not know them yet.
+    name : str, default="X"
+        What messages call the samples.
     """
 
-    def __init__(self, X: Array, *, measure: bool) -> None:
+    width: int
+    widths: tuple[int, ...]
+    sizes: list[float]  # rows of each block; nan if not known
+    _blocks: list[Any]
+    _checks: Sequence[Callable[[Any], Array]]
+
+    def __init__(self, X: Array, *, measure: bool, name: str = DATA) -> None:
         if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
             raise ValueError(
                 Message(
-                    "{data} is a Dask {kind}; give a Dask array of two dimensions or a data frame.",
+                    "{name} is a Dask {kind}; give a Dask array of two dimensions or a data frame.",
+                    name=name,
                     kind=type(X).__name__,
                 )
             )
         if not isinstance(X.shape[1], int):
             raise ValueError(
-                Message("{data} is a Dask array whose number of features is not known; give it by compute_chunk_sizes.")
+                Message(
+                    "{name} is a Dask array whose number of features is not known; give it by compute_chunk_sizes.",
+                    name=name,
+                )
             )
-        self.width = X.shape[1]
+        self.width, self.widths = X.shape[1], (X.shape[1],)
         if not self.width:
             raise ValueError(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
         if hasattr(X, "columns"):
-            check_columns(X)
+            check_columns(X, name)
             blocks, sizes = list(X.to_delayed()), [math.nan] * X.npartitions
         else:
             X = X.rechunk({1: -1})
@@ -79,7 +117,7 @@ class DaskBlocks:
         starts = [None if math.isnan(start) else int(start) for start in np.cumsum([0, *sizes[:-1]])]
         self.sizes, self._blocks = sizes, blocks
         self._checks = [
-            Check(number, size, self.width, start)
+            Check(number, size, self.width, start, name)
             for number, (size, start) in enumerate(zip(sizes, starts, strict=True))
         ]
         if measure and not sum(sizes):
@@ -106,6 +144,35 @@ class DaskBlocks:
         return join([part for part in taken if part.shape[0]])[np.argsort(order)]
 
 
+class DaskViews(DaskBlocks):
+    """Several views of the same samples in Dask collections; a block holds their columns side by side.
+
+    Parameters
+    ----------
+    views : sequence of dask.array.Array or dask.dataframe.DataFrame
+        Their blocks must have the same rows. Arrays get those of the first view, if Dask knows how many they have.
+    measure : bool
+        As for :class:`DaskBlocks`.
+    """
+
+    def __init__(self, views: Sequence[Array], *, measure: bool) -> None:
+        sources: list[DaskBlocks] = []
+        for number, view in enumerate(views, 1):
+            name = name_of_view(number)
+            if not is_dask(view):
+                raise ValueError(
+                    Message("{name} is no Dask collection, but others are; give all views as such.", name=name)
+                )
+            alike = _cut_alike(view, sources[0].sizes) if sources else view
+            sources.append(DaskBlocks(alike, measure=measure, name=name))
+        _check_rows([source.sizes for source in sources])
+        self.widths = tuple(source.width for source in sources)
+        self.width = sum(self.widths)
+        self.sizes = [_known(rows) for rows in zip(*(source.sizes for source in sources), strict=True)]
+        self._blocks = [list(blocks) for blocks in zip(*(source._blocks for source in sources), strict=True)]
+        self._checks = [JointCheck(checks) for checks in zip(*(source._checks for source in sources), strict=True)]
+
+
 def open_dask(estimator: BaseEstimator, X: Array, *, reset: bool) -> DaskBlocks:
     """Return a Dask collection as a source of blocks.
 
@@ -123,6 +190,49 @@ def open_dask(estimator: BaseEstimator, X: Array, *, reset: bool) -> DaskBlocks:
         _check_feature_names(estimator, X._meta, reset=reset)
     set_features(estimator, source.width, reset)
     return source
+
+
+def _cut_alike(view: Array, sizes: Sequence[float]) -> Array:
+    """Return a Dask array in blocks of so many rows; what cannot be cut without being computed stays what it is."""
+    is_array = hasattr(view, "chunks") and not hasattr(view, "columns")
+    if not is_array or not view.chunks or sum(view.chunks[0]) != sum(sizes):  # nan is equal to nothing
+        return view
+    return view.rechunk({0: tuple(int(size) for size in sizes)})
+
+
+def _check_rows(sizes: Sequence[Sequence[float]]) -> None:
+    """Refuse views of different lengths, or cut in different ways; what is not known is checked by the workers."""
+    totals = [sum(view) for view in sizes]
+    if not any(map(math.isnan, totals)) and len(set(totals)) > 1:
+        raise unequal_rows([int(total) for total in totals])
+    counts = [len(view) for view in sizes]
+    if len(set(counts)) > 1:
+        raise ValueError(
+            Message(
+                "the views of {data} have {counts} blocks; cut all views at the same rows, by rechunk or repartition.",
+                counts=counts,
+            )
+        )
+    for number, rows in enumerate(zip(*sizes, strict=True)):
+        known = [int(count) for count in rows if not math.isnan(count)]
+        if len(set(known)) > 1:
+            raise _unlike_blocks(number, known)
+
+
+def _known(rows: Sequence[float]) -> float:
+    """Return the number of rows of a block that one of the views knows; nan if none does."""
+    return next((count for count in rows if not math.isnan(count)), math.nan)
+
+
+def _unlike_blocks(number: int, rows: Sequence[int]) -> ValueError:
+    return ValueError(
+        Message(
+            "block {number} has {rows} rows in the views of {data}; cut all views at the same rows, by rechunk or "
+            "repartition.",
+            number=number,
+            rows=list(rows),
+        )
+    )
 
 
 def _count_rows(X: Array, blocks: list[Any]) -> list[float]:

@@ -76,8 +76,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     landmark_neighbors : int or "all", default=5
         Edges from a sample to landmarks: so many strongest ones, or all.
     view_widths : sequence of int, default=None
-        Numbers of features of several views whose columns X holds side by side; all columns are one view if None. Every
-        view gets kernels of its own, as for :class:`LKG`.
+        Numbers of features of several views whose columns X holds side by side; all columns are one view if None. A
+        list of views has no need of it. Every view gets kernels of its own, as for :class:`LKG`.
     preset : {"recommended", "authors", "paper"}, default="recommended"
         Gives the value of every parameter that is None, as for :class:`LKG`.
     graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
@@ -166,9 +166,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     history_ : dict of ndarray
         Values per step of the solver, as for :class:`LKG`.
     n_features_in_ : int
-        Number of features.
+        Number of features, over all views.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features when X is a data frame with string columns.
+        Names of the features when X is one data frame with string columns.
 
     Notes
     -----
@@ -196,6 +196,13 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     [500, 500]
     >>> model.predict([[0.0, 4.0], [4.0, 0.0]]).tolist()
     [0, 1]
+
+    A list of matrices holds several views of the same samples:
+
+    >>> views = [X, np.tanh(X)]
+    >>> model = LandmarkLKG(n_clusters=2, n_landmarks=50, random_state=0).fit(views)
+    >>> model.labels_.shape, model.n_features_in_
+    ((1000,), 4)
     """
 
     _parameter_constraints: ClassVar = {
@@ -291,11 +298,12 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
+        X : matrix of shape (n_samples, n_features), path, Stream, Blocks, Dask collection, or list of them
             Samples as rows: an array, memory map, scipy.sparse matrix or data frame; the path of a file, read in blocks
-            if it is .npy or Parquet; an object that yields blocks of rows every time it is gone through, such as a list
-            of matrices; or a Dask array or data frame, whose blocks are worked on where they are. A table with column
-            names is read by those of the fit.
+            if it is .npy or Parquet, or what :func:`kernelbraid.datasets.open_stream` returns; blocks of rows in
+            :class:`Blocks`; or a Dask array or data frame, whose blocks are worked on where they are. A list of these
+            holds several views of the same samples, which are put side by side block by block. A table with column
+            names is read by those of the fit, unless it is one of several views.
         y : None
             Ignored, here for scikit-learn.
 
@@ -307,7 +315,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         settings = Settings.of(self.get_params(deep=False))
         random_state = check_random_state(self.random_state)
         source = open_source(self, X, self.block_size)
-        widths = self._widths(source.width)
+        widths = self._widths(source)
         self.landmarks_ = self._choose(source, widths, settings, random_state)
         self._learn(split_views(self.landmarks_, widths), widths, settings, random_state)
         with blas_threads(self.kernel_.shape[0], 1):
@@ -321,8 +329,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
-            Samples as for :meth:`fit`.
+        X : matrix of shape (n_samples, n_features), path, Stream, Blocks, Dask collection, or list of them
+            Samples as for :meth:`fit`; of several views a list of them, or one matrix with their columns side by side.
 
         Returns
         -------
@@ -337,8 +345,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Parameters
         ----------
-        X : matrix of shape (n_samples, n_features), path, iterable of such matrices, or Dask collection
-            Samples as for :meth:`fit`.
+        X : matrix of shape (n_samples, n_features), path, Stream, Blocks, Dask collection, or list of them
+            Samples as for :meth:`fit`; of several views a list of them, or one matrix with their columns side by side.
 
         Returns
         -------
@@ -353,18 +361,24 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _new_samples(self, X: Input) -> Iterator[Parts[np.ndarray]]:
         """Yield the coordinates of samples, which are formed when they are needed."""
         check_is_fitted(self)
-        source = open_source(self, X, self.block_size, reset=False)
+        source = open_source(self, X, self.block_size, fitted=tuple(self._expression.widths))
         with blas_threads(self.kernel_.shape[0], 1):
             yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
 
-    def _widths(self, n_features: int) -> tuple[int, ...]:
+    def _widths(self, source: Source) -> tuple[int, ...]:
         """Return the numbers of features of the views."""
         if self.view_widths is None:
-            return (n_features,)
+            return source.widths
         widths = tuple(self.view_widths)
-        if not all(isinstance(width, Integral) and int(width) > 0 for width in widths) or sum(widths) != n_features:
+        whole = all(isinstance(width, Integral) and int(width) > 0 for width in widths)
+        if not whole or sum(widths) != source.width:
             raise ValueError(
-                f"view_widths={list(widths)} must be whole numbers from 1 that sum to the {n_features} features of X."
+                f"view_widths={list(widths)} must be whole numbers from 1 that sum to the {source.width} features of X."
+            )
+        if len(source.widths) > 1 and widths != source.widths:
+            raise ValueError(
+                f"view_widths={list(widths)} differs from the views of X, which have {list(source.widths)} features; "
+                "leave it out."
             )
         return tuple(int(width) for width in widths)
 

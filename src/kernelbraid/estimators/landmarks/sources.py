@@ -1,6 +1,7 @@
-"""Where samples come from: this process, a file, a stream of blocks, or a Dask cluster."""
+"""Where samples come from: this process, files, streams of blocks, or a Dask cluster; in one view or several."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -8,15 +9,17 @@ from sklearn.base import BaseEstimator
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask
 from kernelbraid.blocks.parts import LocalParts, Parts
-from kernelbraid.estimators.base import forget_names
+from kernelbraid.estimators.base import forget_names, set_features
 from kernelbraid.estimators.landmarks.blocks import open_blocks, slices
-from kernelbraid.estimators.landmarks.dask_source import open_dask
+from kernelbraid.estimators.landmarks.dask_source import DaskViews, open_dask
+from kernelbraid.estimators.landmarks.views import check_widths, is_view_list, open_views, with_old_calls
 
 
 class Source(Protocol):
     """Checked samples, in blocks that can be gone through again and again."""
 
     width: int
+    widths: tuple[int, ...]  # of each view; they sum to `width`
 
     @property
     def n_samples(self) -> int | None:
@@ -29,30 +32,47 @@ class Source(Protocol):
         """Return a uniform sample of at most so many rows, in random order, which does not depend on the blocks."""
 
 
-def open_source(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = True) -> Source:
+def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[int, ...] | None = None) -> Source:
     """Return samples as a source of blocks.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and, for a data frame, ``feature_names_in_``.
-    X : matrix, path, iterable of matrices, or Dask collection
+        Gets ``n_features_in_`` and, for one data frame, ``feature_names_in_``.
+    X : matrix, path, Stream, Blocks, Dask collection, or list of them
         As for :meth:`kernelbraid.LandmarkLKG.fit`.
     size : int
         Rows of a block; a Dask collection has blocks of its own.
-    reset : bool, default=True
-        False for new samples of a fitted estimator, which must have its features.
+    fitted : tuple of int, default=None
+        Features of each view of the fit, for new samples, which must have them.
 
     Returns
     -------
     Source
         The samples.
     """
+    reset = fitted is None
     if reset:
         forget_names(estimator)
+    # The warning points at the call of `fit` or `predict`: below it are the method and what it is wrapped in.
+    X = with_old_calls(X, fitted, stacklevel=4 if reset else 5)
+    if is_view_list(X):
+        if len(X) > 1:
+            return _open_list(estimator, X, size, fitted)
+        X = X[0]
     if is_dask(X):
         return open_dask(estimator, X, reset=reset)
     return open_blocks(estimator, X, size, reset=reset)
+
+
+def _open_list(estimator: BaseEstimator, X: Sequence[Any], size: int, fitted: tuple[int, ...] | None) -> Source:
+    """Return several views as one source."""
+    reset = fitted is None
+    source: Source = DaskViews(X, measure=reset) if any(map(is_dask, X)) else open_views(X, size)
+    if fitted is not None:
+        check_widths(source.widths, fitted, type(estimator).__name__)
+    set_features(estimator, source.width, reset)
+    return source
 
 
 def parts_of(A: Array, size: int, n_jobs: int | None) -> Parts[Array]:
