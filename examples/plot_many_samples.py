@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 
-from kernelbraid import LandmarkLKG, load_model, save_model
+from kernelbraid import Blocks, LandmarkLKG, load_model, save_model
 from kernelbraid.metrics import evaluate
 
 N_BLOCKS, ROWS = 5, 4000
@@ -37,7 +37,7 @@ def draw_block(seed):
     return X, y
 
 
-class Blocks:
+class Rings:
     """Samples that are made whenever they are gone through, as a file would be read."""
 
     def __iter__(self):
@@ -52,8 +52,8 @@ y = np.concatenate([draw_block(seed)[1] for seed in range(N_BLOCKS)])
 # ---
 # Kernel and graph are learned on 300 landmarks; every sample is expressed over them.
 
-model = LandmarkLKG(n_clusters=6, n_landmarks=300, random_state=0).fit(Blocks())
-kmeans = MiniBatchKMeans(n_clusters=6, n_init=10, random_state=0).fit(np.concatenate(list(Blocks())))
+model = LandmarkLKG(n_clusters=6, n_landmarks=300, random_state=0).fit(Blocks(Rings()))
+kmeans = MiniBatchKMeans(n_clusters=6, n_init=10, random_state=0).fit(np.concatenate(list(Rings())))
 for name, labels in (("LandmarkLKG", model.labels_), ("k-means", kmeans.labels_)):
     print(f"{name:12} ARI {evaluate(y, labels)['ari']:.3f}")
 
