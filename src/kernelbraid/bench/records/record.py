@@ -17,8 +17,8 @@ Scoring: TypeAlias = Literal["best100", "mean20"]
 SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
 # Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
 KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
-#: Versions before this one whose methods give what today's give: trials that they ran are not run again. A version
-#: whose methods give something else empties the list.
+#: Versions before this one whose records are taken as they are: trials that they ran are not run again. A version that
+#: means to change what methods give empties the list.
 EARLIER = ("0.1.0",)
 
 # Between the name of a method and the part that is taken out of it.
