@@ -14,7 +14,9 @@ from typing import Any, Protocol
 PHRASES: dict[str, str] = {
     "data": "X",
     "again": "fit again",
+    "align_views": "; kernelbraid.align_views aligns data frames by their rows' names",
     "all_samples": "n_samples={n_samples}",
+    "more_on_views": "view_report_ says more",
     "no_device": "leave device=None",
     "or_budget": " or a larger memory_budget",
     "or_growth": ", or mu_growth={mu_growth:g}",

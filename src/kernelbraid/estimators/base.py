@@ -20,11 +20,12 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
+from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
+from kernelbraid.learning.fusion import FusedExtension
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
@@ -125,7 +126,7 @@ def mark_input(tags: Any, kernels: Any) -> Any:
     return tags
 
 
-def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True) -> list[Array]:
+def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: bool = False) -> list[Array]:
     """Return the checked views of the samples: one matrix, or several with the same rows.
 
     Parameters
@@ -136,11 +137,13 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True) -> lis
         Dense, sparse or data frame.
     reset : bool, default=True
         False for new samples of a fitted estimator, which must have its features.
+    gaps : bool, default=False
+        Whether one of several dense views may lack samples, whose rows are NaN.
 
     Returns
     -------
     list of ndarray or csr matrix
-        Floating-point and finite.
+        Floating-point and finite, but for rows of NaN where gaps are allowed.
     """
     if reset:
         forget_names(estimator)
@@ -160,7 +163,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True) -> lis
             )
         X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return [_check_finite(X, DATA)]
-    views = [_check_view(view, number) for number, view in enumerate(X, 1)]
+    views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
         raise ValueError(Message("the views of {data} are arrays of different libraries; convert them to one."))
     devices = sorted({str(device(view)) for view in views if is_foreign(view)})
@@ -173,7 +176,8 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True) -> lis
     if len(set(rows)) > 1:
         raise ValueError(
             Message(
-                "the views of {data} have {rows} rows; every view must hold the same samples in the same order.",
+                "the views of {data} have {rows} rows; every view must hold the same samples in the same order"
+                "{align_views}.",
                 rows=rows,
             )
         )
@@ -206,24 +210,47 @@ def read_kernels(estimator: BaseEstimator, X: Input) -> Array:
 
 
 def read_cross(
-    estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray
+    estimator: BaseEstimator,
+    X: Input,
+    bank: FittedBank | None,
+    weights: np.ndarray,
+    used: Sequence[int] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones, and the new samples.
 
-    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
+    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none; of several views, the
+    bank has those that are used.
     """
     if bank is None:
         return read_cross_kernels(estimator, X, weights)
     views = read_views(estimator, X, reset=False)
-    return bank.cross(views, weights), views
+    kept = views if used is None or max(used) >= len(views) else [views[view] for view in used]
+    return bank.cross(kept, weights), kept
+
+
+def read_new(estimator: BaseEstimator, X: Input, fitted: FusedExtension) -> list[Array]:
+    """Return new samples as views, some of which they may lack, or as kernels of several sources."""
+    if not fitted.is_precomputed:
+        return read_views(estimator, X, reset=False, gaps=True)
+    return _cross_kernels(estimator, X, sum(fitted.widths))
 
 
 def read_cross_kernels(estimator: BaseEstimator, X: Input, weights: np.ndarray) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels."""
-    matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(list_kernels(X))]
-    if len(matrices) != weights.shape[0]:
+    matrices = _cross_kernels(estimator, X, weights.shape[0])
+    total: Array = 0.0
+    for weight, K in zip(weights, matrices, strict=True):
+        total = total + float(weight) * K
+    return total, matrices
+
+
+def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
+    """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
+    given = [K for source in X for K in list_kernels(source)] if is_kernel_list(X) else list_kernels(X)
+    matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)]
+    if len(matrices) != n_kernels:
         raise ValueError(
-            Message("{data} holds {count} kernels; the fit had {wanted}.", count=len(matrices), wanted=weights.shape[0])
+            Message("{data} holds {count} kernels; the fit had {wanted}.", count=len(matrices), wanted=n_kernels)
         )
     shapes = {tuple(K.shape) for K in matrices}
     if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
@@ -238,10 +265,7 @@ def read_cross_kernels(estimator: BaseEstimator, X: Input, weights: np.ndarray) 
         )
     if not all(is_finite(K) for K in matrices):
         raise ValueError(Message("{data} contains NaN or infinity; drop such samples or fill them in."))
-    total: Array = 0.0
-    for weight, K in zip(weights, matrices, strict=True):
-        total = total + float(weight) * K
-    return total, matrices
+    return matrices
 
 
 def forget_names(estimator: BaseEstimator) -> None:
@@ -272,24 +296,51 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
         )
 
 
+def is_kernel_list(X: Input) -> bool:
+    """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
+    return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)
+
+
 def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
     """Tell a list of matrices from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 
 
-def _check_view(view: Any, number: int) -> Array:
+def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
     name = Message("view {number} of {data}", number=number)
     if is_foreign(view):
-        return _check_foreign(view, name)
+        return _check_foreign(view, name, gaps=gaps)
     if len(getattr(view, "shape", ())) != 2:
         raise ValueError(
             Message("{name} is no matrix, but others are; give each view as (n_samples, n_features).", name=name)
         )
     view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
-    return _check_finite(view, name)
+    return _with_gaps(view, name) if gaps and not sparse.issparse(view) else _check_finite(view, name)
 
 
-def _check_foreign(A: Array, name: str) -> Array:
+def _with_gaps(A: Array, name: str) -> Array:
+    """Return a view with rows of NaN for samples that it lacks, or name a row that is there in part only."""
+    gone = np.isnan(A).any(axis=1)
+    if not gone.any():
+        return _check_finite(A, name)
+    partly = np.flatnonzero(gone & ~np.isnan(A).all(axis=1))
+    if len(partly):
+        row = int(partly[0])
+        raise ValueError(
+            Message(
+                "{name} contains NaN (row {row}, column {column}) beside numbers; a sample that was not measured in a "
+                "view is a row of NaN, and single values are to be filled in, for example with "
+                "sklearn.impute.SimpleImputer.",
+                name=name,
+                row=row,
+                column=int(np.argmax(np.isnan(A[row]))),
+            )
+        )
+    _check_finite(A[~gone], name)
+    return A
+
+
+def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
     """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
     xp = namespace(A)
     A = detach(A)
@@ -316,6 +367,9 @@ def _check_foreign(A: Array, name: str) -> Array:
     if A.dtype not in (xp.float32, xp.float64):
         A = xp.astype(A, xp.float64)
     if not is_finite(A):
+        if gaps:
+            _with_gaps(to_numpy(A), name)
+            return A
         raise ValueError(Message("{name} contains NaN or infinity; drop such samples or fill them in.", name=name))
     return A
 

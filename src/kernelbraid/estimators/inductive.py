@@ -6,8 +6,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import read_cross
+from kernelbraid.estimators.base import read_cross, read_new
 from kernelbraid.learning.extension import Extension
+from kernelbraid.learning.fusion import FusedExtension
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 
@@ -17,7 +18,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     The fit sets ``_fitted`` to an :class:`~kernelbraid.learning.extension.Extension`.
     """
 
-    _fitted: Extension
+    _fitted: Extension | FusedExtension
     embedding_: Array
     labels_: Array
 
@@ -69,8 +70,12 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
-        cross, samples = read_cross(self, X, self._fitted.bank, self._fitted.kernel_weights)
-        return self._fitted.edges(cross, vars(self).get("kernel_")), self._fitted.known(samples)
+        fitted = self._fitted
+        if isinstance(fitted, FusedExtension):
+            given = read_new(self, X, fitted)
+            return fitted.edges(given), fitted.known(given)
+        cross, samples = read_cross(self, X, fitted.bank, fitted.kernel_weights, fitted.views)
+        return fitted.edges(cross, vars(self).get("kernel_")), fitted.known(samples)
 
     def _place(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""

@@ -1,32 +1,39 @@
 """LKG as a scikit-learn clusterer."""
 
 import math
+import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import as_published, check_memory, is_precomputed, publish, read_samples, warn_of
-from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.fusion import FusedExtension, FusedGraph, count_fused, learn_graph
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES
 from kernelbraid.learning.readout import Reading, read_out
-from kernelbraid.learning.settings import PRESETS, PULLS, Readout, Settings
+from kernelbraid.learning.settings import PRESETS, PULLS, Fusion, Readout, Settings, check_fusion
+from kernelbraid.learning.views import WeighedViews, unweighed_report, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
 
 # Matrices of n_samples x n_samples that are published on request.
 MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")
+# Attributes that belong to a consensus kernel, and those that belong to a sum of graphs.
+OF_KERNELS = ("kernel_weights_", "kernel_names_")
+OF_VIEWS = ("sample_view_weights_",)
 
 
 class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
@@ -221,6 +228,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         "gamma": [Interval(Real, 0, None, closed="neither"), Options(Real, {math.inf}), None],
         "mu_growth": [Interval(Real, 1, None, closed="left"), None],
         "kernels": [str, list, tuple, None],
+        "fusion": [StrOptions(set(get_args(Fusion))), None],
+        "view_weights": ["array-like", None],
         "graph_start": [StrOptions({"identity", "random"}), None],
         "kernel_start": [StrOptions({"average", "average/m"}), None],
         "weights_problem": [StrOptions(set(PULLS)), None],
@@ -253,6 +262,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         mu=None,
         mu_growth=None,
         kernels=None,
+        fusion=None,
+        view_weights=None,
         graph_start=None,
         kernel_start=None,
         weights_problem=None,
@@ -283,6 +294,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.mu = mu
         self.mu_growth = mu_growth
         self.kernels = kernels
+        self.fusion = fusion
+        self.view_weights = view_weights
         self.graph_start = graph_start
         self.kernel_start = kernel_start
         self.weights_problem = weights_problem
@@ -308,6 +321,16 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         return mark_input(super().__sklearn_tags__(), self.kernels)
 
     def __getattr__(self, name):
+        if name in (*MATRICES, *OF_KERNELS) and "sample_view_weights_" in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
+                "kernel of all of them; fit it with fusion='kernels'."
+            )
+        if name in OF_VIEWS and "labels_" in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} has {name} after a fit that fuses the graphs of several views, and this one "
+                "does not; give a list of views, and fusion='graphs'."
+            )
         if name in MATRICES and "labels_" in vars(self):
             raise AttributeError(
                 f"{type(self).__name__} does not keep {name}, which has n_samples x n_samples entries, unless it is "
@@ -335,7 +358,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         candidates = self._read(X)
         learned = self._learn(candidates, random_state)
-        counts = count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=self.n_jobs)
+        counts = self._count(candidates, random_state)
         readout = self._readout() if counts is None else replace(self._readout(), n_clusters=counts.best)
         reading = read_out(learned, readout, random_state=random_state)
         self._publish(candidates, self._settings(), learned, reading, counts)
@@ -350,55 +373,110 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Return how the graph is read out."""
         return self._settings().readout
 
-    def _read(self, X: Input) -> Candidates:
-        """Check the samples, and pose the kernels over them; none is kept where their average is all that is needed."""
+    def _read(self, X: Input) -> Candidates | WeighedViews:
+        """Check the samples, and pose the kernels over them; several views are weighed first."""
         settings = self._settings()
+        check_fusion(settings)
+        samples = read_samples(self, X, precomputed=is_precomputed(settings.kernels), gaps=True)
+        if samples.n_views > 1 and settings.is_trusting:
+            return self._weigh(samples, settings)
+        if samples.has_gaps:
+            raise ValueError(
+                Message("{data} lacks samples in some views, which {set.preset} cannot have.", preset=self.preset)
+            )
+        return self._pose(samples, settings)
+
+    def _pose(self, samples: Views | GivenKernels, settings: Settings) -> Candidates:
+        """Pose the kernels over samples; none is kept where their average is all that is needed."""
         kernels, learning = settings.kernels, settings.learning
         is_summed = learning.is_kernel_fixed and self.storage == "auto"
         storage = "lazy" if is_summed else self.storage
-        samples = read_samples(self, X, precomputed=is_precomputed(kernels))
         stored = check_memory(self, samples, kernels, storage=storage, working=learning.working_matrices)
         return samples.pose(kernels, stored=stored and not is_summed)
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState) -> LearnedGraph:
+    def _weigh(self, samples: Views | GivenKernels, settings: Settings) -> Candidates | WeighedViews:
+        """Weigh the views, and pose a kernel for each if those are to be fused."""
+        learning = settings.learning
+        is_fused = settings.fusion == "graphs"
+        working = FUSED_MATRICES if is_fused else learning.working_matrices + samples.n_views
+        check_memory(self, samples, settings.fused_banks[0], storage="lazy", working=working)
+        weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
+        if weighed.trust.warning is not None:
+            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)
+        if is_fused:
+            return weighed
+        return weighed.one_kernel_each(settings.kernels, learned=not learning.is_kernel_fixed)
+
+    def _learn(self, candidates: Candidates | WeighedViews, random_state: np.random.RandomState) -> LearnedGraph:
         """Learn the graph, with the kernel if somebody will ask for it: new samples do if it is not theirs to form."""
         settings = self._settings()
-        keep = settings.keep_matrices or candidates.bank is None
+        keep = isinstance(candidates, Candidates) and (settings.keep_matrices or candidates.bank is None)
         options: dict[str, Any] = {"callback": self.callback, "keep_kernel": keep}
-        return learn(candidates, settings.learning, random_state=random_state, **options)
+        return learn_graph(candidates, settings, random_state=random_state, **options)
+
+    def _count(self, candidates: Candidates | WeighedViews, random_state: np.random.RandomState) -> Counts | None:
+        """Choose the number of clusters if it is not given."""
+        if isinstance(candidates, Candidates):
+            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=self.n_jobs)
+        if self.n_clusters != "auto":
+            return None
+        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=self.n_jobs)
 
     def _publish(
         self,
-        candidates: Candidates,
+        candidates: Candidates | WeighedViews,
         settings: Settings,
         learned: LearnedGraph,
         reading: Reading,
         counts: Counts | None = None,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
-        placed, like = reading.placed, candidates.stack.like
-        publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
-        publish(self, like, kernel_weights_=learned.weights)
-        for name in set(MATRICES) & set(vars(self)):  # of an earlier fit
+        placed, like = reading.placed, candidates.like
+        for name in {*MATRICES, *OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
-        if settings.keep_matrices:
-            publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
+        publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
+        if isinstance(candidates, Candidates):
+            publish(self, like, kernel_weights_=candidates.of_bank(learned.weights))
+            self.kernel_names_ = candidates.names
+            if settings.keep_matrices:
+                publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
         self._fitted = self._extension(candidates, settings, learned, reading)
-        self.kernel_names_, self.n_components_ = candidates.names, placed.n_components
+        self.n_components_ = placed.n_components
         self.n_clusters_ = int(placed.embedding.shape[1])
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
+        self._publish_views(candidates, learned)
+
+    def _publish_views(self, candidates: Candidates | WeighedViews, learned: LearnedGraph) -> None:
+        """Set what is known of the views."""
+        weighed = candidates if isinstance(candidates, WeighedViews) else candidates.weighed
+        if weighed is None:
+            self.view_weights_ = candidates.weights_of_views(to_numpy(learned.weights))
+            self.view_report_ = unweighed_report(self.view_weights_, candidates.n_samples)
+            return
+        clarity = weighed.clarity(self.n_clusters_, np.random.RandomState(0))
+        self.view_report_ = weighed.report(clarity)
+        self.view_weights_ = weighed.weights
+        if isinstance(learned, FusedGraph):
+            self.sample_view_weights_ = learned.shares
+        elif weighed.has_learned_weights:
+            self.view_weights_ = weighed.spread(to_numpy(learned.weights))
+            for entry, weight in zip(self.view_report_, self.view_weights_, strict=True):
+                entry["weight"] = float(weight)
 
     def _extension(
-        self, candidates: Candidates, settings: Settings, learned: LearnedGraph, reading: Reading
-    ) -> Extension:
+        self, candidates: Candidates | WeighedViews, settings: Settings, learned: LearnedGraph, reading: Reading
+    ) -> Extension | FusedExtension:
         """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
 
         def here(A: Array | None) -> Array | None:
-            return None if A is None else as_published(self, candidates.stack.like, A)
+            return None if A is None else as_published(self, candidates.like, A)
 
         placement = Placement.of(reading.placed.graph, reading.placed.vectors, settings.readout.embedding)
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
+        if isinstance(candidates, WeighedViews):
+            assert isinstance(learned, FusedGraph)  # of these views
+            return FusedExtension.of(candidates, settings, learned, placement)
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
     def _instead(self, shapes: list[tuple[int, int]]) -> Message | None:

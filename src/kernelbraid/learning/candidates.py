@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from kernelbraid._arrays import itemsize
+from kernelbraid._arrays import as_dense, device, itemsize, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
@@ -34,6 +36,8 @@ class Candidates:
     names: list[str]
     samples: list[Array]  # views, or precomputed kernels: rows that agree in all are copies of one sample
     bank: FittedBank | None  # for kernel values of new samples; None for precomputed kernels
+    mixing: np.ndarray | None = None  # (kernels of the bank, candidates): what candidates are made of; None: themselves
+    weighed: Any = None  # the views, where they were weighed
     is_shared: bool = False  # whether several fits take the average, which is kept then, and which none may use up
     _kept: list[Array] = field(default_factory=list, repr=False)
 
@@ -41,6 +45,16 @@ class Candidates:
     def n_samples(self) -> int:
         """Number of samples."""
         return self.stack.n_samples
+
+    @property
+    def like(self) -> Array:
+        """An array that lives where the kernels do."""
+        return self.stack.like
+
+    def weights_of_views(self, weights: np.ndarray) -> np.ndarray:
+        """Return the share of every view in the weights of the kernels; one for precomputed kernels of one source."""
+        sizes = [weights.shape[0]] if self.bank is None else [len(kernels) for kernels in self.bank.banks]
+        return np.add.reduceat(np.asarray(weights, dtype=np.float64), np.cumsum([0, *sizes[:-1]]))
 
     @cached_property
     def digests(self) -> list[bytes]:
@@ -51,6 +65,11 @@ class Candidates:
     def identities(self) -> np.ndarray:
         """Numbers of the distinct samples, in order of appearance: equal ones for copies."""
         return identities(self.digests)
+
+    def of_bank(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of the kernels that have names, and of which the bank is made, from those of the stack."""
+        weights = np.asarray(weights, dtype=np.float64)
+        return weights if self.mixing is None else self.mixing @ weights
 
     def average(self) -> Array:
         """Return the average kernel: summed up, no kernel is stored."""
@@ -65,10 +84,53 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Views:
-    """Checked views of the same samples."""
+    """Checked views of the same samples; rows of NaN in a dense view are samples that it does not have."""
 
     views: list[Array]
     place: Place | None = None  # moves an array to the device that computes
+    _single: "dict[int, Views]" = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.views[0].shape[0])
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.views)
+
+    @cached_property
+    def measured(self) -> list[NDArray[np.bool_]]:
+        """Which samples each view has."""
+        return [_measured(view) for view in self.views]
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a view lacks samples."""
+        return not all(rows.all() for rows in self.measured)
+
+    def only(self, view: int) -> "Views":
+        """Return one view with the samples that it has; asked again, it knows its inner products."""
+        if view not in self._single:
+            X, rows = self.views[view], self.measured[view]
+            self._single[view] = Views([X if rows.all() else _rows(X, np.flatnonzero(rows))], self.place)
+        return self._single[view]
+
+    def some(self, rows: np.ndarray) -> "Views":
+        """Return some of the samples."""
+        return Views([_rows(view, rows) for view in self.views], self.place)
+
+    def halves(self, view: int) -> "Views | None":
+        """Return two halves of the features of a view, as views; None if it has no two features."""
+        X = self.only(view).views[0]
+        d = int(X.shape[1])
+        if d < 2:
+            return None
+        order = np.random.RandomState(0).permutation(d)
+        parts = (np.sort(order[: d // 2]), np.sort(order[d // 2 :]))
+        take = (lambda part: X[:, part]) if sparse.issparse(X) else (lambda part: namespace(X).take(X, _like(part, X), axis=1))
+        return Views([take(part) for part in parts], self.place)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
@@ -111,18 +173,69 @@ class Views:
         banks = banks_for(kernels, self.views)
         stack = stack_pairs(self.views, banks, self.pairs, place=self.place)
         bank = FittedBank.of(self.views, banks, stack)
-        candidates = Candidates(stack.store() if stored else stack, bank_names(banks), self.views, bank, is_shared)
+        stack_used = stack.store() if stored else stack
+        candidates = Candidates(stack_used, bank_names(banks), self.views, bank, is_shared=is_shared)
         candidates.__dict__["digests"] = self.digests
         return candidates
 
 
+def _measured(X: Array) -> NDArray[np.bool_]:
+    """Tell which rows of a view are there; all of a sparse one."""
+    if sparse.issparse(X):
+        return np.ones(X.shape[0], dtype=bool)
+    return ~np.isnan(to_numpy(X[:, 0]))
+
+
+def _rows(X: Array, rows: np.ndarray) -> Array:
+    """Return some rows, wherever the array lives."""
+    return X[rows] if sparse.issparse(X) else namespace(X).take(X, _like(rows, X), axis=0)
+
+
+def _like(numbers: np.ndarray, X: Array) -> Array:
+    """Return positions as an array beside another."""
+    return namespace(X).asarray(numbers, device=device(X))
+
+
 @dataclass(frozen=True)
 class GivenKernels:
-    """Kernels that were handed over."""
+    """Kernels that were handed over: of one source, or of several, which are views then."""
 
     matrices: list[Array]  # as they came
     check: Callable[[list[Array]], Array]  # returns them as a stack, (n_kernels, n, n), each symmetric
     place: Place | None = None
+    sizes: tuple[int, ...] = ()  # numbers of kernels of the sources; all are of one if empty
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.matrices[0].shape[0])
+
+    @property
+    def n_views(self) -> int:
+        """Number of sources."""
+        return max(len(self.sizes), 1)
+
+    @property
+    def measured(self) -> list[NDArray[np.bool_]]:
+        """Which samples each source has: all."""
+        return [np.ones(self.n_samples, dtype=bool)] * self.n_views
+
+    has_gaps: ClassVar[bool] = False
+
+    def only(self, view: int) -> "GivenKernels":
+        """Return the kernels of one source."""
+        if not self.sizes:
+            return self
+        end = int(np.cumsum(self.sizes)[view])
+        return GivenKernels(self.matrices[end - self.sizes[view] : end], self.check, self.place)
+
+    def some(self, rows: np.ndarray) -> "GivenKernels":
+        """Return the kernels between some of the samples."""
+        chosen = [_rows(_rows(as_dense(K), rows).T, rows).T for K in self.matrices]
+        return GivenKernels(chosen, self.check, self.place, self.sizes)
+
+    def halves(self, view: int) -> None:
+        """There are no features."""
 
     shapes: ClassVar[list[tuple[int, int]]] = []  # there are no views
 
@@ -143,4 +256,4 @@ class GivenKernels:
         H = H if self.place is None else self.place(H)
         stack = StoredStack.of(H, overwrite=True) if stored else stack_given(H)
         names = [f"kernel {i}" for i in range(stack.n_kernels)]
-        return Candidates(stack, names, self.matrices, None, is_shared)
+        return Candidates(stack, names, self.matrices, None, is_shared=is_shared)

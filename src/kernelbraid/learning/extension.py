@@ -29,6 +29,7 @@ class Extension:
     placement: Placement
     kernel: Array | None = None  # consensus kernel where it cannot be formed again from the samples
     digests: np.ndarray | None = None  # of the fitted samples, (n, 16), where they are not kept
+    views: list[int] | None = None  # which of those that are given the bank has; None for all
     # Formed when they are first needed, and not part of a file.
     _expression: Expression | None = field(default=None, init=False, repr=False, compare=False)
     _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
@@ -46,13 +47,14 @@ class Extension:
         bank, learning, readout = candidates.bank, settings.learning, settings.readout
         return cls(
             bank,
-            np.asarray(learned.weights, dtype=np.float64),
+            candidates.of_bank(learned.weights),
             learning.expression_weight,
             None if isinstance(readout.n_neighbors, str) else int(readout.n_neighbors),
             readout.edge_weights,
             placement,
             None if bank is not None and learning.is_kernel_fixed else kernel,
             np.frombuffer(b"".join(candidates.digests), dtype=np.uint8).reshape(-1, 16) if bank is None else None,
+            None if candidates.weighed is None else candidates.weighed.used,
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.report import History, complaint, oversize
-from kernelbraid.learning.settings import Learning
+from kernelbraid.learning.settings import Learning, Readout
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
@@ -27,7 +27,7 @@ Callback = Callable[[int, Any], bool | None]
 class LearnedGraph:
     """What was learned about samples, before anybody asks for clusters."""
 
-    Z: Array  # coefficients: column j expresses sample j by the others
+    Z: Array | None  # coefficients: column j expresses sample j by the others; None if graphs of views were fused
     identities: np.ndarray  # numbers of the distinct samples: copies get one label
     weights: np.ndarray | None = None  # of the candidate kernels
     J: Array | None = None  # the copy of Z that carries the penalty; Z itself where there is none
@@ -37,6 +37,7 @@ class LearnedGraph:
     n_iter: int = 1
     history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
     complaint: Message | None = None  # what a user should be told
+    graph: Array | None = None  # symmetric, ready to be clustered, where graphs of views were fused
 
     def coefficients(self, name: GraphName) -> Array:
         """Return the matrix that becomes the graph."""
@@ -45,6 +46,10 @@ class LearnedGraph:
     def serves(self, name: GraphName) -> bool:
         """Tell whether a graph can be read out; an unsound fit was cut off for the one that it was judged by."""
         return self.status.is_sound or name == self.judged_by
+
+    def suits(self, readout: Readout) -> bool:
+        """Tell whether it can be read out so."""
+        return self.serves(readout.graph_from)
 
 
 def learn(
@@ -125,14 +130,13 @@ def _closed_form(
 ) -> LearnedGraph:
     """Learn the graph of the average kernel by one linear system."""
     m = candidates.stack.n_kernels
-    g = np.full(m, 1 / m)
     objective = None
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(callback, objective)
     solution = solve_ridge(
         candidates.average,
-        g,
+        np.full(m, 1 / m),
         alpha=learning.alpha,
         mu=learning.mu,
         keep_kernel=keep_kernel or candidates.is_shared or learning.record_objective,

@@ -11,6 +11,8 @@ WORKING_MATRICES = 11.0
 # The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph; twice more while
 # the number of clusters is chosen.
 CLOSED_FORM_MATRICES = 3.0
+# The same where graphs of several views are fused: one kernel, what it is solved in, and a view's own.
+FUSED_MATRICES = 5.0
 STORAGES = ("auto", "stored", "lazy")
 
 

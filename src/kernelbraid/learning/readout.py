@@ -25,6 +25,7 @@ class PlacedGraph:
     vectors: Array  # orthonormal eigenvectors, (n, k)
     embedding: Array  # what they make of the vertices, (n, k)
     identities: np.ndarray
+    is_fused: bool = False  # whether it is the sum of graphs of several views
 
     @cached_property
     def n_components(self) -> int:
@@ -66,19 +67,23 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
-    return place_graph(graph_of(learned, readout), readout, learned.identities)
+    return place_graph(graph_of(learned, readout), readout, learned.identities, is_fused=learned.graph is not None)
 
 
-def place_graph(graph: Array, readout: Readout, identities: np.ndarray) -> PlacedGraph:
+def place_graph(
+    graph: Array, readout: Readout, identities: np.ndarray, *, is_fused: bool = False
+) -> PlacedGraph:
     """Return the embedding of a symmetric graph."""
     k, spectrum = int(readout.n_clusters), readout.embedding
     with blas_threads(graph.shape[0], readout.n_jobs):
         vectors = spectral_vectors(graph, k, spectrum=spectrum)
-        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities)
+        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities, is_fused)
 
 
 def graph_of(learned: LearnedGraph, readout: Readout) -> Array:
     """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours."""
+    if learned.graph is not None:
+        return learned.graph
     coefficients = learned.coefficients(readout.graph_from)
     if readout.n_neighbors == "all":
         if readout.edge_weights == "learned":
@@ -97,6 +102,7 @@ def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.Ra
             n_init=readout.n_init,
             random_state=random_state,
             by_distance=readout.restart_score == "distance",
+            spread=placed.is_fused,  # views that agree make many small clusters clear, which random starts miss
         )
     return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
 

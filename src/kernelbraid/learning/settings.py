@@ -6,8 +6,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from kernelbraid._messages import Message
 from kernelbraid._typing import Parameters
-from kernelbraid.kernels import KernelStack
+from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
@@ -15,9 +16,12 @@ from kernelbraid.solvers.batch import Setting
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
 from kernelbraid.solvers.low_rank.thresholding import Route
 
+Fusion: TypeAlias = Literal["graphs", "kernels"]
 RestartScore: TypeAlias = Literal["inertia", "distance"]
 S = TypeVar("S", "Learning", "Readout")
 
+#: Banks that get graphs of their own where graphs are fused: widths of all samples, and of each by its neighbours.
+FUSED_BANKS = ("middle", [SelfTuning(7)])
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
@@ -105,6 +109,11 @@ class Settings:
     learning: Learning
     readout: Readout
     keep_matrices: bool  # publish coefficients and kernel, too
+    fusion: Fusion = "kernels"  # what is joined of several views
+    alphas: tuple[float, ...] = ()  # weights of the penalty whose graphs are summed where graphs are fused
+    fused_neighbors: int | Literal["all"] = "all"  # edges that stay of each sample there
+    is_trusting: bool = False  # whether views are weighed before they are fused; otherwise all kernels are candidates
+    view_weights: Any = None  # of the user
 
     @classmethod
     def of(cls, parameters: Parameters) -> "Settings":
@@ -117,19 +126,57 @@ class Settings:
         """
         preset = PRESETS[parameters["preset"]]
         given = {name: value for name, value in parameters.items() if value is not None}
+        learning = changed(preset.learning, given)
         return cls(
             given.get("kernels", preset.kernels),
-            changed(preset.learning, given),
+            learning,
             changed(preset.readout, given),
             given.get("keep_matrices", preset.keep_matrices),
+            given.get("fusion", preset.fusion if learning.is_kernel_fixed else "kernels"),
+            (learning.alpha,) if "alpha" in given or not preset.alphas else preset.alphas,
+            given.get("n_neighbors", preset.fused_neighbors),
+            preset.is_trusting or "view_weights" in given or given.get("fusion") == "graphs",
+            given.get("view_weights"),
         )
+
+    @property
+    def fused_readout(self) -> Readout:
+        """How the graphs of single views are refined before they are summed."""
+        return replace(self.readout, n_neighbors=self.fused_neighbors)
+
+    @property
+    def fused_banks(self) -> list[Any]:
+        """Banks that get graphs of their own where graphs are fused."""
+        return list(FUSED_BANKS) if isinstance(self.kernels, str) and self.kernels == "auto" else [self.kernels]
 
     def flat(self) -> dict[str, Any]:
         """Return the value of every parameter under its name."""
-        parts = {"kernels": self.kernels, "keep_matrices": self.keep_matrices}
+        parts = {"kernels": self.kernels, "keep_matrices": self.keep_matrices, "fusion": self.fusion}
         for part in (self.learning, self.readout):
             parts |= {field.name: getattr(part, field.name) for field in fields(part)}
         return parts
+
+
+def check_fusion(settings: Settings) -> None:
+    """Refuse settings of which one takes away what another asks for."""
+    gamma = settings.learning.gamma
+    if settings.learning.is_kernel_fixed:
+        return
+    if settings.fusion == "graphs":
+        raise ValueError(
+            Message(
+                "{set.fusion} fuses graphs, and {set.gamma:g} has a kernel learned; leave out one of them.",
+                fusion="graphs",
+                gamma=gamma,
+            )
+        )
+    if settings.view_weights is not None:
+        raise ValueError(
+            Message(
+                "{name.view_weights} gives the weights that {set.gamma:g} has learned; leave out one of them.",
+                gamma=gamma,
+            )
+        )
 
 
 def changed(settings: S, given: Parameters) -> S:
@@ -197,5 +244,9 @@ PRESETS: dict[str, Settings] = {
         ),
         readout=Readout(n_neighbors=10, edge_weights="scaled", embedding="largest", n_init=20, graph_from="Z"),
         keep_matrices=False,
+        fusion="graphs",
+        alphas=(1.0, 30.0),
+        fused_neighbors=20,
+        is_trusting=True,
     ),
 }

@@ -95,6 +95,7 @@ def kmeans(
     random_state: np.random.RandomState,
     max_iter: int = 100,
     by_distance: bool = False,
+    spread: bool = False,
 ) -> Clustering:
     """Cluster rows: the best among `n_init` runs from random samples as centres.
 
@@ -112,6 +113,9 @@ def kmeans(
         Largest number of Lloyd steps in a run.
     by_distance : bool, default=False
         The best run is that of lowest inertia; if True, that of the lowest sum of distances, not squared.
+    spread : bool, default=False
+        Start from samples that are far from each other (k-means++), which finds many small clusters; they are drawn in
+        NumPy whatever the backend, as the others are.
 
     Returns
     -------
@@ -119,7 +123,10 @@ def kmeans(
         A cluster that runs empty is refilled with the point that fits its centre worst; fewer than k labels mean
         that the points (nearly) coincide with fewer than k centres.
     """
-    starts = random_samples(n_init, X.shape[0], n_clusters, random_state)
+    if spread:
+        starts = spread_samples(to_numpy(X).astype(np.float64), n_init, n_clusters, random_state)
+    else:
+        starts = random_samples(n_init, X.shape[0], n_clusters, random_state)
     return best_of(FeatureSpace(X), starts, n_clusters, Rule(max_iter=max_iter, by_distance=by_distance))
 
 
@@ -156,6 +163,36 @@ def kmeans_each(
 def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomState) -> Labels:
     """Draw k different samples as the centres of each start, (n_init, k)."""
     return np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :k]
+
+
+def spread_samples(X: Host, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
+    """Draw the samples of each start far from each other, (n_init, k): the best of a few draws of k-means++ each time.
+
+    Of the 2 + log k samples that are drawn in proportion to their squared distance from the centres, the one stays that
+    leaves the smallest sum of squared distances (Arthur and Vassilvitskii's greedy variant).
+    """
+    n, trials = X.shape[0], 2 + int(np.log(k))
+    squares = np.sum(X * X, axis=1)
+    runs = np.arange(n_init)
+    starts = np.empty((n_init, k), dtype=np.int64)
+    starts[:, 0] = random_state.randint(n, size=n_init)
+    nearest = _squared_distances(X, squares, starts[:, 0])
+    for c in range(1, k):
+        totals = np.cumsum(nearest, axis=1)
+        draws = random_state.random_sample((n_init, trials)) * totals[:, -1:]
+        drawn = np.stack([np.searchsorted(total, draw, side="right") for total, draw in zip(totals, draws, strict=True)])
+        drawn = np.minimum(drawn, n - 1)
+        distances = _squared_distances(X, squares, drawn.ravel()).reshape(n_init, trials, n)
+        np.minimum(distances, nearest[:, None, :], out=distances)
+        best = np.argmin(distances.sum(axis=2), axis=1)
+        starts[:, c], nearest = drawn[runs, best], distances[runs, best]
+    return starts
+
+
+def _squared_distances(X: Host, squares: Matrix, centres: Labels) -> Matrix:
+    """Return the squared distances of all samples (columns) from some of them (rows)."""
+    distances = squares[centres][:, None] + squares[None, :] - 2 * (X[centres] @ X.T)
+    return np.asarray(np.where(distances > 1e-14 * (squares[centres][:, None] + squares[None, :]), distances, 0.0))
 
 
 def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:

@@ -146,14 +146,14 @@ def _run_graphs(trials: Sequence[Trial], data: Data, k: int, device: str | None)
         model = make(trial, k, device)
         model._validate_params()
         readout = readout_of(trial, k)
-        if learned is None or not learned.serves(readout.graph_from):
+        if learned is None or not learned.suits(readout):
             started = time.perf_counter()
             candidates = model._read(data)
             learned = model._learn(candidates, np.random.RandomState(model.random_state))
             placed = lru_cache(maxsize=EMBEDDINGS)(partial(place, learned))
             placed(_without_restarts(readout))
             seconds = time.perf_counter() - started
-            fitted = Fitted.of(learned, candidates.names)
+            fitted = Fitted.of(learned, getattr(candidates, "names", []))
         yield trial, fitted, cluster_runs(placed(_without_restarts(readout)), readout, trial), seconds
 
 

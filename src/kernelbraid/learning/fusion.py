@@ -1,0 +1,361 @@
+"""Fuse: the graphs of several views as one, each with its degrees divided out, so that none is louder than another."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
+from kernelbraid._linalg import blas_threads
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array
+from kernelbraid.kernels import FittedBank
+from kernelbraid.learning.candidates import Candidates, Views
+from kernelbraid.learning.counting import FEW_PENALTIES, LARGE, NEIGHBOURS, PENALTIES, Counts, count_clusters
+from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.learn import Callback, LearnedGraph, learn
+from kernelbraid.learning.readout import graph_of
+from kernelbraid.learning.settings import Readout, Settings
+from kernelbraid.learning.views import WeighedViews
+from kernelbraid.ops.refinement import EdgeWeights, refine_graph
+from kernelbraid.ops.spectral import degrees, normalised_graph
+from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
+from kernelbraid.solvers.status import Status
+
+# Bytes of inverses that are kept for the next new samples; more are formed anew each time.
+KEPT_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class FusedGraph(LearnedGraph):
+    """The sum of the graphs of several views, with what each contributes."""
+
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))  # (n, n_views), rows of sum one
+    members: "list[ViewMember]" = field(default_factory=list)
+    edges: tuple[Any, ...] = ()  # which ones stayed
+
+    def suits(self, readout: Readout) -> bool:
+        """Tell whether it can be read out so: graphs were refined before they were summed."""
+        return super().suits(readout) and self.edges == (readout.n_neighbors, readout.edge_weights)
+
+
+@dataclass
+class ViewMember:
+    """The graphs of one bank over one view, with what new samples need."""
+
+    view: int
+    weight: float  # of each of its graphs in the sum
+    rows: np.ndarray | None  # samples that the view has; None for all
+    bank: FittedBank | None  # None for precomputed kernels
+    kernel: Array | None  # their average, which cannot be formed again
+    ridges: tuple[float, ...]  # weight of the squared coefficients, per graph
+    degrees: np.ndarray  # (n_graphs, n_samples of the view)
+    is_reserve: bool = False  # whether it places only samples that no other view has
+    _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_inverses": {}}
+
+    def consensus(self) -> Array:
+        """Return the kernel of the fitted samples."""
+        if self.kernel is not None:
+            return self.kernel
+        assert self.bank is not None  # a precomputed kernel is kept
+        return self.bank.within(self._even(self.bank))
+
+    def cross(self, given: list[Array]) -> Array:
+        """Return kernel values between new samples and fitted ones; from the view, or from its kernels."""
+        if self.bank is not None:
+            return self.bank.cross(given, self._even(self.bank))
+        total: Array = 0.0
+        for K in given:
+            total = total + K / len(given)
+        return total
+
+    def edges(self, cross: Array, n_neighbors: int | None, edge_weights: EdgeWeights, room: float) -> np.ndarray:
+        """Return the edges of new samples to those of the view, summed over its graphs, degrees divided out."""
+        total = np.zeros(cross.shape)
+        K = None
+        for ridge, D in zip(self.ridges, self.degrees, strict=True):
+            expression = self._inverses.get(ridge)
+            if expression is None:
+                K = self.consensus() if K is None else K
+                expression = Expression.of(K, ridge, n_neighbors, edge_weights)
+                if K.shape[0] ** 2 * 8 <= room:
+                    self._inverses[ridge] = expression
+            blocks = row_blocks(cross.shape[0])
+            like = expression.inverse
+            found = [to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks]
+            edges = np.concatenate(found).astype(np.float64)
+            own = edges.sum(axis=1, keepdims=True)
+            total += edges / np.sqrt(np.where(own > 0, own, 1.0) * np.where(D > 0, D, 1.0)[None, :])
+        return total * self.weight
+
+    @staticmethod
+    def _even(bank: FittedBank) -> np.ndarray:
+        m = sum(map(len, bank.banks))
+        return np.full(m, 1 / m)
+
+
+def learn_graph(
+    posed: Candidates | WeighedViews,
+    settings: Settings,
+    *,
+    random_state: np.random.RandomState | None = None,
+    callback: Callback | None = None,
+    keep_kernel: bool = False,
+) -> LearnedGraph:
+    """Learn the graph of samples: from candidate kernels, or from each view, fused."""
+    if isinstance(posed, Candidates):
+        options: dict[str, Any] = {"callback": callback, "keep_kernel": keep_kernel}
+        return learn(posed, settings.learning, random_state=random_state, **options)
+    return fuse(posed, settings, random_state=random_state, callback=callback)
+
+
+def fuse(
+    weighed: WeighedViews,
+    settings: Settings,
+    *,
+    random_state: np.random.RandomState | None = None,
+    callback: Callback | None = None,
+) -> FusedGraph:
+    """Learn the graphs of every view, and sum them.
+
+    Parameters
+    ----------
+    weighed : WeighedViews
+        Views and what each counts.
+    settings : Settings
+        Banks and weights of the penalty, for each of which a view gets a graph; which edges stay in it.
+    random_state, callback
+        As for :func:`~kernelbraid.learning.learn.learn`; the callback is called in every fit.
+
+    Returns
+    -------
+    FusedGraph
+        The sum of symmetric graphs with their degrees divided out, each view's times its weight.
+    """
+    n = weighed.samples.n_samples
+    total, shares = sparse.csr_array((n, n)), np.zeros((n, weighed.samples.n_views))
+    members: list[ViewMember] = []
+    told = Told()
+    for view in weighed.needed:
+        rows = _rows_of(weighed, view)
+        is_reserve = bool(weighed.weights[view] == 0)
+        posed = _posed(weighed, view, settings)
+        weight = _weight_of(weighed, view) / (len(posed) * len(settings.alphas))
+        for candidates in posed:
+            sums = []
+            for alpha in settings.alphas:
+                learning = replace(settings.learning, alpha=alpha)
+                learned = learn(candidates, learning, random_state=random_state, callback=callback)
+                told.hear(learned)
+                graph = as_sparse(graph_of(learned, settings.fused_readout))
+                sums.append(degrees(graph))
+                part = weight * spread_out(normalised_graph(graph), rows, n)
+                part = _edges_of(part, weighed.orphans) if is_reserve else part
+                shares[:, view] += degrees(part)
+                total = total + part
+            kernel = None if candidates.bank is not None else candidates.average()
+            ridges = tuple(replace(settings.learning, alpha=alpha).expression_weight for alpha in settings.alphas)
+            members.append(ViewMember(view, weight, rows, candidates.bank, kernel, ridges, np.stack(sums), is_reserve))
+    sums_of_rows = shares.sum(axis=1, keepdims=True)
+    return FusedGraph(
+        Z=None,
+        identities=weighed.identities,
+        status=told.status,
+        n_iter=told.n_iter,
+        complaint=told.complaint,
+        graph=sparse.csr_array(total),
+        shares=shares / np.where(sums_of_rows > 0, sums_of_rows, 1.0),
+        members=members,
+        edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
+    )
+
+
+@dataclass
+class Told:
+    """How the fits of all graphs ended: the worst of it."""
+
+    status: Status = Status.CONVERGED
+    n_iter: int = 1
+    complaint: Message | None = None
+
+    def hear(self, learned: LearnedGraph) -> None:
+        """Take in how a fit ended."""
+        self.n_iter = max(self.n_iter, learned.n_iter)
+        if learned.status is not Status.CONVERGED and self.status.is_sound:
+            self.status = learned.status
+        self.complaint = self.complaint or learned.complaint
+
+
+def _rows_of(weighed: WeighedViews, view: int) -> np.ndarray | None:
+    """Return the samples that a view has; None for all."""
+    rows = weighed.samples.measured[view]
+    return None if rows.all() else np.flatnonzero(rows)
+
+
+def _weight_of(weighed: WeighedViews, view: int) -> float:
+    """Return what a view counts; where it is the only one that has a sample, as much as the others do on average."""
+    weight = float(weighed.weights[view])
+    return weight if weight > 0 else float(weighed.weights[weighed.used].mean())
+
+
+def _edges_of(graph: Array, samples: NDArray[np.bool_]) -> Array:
+    """Return the edges of some samples, to whomever."""
+    edges = graph.tocoo()
+    mine = samples[edges.row] | samples[edges.col]
+    return sparse.csr_array((edges.data[mine], (edges.row[mine], edges.col[mine])), shape=graph.shape)
+
+
+def _posed(weighed: WeighedViews, view: int, settings: Settings) -> list[Candidates]:
+    """Return candidates of a view for every bank."""
+    one = weighed.samples.only(view)
+    banks = settings.fused_banks if isinstance(weighed.samples, Views) else [settings.kernels]
+    return [one.pose(weighed.bank_of(view, bank), is_shared=True) for bank in banks]
+
+
+def fused_graphs(weighed: WeighedViews, settings: Settings, alphas: tuple[float, ...], n_neighbors: int) -> list[Array]:
+    """Return a fused graph for every bank and every weight of the penalty, to be compared with each other."""
+    n = weighed.samples.n_samples
+    found: dict[tuple[int, float], Array] = {}
+    for view in weighed.needed:
+        rows = _rows_of(weighed, view)
+        for number, candidates in enumerate(_posed(weighed, view, settings)):
+            K = candidates.average()
+            for alpha in alphas:
+                edges = refine_graph(ridge_coefficients(K, alpha), n_neighbors=n_neighbors, edge_weights="scaled")
+                part = _weight_of(weighed, view) * spread_out(normalised_graph(edges), rows, n)
+                part = part if weighed.weights[view] > 0 else _edges_of(part, weighed.orphans)
+                key = (number, alpha)
+                found[key] = part if key not in found else found[key] + part
+    return [sparse.csr_array(graph) for graph in found.values()]
+
+
+def count_fused(
+    weighed: WeighedViews, settings: Settings, *, random_state: np.random.RandomState, n_jobs: int | None = None
+) -> Counts:
+    """Choose the number of clusters by fused graphs of different kernels and penalties."""
+    n = weighed.samples.n_samples
+    with blas_threads(n, 1 if n_jobs == 1 else None):
+        graphs = fused_graphs(weighed, settings, PENALTIES if n <= LARGE else FEW_PENALTIES, NEIGHBOURS)
+        return count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
+
+
+def as_sparse(graph: Array) -> Array:
+    """Return a graph as a csr array of NumPy."""
+    return graph if sparse.issparse(graph) else sparse.csr_array(to_numpy(graph))
+
+
+def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
+    """Return a graph over some of the samples as one over all of them."""
+    if rows is None:
+        return graph
+    edges = graph.tocoo()
+    return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(n, n))
+
+
+@dataclass
+class FusedExtension:
+    """A fused graph with what it takes to place new samples beside its own."""
+
+    members: list[ViewMember]
+    widths: list[int]  # features of all views, or numbers of kernels of all sources
+    n_samples: int
+    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
+    edge_weights: EdgeWeights
+    placement: Placement
+    digests: np.ndarray  # of the fitted samples, (n, 16)
+    is_precomputed: bool
+    _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls, weighed: WeighedViews, settings: Settings, learned: FusedGraph, placement: Placement
+    ) -> "FusedExtension":
+        """Take from a fit what new samples need."""
+        samples, readout = weighed.samples, settings.fused_readout
+        is_precomputed = not isinstance(samples, Views)
+        widths = list(samples.sizes) if is_precomputed else [width for _, width in samples.shapes]  # type: ignore[union-attr]
+        return cls(
+            learned.members,
+            widths,
+            samples.n_samples,
+            None if isinstance(readout.n_neighbors, str) else int(readout.n_neighbors),
+            readout.edge_weights,
+            placement,
+            np.frombuffer(b"".join(weighed.digests), dtype=np.uint8).reshape(-1, 16),
+            is_precomputed,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_places": None}
+
+    @property
+    def used(self) -> list[int]:
+        """Views that count."""
+        return sorted({member.view for member in self.members})
+
+    def by_view(self, given: list[Array]) -> list[list[Array]]:
+        """Return new samples as what each view of the fit has of them, or say that they do not fit."""
+        if self.is_precomputed:
+            ends = np.cumsum(self.widths).tolist()
+            return [given[end - size : end] for end, size in zip(ends, self.widths, strict=True)]
+        widths = [view.shape[1] for view in given]
+        if widths != self.widths:
+            raise ValueError(
+                Message(
+                    "the views of {data} have {widths} features; those of the fit had {known}.",
+                    widths=widths,
+                    known=self.widths,
+                )
+            )
+        return [[view] for view in given]
+
+    def known(self, given: list[Array]) -> np.ndarray:
+        """Return the place of each sample among the fitted ones, -1 for those that are new."""
+        if self._places is None:
+            self._places = {row.tobytes(): place for place, row in reversed(list(enumerate(self.digests)))}
+        by_view = self.by_view(given)
+        kept = [matrix for view in self.used for matrix in by_view[view]]
+        return np.array([self._places.get(digest, -1) for digest in row_digests(kept)])
+
+    def edges(self, given: list[Array]) -> np.ndarray:
+        """Return the edges of new samples (rows) to fitted ones, summed over the views that they have."""
+        by_view = self.by_view(given)
+        n_new = int(given[0].shape[0])
+        total = np.zeros((n_new, self.n_samples))
+        reached = np.zeros(n_new, dtype=bool)
+        n_inverses = sum(len(member.ridges) for member in self.members)
+        main = [member.view for member in self.members if not member.is_reserve]
+        reached_otherwise = np.logical_or.reduce([Views(by_view[view]).measured[0] for view in main])
+        for member in self.members:
+            mine = by_view[member.view]
+            there = np.ones(n_new, dtype=bool) if self.is_precomputed else Views(mine).measured[0]
+            there = there & ~reached_otherwise if member.is_reserve else there
+            reached |= there
+            if not there.any():
+                continue
+            some = mine if there.all() else Views(mine).some(np.flatnonzero(there)).views
+            found = member.edges(member.cross(some), self.n_neighbors, self.edge_weights, KEPT_BYTES / n_inverses)
+            columns = slice(None) if member.rows is None else member.rows
+            total[np.ix_(np.flatnonzero(there), np.arange(self.n_samples)[columns])] += found
+        if not reached.all():
+            raise ValueError(
+                Message(
+                    "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); leave "
+                    "it out.",
+                    row=int(np.argmin(reached)),
+                    views=", ".join(f"view {view + 1}" for view in self.used),
+                )
+            )
+        return total
+
+    def place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
+        """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
+        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
+        fitted = asarray_like(to_numpy(embedding)[places], placed)
+        return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)

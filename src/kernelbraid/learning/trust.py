@@ -1,0 +1,286 @@
+"""Whom to trust among several views: those that find the same neighbours as another one.
+
+Every sample has its nearest neighbours in a view: 3, 5, 10 and 20 of them, so that near ones count more, and wherever
+a view is clear it is heard. For two views the neighbours that they share are compared with what they would share if the
+samples of one changed places at random: mean and variance under all permutations are known exactly (Mantel), hubs,
+copies and clusters of either view included. A view that agrees with no other is left out: nothing that several views
+know can come from it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from kernelbraid._messages import Message, join
+from kernelbraid._typing import Array
+
+NEIGHBOURS = (3, 5, 10, 20)
+#: Deviations above the mean of chance from which two views agree.
+LEVEL = 5.0
+#: Share of common neighbours, as a cosine, from which a view is a copy of another.
+COPY = 0.99
+#: Samples that tell: more would only cost.
+TELLING = 3000
+# Similarities that differ by less, relative to the largest, are tied: copies of a sample differ by rounding.
+TIED = 1e-10
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What views say of each other."""
+
+    agreement: NDArray[np.float64]  # (m, m): deviations above chance; NaN for a view with itself
+    trusted: NDArray[np.bool_]  # (m,)
+    counted: NDArray[np.bool_]  # (m,): trusted, and no copy of another
+    reasons: list[str]  # (m,)
+    warning: Message | None = None  # what a user should be told
+
+    @classmethod
+    def of_all(cls, n_views: int, reason: str) -> "Trust":
+        """Trust every view, without a measurement."""
+        everybody = np.ones(n_views, dtype=bool)
+        return cls(np.full((n_views, n_views), np.nan), everybody, everybody, [reason] * n_views)
+
+    def weighing(self, weights: Sequence[float]) -> "Trust":
+        """Return what was measured, for views whose weights were given."""
+        used = np.asarray(weights) > 0
+        return Trust(self.agreement, used, used, ["has the weight that was given" for _ in used])
+
+
+def judge(
+    graphs: Sequence[Array],
+    measured: Sequence[NDArray[np.bool_]],
+    halves_agree: Callable[[int], bool | None],
+) -> Trust:
+    """Tell which views to trust.
+
+    Parameters
+    ----------
+    graphs : sequence of csr arrays of shape (n, n)
+        Of nearest neighbours, one per view: :func:`neighbour_graph`.
+    measured : sequence of ndarray of shape (n,)
+        Which samples each view has.
+    halves_agree : callable
+        Tells whether two halves of the features of a view agree with each other; None if it has no two. Asked where no
+        two views agree.
+
+    Returns
+    -------
+    Trust
+        Views that agree with another one; of several camps the largest, and the one of the first view if they are
+        equal. If no two views agree, those whose own features do; if none does, or none has features, all of them.
+    """
+    agreement, cosines = _compare(graphs, measured)
+    originals = _originals(cosines)
+    distinct = [i for i, source in enumerate(originals) if source == i]
+    joined = agreement[np.ix_(distinct, distinct)] > LEVEL
+    _, part = connected_components(sparse.csr_array(joined), directed=False)
+    groups = [[i for i, mine in zip(distinct, part, strict=True) if mine == number] for number in range(max(part) + 1)]
+    camps = sorted((group for group in groups if len(group) > 1), key=lambda camp: (-len(camp), camp[0]))
+    if camps:
+        return _follow(camps, originals, agreement)
+    return _undecided(distinct, originals, agreement, halves_agree)
+
+
+def _compare(
+    graphs: Sequence[Array], measured: Sequence[NDArray[np.bool_]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return deviations above chance and cosines of all pairs, over the samples that both views have."""
+    m = len(graphs)
+    agreement, cosines = np.full((m, m), np.nan), np.full((m, m), np.nan)
+    for i in range(m):
+        for j in range(i):
+            both = measured[i] & measured[j]
+            rows = np.flatnonzero(both)
+            A, B = (G if both.all() else sparse.csr_array(G[rows][:, rows]) for G in (graphs[i], graphs[j]))
+            z, cosine = deviations(A, B)
+            agreement[i, j] = agreement[j, i] = z
+            cosines[i, j] = cosines[j, i] = cosine
+    return agreement, cosines
+
+
+def _originals(cosines: NDArray[np.float64]) -> list[int]:
+    """Return the first view of which each is a copy; itself for one that is none."""
+    found: list[int] = []
+    for j in range(len(cosines)):
+        same = [found[i] for i in range(j) if cosines[i, j] >= COPY]
+        found.append(same[0] if same else j)
+    return found
+
+
+def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.float64]) -> Trust:
+    """Trust the first camp, and say why the others are left out."""
+    trusted = np.array([source in camps[0] for source in originals])
+    reasons = []
+    for i, source in enumerate(originals):
+        others = np.array([other != source for other in originals])
+        best = int(np.argmax(np.where(others, np.nan_to_num(agreement[i], nan=-np.inf), -np.inf)))
+        camp = next((camp for camp in camps if source in camp), None)
+        if source != i:
+            reasons.append(f"is a copy of {name_of(source)}, and counts once with it")
+        elif camp is camps[0]:
+            reasons.append(f"shares neighbours with {name_of(best)} ({agreement[i, best]:.1f} deviations above chance)")
+        elif camp is not None:
+            reasons.append(
+                f"shares neighbours with {name_of(best)}, but not with the {len(camps[0])} views that are followed"
+            )
+        else:
+            reasons.append(
+                f"shares neighbours with no other view ({agreement[i, best]:.1f} deviations above chance at most, and "
+                f"{LEVEL:g} are needed)"
+            )
+    counted = trusted & np.array([source == i for i, source in enumerate(originals)])
+    told = []
+    alone = [i for i, source in enumerate(originals) if not any(source in camp for camp in camps)]
+    if alone:
+        left = Message(
+            "{views} {share} neighbours with no other view and {are} left out",
+            views=names_of(alone),
+            share="shares" if len(alone) == 1 else "share",
+            are="is" if len(alone) == 1 else "are",
+        )
+        told.append(left)
+    if len(camps) > 1:
+        told.append(
+            Message(
+                "the views fall into camps that disagree: {followed} {is_why}, {others} not; to follow another camp, "
+                "give its views alone, or {name.view_weights} with zeros for the rest",
+                followed=names_of(camps[0]),
+                is_why="are followed, being more" if len(camps[0]) > len(camps[1]) else "are followed for the first view",
+                others=join(" and ", [names_of(camp) for camp in camps[1:]]),
+            )
+        )
+    return Trust(agreement, trusted, counted, reasons, _warning(told))
+
+
+def _undecided(
+    distinct: list[int],
+    originals: list[int],
+    agreement: NDArray[np.float64],
+    halves_agree: Callable[[int], bool | None],
+) -> Trust:
+    """Leave out views that do not even agree with themselves, if others do; otherwise trust all, and say so."""
+    empty: set[int] = set()
+    if len(distinct) > 1:
+        says = {i: halves_agree(i) for i in distinct}
+        if any(says.values()):
+            empty = {i for i in distinct if says[i] is False}
+    kept = [i for i in distinct if i not in empty]
+    trusted = np.array([source in kept for source in originals])
+    reasons = []
+    for i, source in enumerate(originals):
+        if source != i:
+            reasons.append(f"is a copy of {name_of(source)}, and counts once with it")
+        elif i in empty:
+            reasons.append("shares neighbours with no other view, nor do two halves of its features with each other")
+        elif len(distinct) == 1:
+            reasons.append("is the only one")
+        elif len(kept) == 1:
+            reasons.append("shares neighbours with no other view, but the halves of its features do with each other")
+        else:
+            reasons.append("shares neighbours with no other view, as is true of all: nothing speaks for one of them")
+    told = []
+    if empty:
+        told.append(Message("{views} {say} nothing and {are} left out", views=names_of(sorted(empty)),
+                            say="says" if len(empty) == 1 else "say", are="is" if len(empty) == 1 else "are"))
+    if len(kept) > 1:
+        told.append(
+            Message(
+                "no two views agree more than chance has it, so that all of {views} are used, and the clusters may mean "
+                "little; look at them one by one",
+                views=names_of(kept),
+            )
+        )
+    elif len(originals) > 1:
+        told.append(Message("one view is left, {view}", view=name_of(kept[0])))
+    counted = trusted & np.array([source == i for i, source in enumerate(originals)])
+    return Trust(agreement, trusted, counted, reasons, _warning(told))
+
+
+def _warning(told: list[Message]) -> Message | None:
+    return Message("of the views of {data}, {told}; {more_on_views}.", told=join("; ", told)) if told else None
+
+
+def name_of(view: int) -> str:
+    """Return what a view is called."""
+    return f"view {view + 1}"
+
+
+def names_of(views: Sequence[int]) -> str:
+    """Return what several views are called."""
+    return name_of(views[0]) if len(views) == 1 else "views " + ", ".join(str(view + 1) for view in views)
+
+
+def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
+    """Return the symmetric graph of nearest neighbours; those that tie for the last place share it.
+
+    Parameters
+    ----------
+    similarities : ndarray of shape (n, n)
+        Large for samples that are near each other.
+    n_neighbors : sequence of int, default=(3, 5, 10, 20)
+        Of each sample, in graphs that are summed; all others where there are fewer.
+
+    Returns
+    -------
+    csr array of shape (n, n)
+        Each of the graphs has a sum of one for every sample before it is made symmetric; nothing on the diagonal.
+    """
+    n = similarities.shape[0]
+    counts = sorted({min(k, n - 1) for k in n_neighbors} - {0})
+    W = sparse.csr_array((n, n))
+    if not counts:
+        return W
+    S = np.array(similarities, dtype=np.float64)
+    tolerance = TIED * np.abs(S).max()
+    np.fill_diagonal(S, -np.inf)
+    ordered = -np.partition(-S, [k - 1 for k in counts], axis=1)[:, : counts[-1]]
+    for k in counts:
+        last = ordered[:, k - 1, None]
+        above = last + tolerance < S
+        tied = (last - tolerance <= S) & ~above
+        share = (k - above.sum(axis=1)) / tied.sum(axis=1)
+        W = W + sparse.csr_array((above + share[:, None] * tied) / k)
+    return sparse.csr_array((W + W.T) / 2)
+
+
+def deviations(A: Array, B: Array) -> tuple[float, float]:
+    """Return how far two graphs over the same vertices agree beyond chance, in deviations, and their cosine.
+
+    Parameters
+    ----------
+    A, B : csr arrays of shape (n, n)
+        Symmetric, nothing on the diagonal.
+
+    Returns
+    -------
+    z, cosine : float
+        z is zero where there is no chance: one graph has no edge, or is complete.
+    """
+    n = A.shape[0]
+    if n < 4:
+        return 0.0, 0.0
+    shared = float(A.multiply(B).sum())
+    (a0, a1, a2), (b0, b1, b2) = _moments(A), _moments(B)
+    if a1 == 0 or b1 == 0:
+        return 0.0, 0.0
+    pairs, triples = n * (n - 1.0), n * (n - 1.0) * (n - 2.0)
+    mean = a0 * b0 / pairs
+    square = (
+        2 * a1 * b1 / pairs
+        + 4 * (a2 - a1) * (b2 - b1) / triples
+        + (a0**2 - 4 * a2 + 2 * a1) * (b0**2 - 4 * b2 + 2 * b1) / (triples * (n - 3.0))
+    )
+    variance = square - mean**2
+    cosine = shared / np.sqrt(a1 * b1)
+    return (float((shared - mean) / np.sqrt(variance)) if variance > 1e-12 * mean**2 else 0.0), float(cosine)
+
+
+def _moments(A: Array) -> tuple[float, float, float]:
+    """Return the sum of the entries, that of their squares, and that of the squared sums of rows."""
+    rows = np.asarray(A.sum(axis=1)).ravel()
+    return float(rows.sum()), float((A.data**2).sum()), float((rows**2).sum())
