@@ -41,6 +41,7 @@ def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> 
     -----
     With ``gamma=math.inf``, as by default, the weights are not learned, and the title says so.
     """
+    _check_kernels(model)
     names, weights = list(model.kernel_names_), np.asarray(model.kernel_weights_)
     ax = make_axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
     positions = np.arange(len(names))
@@ -97,6 +98,7 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     -----
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
+    _check_kernels(model)
     title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
     kernel = getattr(model, "kernel_", None)
     kernel = model._fitted.consensus() if kernel is None else kernel  # not kept, but it can be formed again
@@ -188,6 +190,15 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
         ax.legend(frameon=False)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
+
+
+def _check_kernels(model: LKG | LandmarkLKG) -> None:
+    """Refuse a fit that has joined graphs of views instead of kernels."""
+    if hasattr(model, "sample_view_weights_"):
+        raise ValueError(
+            f"{type(model).__name__} has fused the graphs of several views, and there is no kernel of all of them; "
+            "plot_views draws what each view counts, and a fit with fusion='kernels' has such a kernel."
+        )
 
 
 def _vertex_labels(model: LKG | LandmarkLKG) -> np.ndarray:

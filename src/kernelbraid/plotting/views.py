@@ -1,0 +1,162 @@
+"""A picture of what several views say of each other, and of what each counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernelbraid.learning.trust import LEVEL
+from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from kernelbraid._typing import Parameters
+    from kernelbraid.estimators import LKG, LandmarkLKG, LKGClassifier, LKGSearch
+
+HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
+GREY, EMPTY = "#999999", "#F2F2F2"  # what is left out; a view beside itself
+CLEAR = 20 * LEVEL  # the colour scale reaches at least so far, so that chance never looks like agreement
+DARK = 0.5  # of the colour scale: numbers are white from there on
+WIDTH, GAP = 1.8, 0.3  # of the bars and what is left of them, in cells of the heat map; at most half of it
+MANY = 8  # views: from there on their names stand upright
+KEPT_IN = "best_estimator_", "graph_model_"  # where a search and a classifier keep the LKG that has seen the views
+
+
+def plot_views(
+    model: LKG | LandmarkLKG | LKGSearch | LKGClassifier,
+    *,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how far views agree with each other as a heat map, and the weight of each as a bar beside it.
+
+    Parameters
+    ----------
+    model : LKG, LandmarkLKG, LKGSearch or LKGClassifier
+        Fitted on several views.
+    names : sequence of str, default=None
+        What the views are called; "view 1", "view 2" and so on by default.
+    ax : matplotlib Axes, default=None
+        Where to draw the heat map; the bars are an inset at its right. A new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the heat map.
+
+    Notes
+    -----
+    A cell holds the neighbours that two views share, in deviations above what chance would have them share. Views
+    agree above the level that the line in the colour bar marks; up to there the colours follow the numbers, and their
+    logarithm beyond. Numbers below it, and the names of views that are left out, are grey.
+    """
+    report = _report_of(model)
+    agreement = _agreement(report)
+    if names is None:
+        names = [entry["name"] for entry in report]
+    if len(names) != len(report):
+        raise ValueError(f"names has {len(names)} entries, and there are {len(report)} views; give one for each.")
+    n = len(names)
+    ax = make_axes(ax, figsize=(3.4 + 0.45 * n, 2.0 + 0.38 * n))
+    image = _heat_map(ax, agreement)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks(range(n), names)
+    left_out = _bars(ax, report)
+    title = f"Agreement between views, {left_out} of {n} left out" if left_out else "Agreement between views"
+    finish(ax, title, "", spines=())
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", rotation=90 if n > MANY or max(map(len, names)) > MANY else 0)
+    for entry, *labels in zip(report, ax.get_xticklabels(), ax.get_yticklabels(), strict=True):
+        for label in labels:
+            label.set_color(INK if entry["trusted"] else GREY)
+    _colour_bar(ax, image)
+    return ax
+
+
+def _report_of(model: Any) -> list[Parameters]:
+    """Return what a fit tells about its views, or say why there is nothing."""
+    name = type(model).__name__
+    for attribute in KEPT_IN:
+        model = getattr(model, attribute, model)
+    report: list[Parameters] | None = getattr(model, "view_report_", None)
+    if report is None:
+        raise ValueError(f"{name} has no view_report_; fit it on a list of views.")
+    if len(report) < 2:
+        raise ValueError(f"{name} was fitted on one view, which has no other to agree with; fit it on a list of views.")
+    if not any(entry["agreement"] for entry in report):
+        raise ValueError(f"{name} has not compared its views; fit it with preset='recommended', which does.")
+    return report
+
+
+def _agreement(report: Sequence[Parameters]) -> np.ndarray:
+    """Return the agreement of all pairs, (n_views, n_views); NaN where there is none."""
+    names = [entry["name"] for entry in report]
+    return np.array([[entry["agreement"].get(name, math.nan) for name in names] for entry in report])
+
+
+def _heat_map(ax: Axes, agreement: np.ndarray) -> AxesImage:
+    """Draw the agreement, with a number in every cell."""
+    from matplotlib.colors import SymLogNorm
+
+    n = len(agreement)
+    norm = SymLogNorm(LEVEL, vmin=0.0, vmax=max(float(np.nanmax(agreement)), CLEAR), clip=True)
+    ax.set_facecolor(EMPTY)
+    image = ax.imshow(np.ma.masked_invalid(agreement), cmap=HEAT, norm=norm, interpolation="nearest")
+    ax.set_xticks(np.arange(1, n) - 0.5, minor=True)
+    ax.set_yticks(np.arange(1, n) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.tick_params(which="minor", length=0)
+    size = 9.0 if n <= MANY else 7.0
+    for row, column in np.argwhere(np.isfinite(agreement)):
+        value = float(agreement[row, column])
+        weak = "#666666" if value <= LEVEL else INK
+        colour = "white" if norm(value) >= DARK else weak
+        ax.text(column, row, _number(value), ha="center", va="center", color=colour, size=size)
+    return image
+
+
+def _number(value: float) -> str:
+    """Return a number in at most five characters: one digit behind the point where it matters."""
+    if abs(value) < 99.95:
+        return f"{value:.1f}"
+    return f"{value:.0f}" if abs(value) < 99_999.5 else f"{value:.0e}".replace("e+0", "e")
+
+
+def _bars(ax: Axes, report: Sequence[Parameters]) -> int:
+    """Draw the weights beside the rows of the heat map, and return how many views are left out."""
+    n = len(report)
+    beside = ax.inset_axes((1.0 + GAP / n, 0.0, min(0.5, max(WIDTH, 0.2 * n) / n), 1.0))
+    weights = np.array([entry["weight"] for entry in report])
+    used = np.array([entry["trusted"] for entry in report])
+    rows = np.arange(n)
+    beside.barh(rows, weights, height=0.7, color=[COLOURS[0] if trusted else GREY for trusted in used])
+    for row, weight, trusted in zip(rows, weights, used, strict=True):
+        words, colour = (f"{weight:.2f}", INK) if trusted else ("left out", GREY)
+        beside.annotate(
+            words, (weight, row), (4, 0), textcoords="offset points", va="center", color=colour, size="small"
+        )
+    beside.set_ylim(ax.get_ylim())
+    beside.set_xlim(0, 1.6 * float(weights.max()) or 1.0)  # room for the numbers
+    beside.set_xticks([])
+    beside.set_yticks([])
+    finish(beside, "", "weight", spines=("left",))
+    return int((~used).sum())
+
+
+def _colour_bar(ax: Axes, image: AxesImage) -> None:
+    """Draw the colour scale below, with a line at the level from which views agree."""
+    top = image.norm.vmax
+    assert top is not None  # it was given
+    marks = [0.0, LEVEL, *(10.0**power for power in range(1, 8) if 2 * LEVEL < 10.0**power <= top)]
+    shape = {"aspect": 36, "fraction": 0.08, "shrink": min(1.0, MANY / len(image.get_array()))}
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", ticks=marks, format="%g", **shape)
+    bar.ax.axvline(LEVEL, color=INK, linewidth=1.6)
+    bar.ax.minorticks_off()
+    bar.ax.tick_params(colors=INK, length=0)
+    bar.outline.set_visible(False)
+    bar.set_label(f"shared neighbours, deviations above chance; views agree above {LEVEL:g}", color=INK, size="small")

@@ -1,0 +1,175 @@
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernelbraid import LKG, plotting
+from kernelbraid.learning.trust import LEVEL
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Three views of three clusters, and one of noise, the third."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    told = [3 * rng.normal(size=(3, 5))[y] + rng.normal(size=(60, 5)) for _ in range(3)]
+    return [*told[:2], rng.normal(size=(60, 20)), told[2]]
+
+
+@pytest.fixture(scope="module")
+def fused(views):
+    with pytest.warns(UserWarning, match="view 3 .* left out"):
+        return LKG(3, random_state=0, n_init=3).fit(views)
+
+
+def fit_of(agreement, *, weights=None, trusted=None):
+    """A fit, as far as a picture of views looks at it."""
+    n = len(agreement)
+    names = [f"view {i + 1}" for i in range(n)]
+    weights = np.full(n, 1 / n) if weights is None else weights
+    trusted = [True] * n if trusted is None else trusted
+    report = [
+        {
+            "name": name,
+            "trusted": trusted[i],
+            "weight": float(weights[i]),
+            "reason": "is here",
+            "agreement": {other: float(agreement[i][j]) for j, other in enumerate(names) if j != i},
+        }
+        for i, name in enumerate(names)
+    ]
+    return SimpleNamespace(view_report_=report)
+
+
+def cells(ax):
+    """The words in the cells, by row and column."""
+    return {tuple(map(int, text.get_position()[::-1])): text.get_text() for text in ax.texts}
+
+
+def names_at(axis):
+    return [(label.get_text(), label.get_color()) for label in axis.get_ticklabels()]
+
+
+def test_cells_hold_the_agreement_of_the_report(draw, fused):
+    ax = draw(plotting.plot_views, fused)
+    shown = ax.images[0].get_array()
+    for i, entry in enumerate(fused.view_report_):
+        for j, other in enumerate(fused.view_report_):
+            if i == j:
+                assert shown.mask[i, j]
+                assert (i, j) not in cells(ax)
+            else:
+                z = entry["agreement"][other["name"]]
+                assert shown[i, j] == z
+                assert cells(ax)[i, j] == (f"{z:.1f}" if abs(z) < 99.95 else f"{z:.0f}")
+
+
+def test_bars_beside_are_the_weights(draw, fused):
+    ax = draw(plotting.plot_views, fused)
+    [beside] = ax.child_axes
+    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], fused.view_weights_)
+    assert beside.get_ylim() == ax.get_ylim()
+    assert [text.get_text() for text in beside.texts] == ["0.33", "0.33", "left out", "0.33"]
+    assert beside.get_xlabel() == "weight"
+
+
+def test_views_that_are_left_out_are_grey_and_counted(draw, fused):
+    ax = draw(plotting.plot_views, fused)
+    assert ax.get_title(loc="left") == "Agreement between views, 1 of 4 left out"
+    for axis in (ax.xaxis, ax.yaxis):
+        labels = dict(names_at(axis))
+        assert list(labels) == ["view 1", "view 2", "view 3", "view 4"]
+        assert labels["view 3"] != labels["view 1"] == labels["view 2"] == labels["view 4"]
+    everybody = draw(plotting.plot_views, fit_of([[0, 9], [9, 0]]))
+    assert everybody.get_title(loc="left") == "Agreement between views"
+
+
+def test_views_may_get_names(draw, fused):
+    ax = draw(lambda model, ax: plotting.plot_views(model, names=list("abcd"), ax=ax), fused)
+    assert [name for name, _ in names_at(ax.yaxis)] == list("abcd")
+    with pytest.raises(ValueError, match="names has 2 entries, and there are 4 views; give one for each"):
+        plotting.plot_views(fused, names=["a", "b"])
+
+
+def test_the_level_is_marked_in_the_colour_bar(draw, fused):
+    ax = draw(plotting.plot_views, fused)
+    bar = ax.images[0].colorbar.ax
+    assert [line.get_xdata()[0] for line in bar.lines] == [LEVEL]
+    assert f"{LEVEL:g}" in [label.get_text() for label in bar.get_xticklabels()]
+    assert bar.get_xlabel().endswith(f"views agree above {LEVEL:g}")
+
+
+def test_chance_is_pale_however_little_the_views_agree(draw):
+    def shade(z):
+        image = draw(plotting.plot_views, fit_of([[0, z], [z, 0]])).images[0]
+        return image.norm(z)
+
+    assert shade(-3.0) == 0.0
+    assert shade(LEVEL) < 0.5 < shade(3 * LEVEL) < shade(1e5) == 1.0
+    assert shade(0.1 * LEVEL) == pytest.approx(0.1 * shade(LEVEL))
+
+
+@pytest.mark.parametrize(("z", "words"), [(99.94, "99.9"), (99.96, "100"), (-0.31, "-0.3"), (2.4e6, "2e6")])
+def test_numbers_fit_into_their_cells(draw, z, words):
+    assert cells(draw(plotting.plot_views, fit_of([[0, z], [z, 0]])))[0, 1] == words
+
+
+@pytest.mark.parametrize("n", [2, 8, 20])
+def test_few_and_many_views_are_drawn_and_their_numbers_do_not_overlap(n):
+    z = np.random.default_rng(0).uniform(-2, 9999, (n, n))
+    ax = plotting.plot_views(fit_of(z + z.T))
+    ax.figure.canvas.draw()
+    places = [text.get_window_extent() for text in ax.texts]
+    assert len(places) == n * (n - 1)
+    cell = ax.get_window_extent().width / n
+    assert max(place.width for place in places) < cell
+    labels = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert max(label.width for label in labels) < cell
+
+
+def test_a_pair_without_common_samples_has_an_empty_cell(draw, fused):
+    model = fit_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]])
+    del model.view_report_[0]["agreement"]["view 3"]
+    ax = draw(plotting.plot_views, model)
+    assert ax.images[0].get_array().mask[0, 2]
+    assert (0, 2) not in cells(ax)
+
+
+@pytest.mark.parametrize("attribute", ["best_estimator_", "graph_model_"])
+def test_a_search_and_a_classifier_show_the_views_of_their_model(draw, fused, attribute):
+    ax = draw(plotting.plot_views, SimpleNamespace(**{attribute: fused}))
+    np.testing.assert_array_equal(ax.images[0].get_array(), draw(plotting.plot_views, fused).images[0].get_array())
+
+
+def test_views_whose_kernels_were_joined_are_drawn_with_the_learned_weights(draw, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learned = LKG(3, gamma=10.0, n_init=1, random_state=0).fit(views)
+    [beside] = draw(plotting.plot_views, learned).child_axes
+    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], learned.view_weights_)
+    assert len(set(learned.view_weights_)) == 4
+
+
+def test_what_has_no_several_views_gets_a_sentence(model, views):
+    with pytest.raises(ValueError, match=r"^LKG was fitted on one view, .*; fit it on a list of views\.$"):
+        plotting.plot_views(model)
+    with pytest.raises(ValueError, match=r"^LKG has no view_report_; fit it on a list of views\.$"):
+        plotting.plot_views(LKG(3))
+    published = LKG(3, preset="authors", max_iter=300, n_init=1, random_state=0)
+    published.fit([view[:30] for view in views[:2]])
+    with pytest.raises(ValueError, match=r"^LKG has not compared its views; fit it with preset='recommended'"):
+        plotting.plot_views(published)
+
+
+@pytest.mark.parametrize("function", [plotting.plot_kernel, plotting.plot_kernel_weights])
+def test_fused_graphs_have_no_kernel_to_draw(function, fused):
+    with pytest.raises(ValueError, match=r"^LKG has fused the graphs of several views, .* plot_views draws"):
+        function(fused)
+
+
+@pytest.mark.parametrize("function", [plotting.plot_graph, plotting.plot_embedding, plotting.plot_convergence])
+def test_everything_else_of_fused_graphs_is_drawn(draw, function, fused):
+    draw(function, fused)
