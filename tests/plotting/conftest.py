@@ -39,6 +39,22 @@ def chooser():
     return SimpleNamespace(n_clusters="auto", n_clusters_=12, n_clusters_evidence_=evidence)
 
 
+@pytest.fixture(scope="session")
+def views():
+    """Three views of three clusters, and one of noise, the third."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    told = [3 * rng.normal(size=(3, 5))[y] + rng.normal(size=(60, 5)) for _ in range(3)]
+    return [*told[:2], rng.normal(size=(60, 20)), told[2]]
+
+
+@pytest.fixture(scope="session")
+def fused(views):
+    """A fit of several views, whose graphs it has fused."""
+    with pytest.warns(UserWarning, match="view 3 .* left out"):
+        return LKG(3, random_state=0, n_init=3).fit(views)
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     pyplot = pytest.importorskip("matplotlib.pyplot")

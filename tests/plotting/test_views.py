@@ -10,21 +10,6 @@ from kernelbraid.learning.trust import LEVEL
 pytest.importorskip("matplotlib")
 
 
-@pytest.fixture(scope="module")
-def views():
-    """Three views of three clusters, and one of noise, the third."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), 20)
-    told = [3 * rng.normal(size=(3, 5))[y] + rng.normal(size=(60, 5)) for _ in range(3)]
-    return [*told[:2], rng.normal(size=(60, 20)), told[2]]
-
-
-@pytest.fixture(scope="module")
-def fused(views):
-    with pytest.warns(UserWarning, match="view 3 .* left out"):
-        return LKG(3, random_state=0, n_init=3).fit(views)
-
-
 def fit_of(agreement, *, weights=None, trusted=None):
     """A fit, as far as a picture of views looks at it."""
     n = len(agreement)
@@ -130,7 +115,7 @@ def test_few_and_many_views_are_drawn_and_their_numbers_do_not_overlap(n):
     assert max(label.width for label in labels) < cell
 
 
-def test_a_pair_without_common_samples_has_an_empty_cell(draw, fused):
+def test_a_pair_without_common_samples_has_an_empty_cell(draw):
     model = fit_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]])
     del model.view_report_[0]["agreement"]["view 3"]
     ax = draw(plotting.plot_views, model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,9 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     _check_kernels(model)
     title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
     kernel = getattr(model, "kernel_", None)
-    kernel = model._fitted.consensus() if kernel is None else kernel  # not kept, but it can be formed again
+    if kernel is None:  # not kept, but it can be formed again
+        fitted: Any = model._fitted
+        kernel = fitted.consensus()
     return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
 
 

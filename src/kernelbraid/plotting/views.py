@@ -63,7 +63,8 @@ def plot_views(
         raise ValueError(f"names has {len(names)} entries, and there are {len(report)} views; give one for each.")
     n = len(names)
     ax = make_axes(ax, figsize=(3.4 + 0.45 * n, 2.0 + 0.38 * n))
-    image = _heat_map(ax, agreement)
+    top = max(float(np.nanmax(agreement)), CLEAR)
+    image = _heat_map(ax, agreement, top)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(range(n), names)
     left_out = _bars(ax, report)
@@ -74,7 +75,7 @@ def plot_views(
     for entry, *labels in zip(report, ax.get_xticklabels(), ax.get_yticklabels(), strict=True):
         for label in labels:
             label.set_color(INK if entry["trusted"] else GREY)
-    _colour_bar(ax, image)
+    _colour_bar(ax, image, top=top, n=n)
     return ax
 
 
@@ -99,12 +100,12 @@ def _agreement(report: Sequence[Parameters]) -> np.ndarray:
     return np.array([[entry["agreement"].get(name, math.nan) for name in names] for entry in report])
 
 
-def _heat_map(ax: Axes, agreement: np.ndarray) -> AxesImage:
+def _heat_map(ax: Axes, agreement: np.ndarray, top: float) -> AxesImage:
     """Draw the agreement, with a number in every cell."""
     from matplotlib.colors import SymLogNorm
 
     n = len(agreement)
-    norm = SymLogNorm(LEVEL, vmin=0.0, vmax=max(float(np.nanmax(agreement)), CLEAR), clip=True)
+    norm = SymLogNorm(LEVEL, vmin=0.0, vmax=top, clip=True)
     ax.set_facecolor(EMPTY)
     image = ax.imshow(np.ma.masked_invalid(agreement), cmap=HEAT, norm=norm, interpolation="nearest")
     ax.set_xticks(np.arange(1, n) - 0.5, minor=True)
@@ -148,12 +149,10 @@ def _bars(ax: Axes, report: Sequence[Parameters]) -> int:
     return int((~used).sum())
 
 
-def _colour_bar(ax: Axes, image: AxesImage) -> None:
+def _colour_bar(ax: Axes, image: AxesImage, *, top: float, n: int) -> None:
     """Draw the colour scale below, with a line at the level from which views agree."""
-    top = image.norm.vmax
-    assert top is not None  # it was given
     marks = [0.0, LEVEL, *(10.0**power for power in range(1, 8) if 2 * LEVEL < 10.0**power <= top)]
-    shape = {"aspect": 36, "fraction": 0.08, "shrink": min(1.0, MANY / len(image.get_array()))}
+    shape: dict[str, Any] = {"aspect": 36, "fraction": 0.08, "shrink": min(1.0, MANY / n)}
     bar = ax.figure.colorbar(image, ax=ax, location="bottom", ticks=marks, format="%g", **shape)
     bar.ax.axvline(LEVEL, color=INK, linewidth=1.6)
     bar.ax.minorticks_off()
