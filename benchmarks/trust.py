@@ -94,9 +94,11 @@ def main() -> None:
         print(rows[-1], flush=True)
     head = " | ".join(f"above {level:g}" for level in LEVELS)
     table = [f"| samples | pairs | deviation | largest | {head} |", "|---" * (4 + len(LEVELS)) + "|", *rows]
-    per_fit = [f"| {m} | {m * (m - 1) // 2} | {min(1.0, m * (m - 1) / 2 * shares[4.0]):.1e} | "
-               f"{min(1.0, m * (m - 1) / 2 * shares[5.0]):.1e} | {min(1.0, m * (m - 1) / 2 * shares[6.0]):.1e} |"
-               for m in COUNTS]
+    per_fit = [
+        f"| {m} | {m * (m - 1) // 2} | {min(1.0, m * (m - 1) / 2 * shares[4.0]):.1e} | "
+        f"{min(1.0, m * (m - 1) / 2 * shares[5.0]):.1e} | {min(1.0, m * (m - 1) / 2 * shares[6.0]):.1e} |"
+        for m in COUNTS
+    ]
     text = [
         "# How often chance makes views agree",
         "",
@@ -105,8 +107,8 @@ def main() -> None:
         "",
         *table,
         "",
-        "The same for a fit with m views: an upper bound on the chance that any false pair agrees, by the largest share "
-        "over all sizes.",
+        "The same for a fit with m views: an upper bound on the chance that any false pair agrees, by the largest "
+        "share over all sizes.",
         "",
         "| views | pairs | above 4 | above 5 | above 6 |",
         "|---|---|---|---|---|",

@@ -246,7 +246,7 @@ def read_cross_kernels(estimator: BaseEstimator, X: Input, weights: np.ndarray) 
 
 def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
     """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
-    given = [K for source in X for K in list_kernels(source)] if is_kernel_list(X) else list_kernels(X)
+    given = [K for source in sources_of(X) for K in source]
     matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)]
     if len(matrices) != n_kernels:
         raise ValueError(
@@ -296,7 +296,12 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
         )
 
 
-def is_kernel_list(X: Input) -> bool:
+def sources_of(X: Input) -> list[list[Array]]:
+    """Return the kernels of each source: entries of a list are sources of their own, with a kernel or a stack each."""
+    return [list_kernels(source) for source in X] if is_kernel_list(X) else [list_kernels(X)]
+
+
+def is_kernel_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
     """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)
 

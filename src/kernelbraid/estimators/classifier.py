@@ -17,6 +17,7 @@ from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
+from kernelbraid.learning.views import WeighedViews
 
 UNLABELLED = -1
 # Parameters that are handed on to LKG.
@@ -28,6 +29,8 @@ OF_GRAPH = (
     "gamma",
     "mu",
     "kernels",
+    "fusion",
+    "view_weights",
     "n_neighbors",
     "edge_weights",
     "memory_budget",
@@ -65,6 +68,10 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         Weight of the constraints in the first step.
     kernels : str, list or None, default=None
         Candidate kernels.
+    fusion : {"graphs", "kernels"}, default=None
+        What is joined of several views.
+    view_weights : array-like of shape (n_views,), default=None
+        Weights of the views.
     n_neighbors : int or "all", default=None
         Strongest edges of each sample that stay.
     edge_weights : {"learned", "scaled", "binary"}, default=None
@@ -124,6 +131,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         gamma=None,
         mu=None,
         kernels=None,
+        fusion=None,
+        view_weights=None,
         n_neighbors=None,
         edge_weights=None,
         memory_budget=None,
@@ -138,6 +147,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.mu = mu
         self.kernels = kernels
+        self.fusion = fusion
+        self.view_weights = view_weights
         self.n_neighbors = n_neighbors
         self.edge_weights = edge_weights
         self.memory_budget = memory_budget
@@ -174,7 +185,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         warn_of(learned.complaint)
         return self
 
-    def _read(self, X: Input, model: LKG, n_labels: int) -> Candidates:
+    def _read(self, X: Input, model: LKG, n_labels: int) -> Candidates | WeighedViews:
         """Return the candidate kernels over samples, one for each label."""
         candidates = model._read(X)
         n = candidates.n_samples

@@ -450,7 +450,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     def _publish_views(self, candidates: Candidates | WeighedViews, learned: LearnedGraph) -> None:
         """Set what is known of the views."""
         weighed = candidates if isinstance(candidates, WeighedViews) else candidates.weighed
-        if weighed is None:
+        if isinstance(candidates, Candidates) and weighed is None:
             self.view_weights_ = candidates.weights_of_views(to_numpy(learned.weights))
             self.view_report_ = unweighed_report(self.view_weights_, candidates.n_samples)
             return

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import check_n_clusters, is_kernel_list, is_view_list, read_kernels, read_views
+from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.memory import WORKING_MATRICES, choose_storage
@@ -25,9 +25,7 @@ def is_precomputed(kernels: Any) -> bool:
     return isinstance(kernels, str) and kernels == "precomputed"
 
 
-def read_samples(
-    estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps: bool = False
-) -> Views | GivenKernels:
+def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps: bool = False) -> Views | GivenKernels:
     """Check what a user hands over, once for any number of fits.
 
     Parameters
@@ -47,7 +45,7 @@ def read_samples(
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
         return Views(views, place)
-    sources = [list_kernels(source) for source in X] if is_kernel_list(X) else [list_kernels(X)]
+    sources = sources_of(X)
     given = [K for source in sources for K in source]
     matrices = [
         K if sparse.issparse(K) else as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -13,7 +14,17 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._messages import Message
 from kernelbraid._typing import Parameters
-from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import (
+    AUTO,
+    COMPUTING,
+    COUNT,
+    Interval,
+    StrOptions,
+    fit_context,
+    is_kernel_list,
+    is_view_list,
+    mark_input,
+)
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
 from kernelbraid.estimators.tryouts import (
@@ -30,6 +41,7 @@ from kernelbraid.estimators.tryouts import (
 from kernelbraid.kernels import BANKS
 from kernelbraid.learning.candidates import GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.fusion import count_fused
 from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.readout import cluster, place_graph
 from kernelbraid.learning.settings import Settings
@@ -41,19 +53,22 @@ ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
 COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
 
 
-def default_candidates(precomputed: bool = False) -> list[dict[str, Any]]:
+def default_candidates(precomputed: bool = False, *, several: bool = False) -> list[dict[str, Any]]:
     """Return the settings that a search tries, in the order in which it tries them.
 
     Parameters
     ----------
     precomputed : bool, default=False
         Whether the kernels are given, so that only their average can be tried.
+    several : bool, default=False
+        Whether there are several views: LKG as it comes, which fuses graphs of several penalties, is tried, too.
     """
     banks: list[Any] = ["precomputed"]
     if not precomputed:
         middle, near = BANKS["middle"], BANKS["near"]
         banks = [*([kernel] for kernel in middle), list(middle), *([kernel] for kernel in near)]
-    return [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
+    single = [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
+    return [{}, *single] if several else single
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,10 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         As for :class:`LKG`.
     n_components_ : int
         Connected components of the graph of the chosen setting.
+    view_weights_ : ndarray of shape (n_views,)
+        What each view counts in the chosen setting, as for :class:`LKG`.
+    view_report_ : list of dict
+        What is known of each view, as for :class:`LKG`.
     results_ : pandas DataFrame
         One row per setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
         pandas.
@@ -204,9 +223,11 @@ class LKGSearch(ClusterMixin, BaseEstimator):
             The fitted search.
         """
         started, seed = time.perf_counter(), self._draw_seed()
-        tryouts = check_tryouts(self._base(seed), self._candidates())
-        samples = read_samples(self, X, precomputed=self.kernels == "precomputed")
+        several = (is_view_list(X) or is_kernel_list(X)) and len(X) > 1
+        tryouts = check_tryouts(self._base(seed), self._candidates(several))
+        samples = read_samples(self, X, precomputed=self.kernels == "precomputed", gaps=True)
         banks = Banks(samples, is_shared=self._may_share(samples, tryouts))
+        self._tell_of_views(banks, tryouts)
         counts = self._count(banks, seed)
         found = self._try([tryout.with_count(counts) for tryout in tryouts], banks, seed, started)
         members, reference = score_attempts(found, keep_graphs=self.result == "consensus")
@@ -250,8 +271,10 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         """Return the kernels of a setting that names none."""
         return "precomputed" if self.kernels == "precomputed" else "auto"
 
-    def _candidates(self) -> Sequence[Mapping[str, Any]]:
-        return default_candidates(self.kernels == "precomputed") if self.candidates is None else list(self.candidates)
+    def _candidates(self, several: bool) -> Sequence[Mapping[str, Any]]:
+        if self.candidates is not None:
+            return list(self.candidates)
+        return default_candidates(self.kernels == "precomputed", several=several)
 
     def _may_share(self, samples: Views | GivenKernels, tryouts: Sequence[Tryout]) -> bool:
         """Refuse settings for which there is no room; tell whether the average of every bank can be kept as well."""
@@ -272,10 +295,20 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
         return True
 
+    def _tell_of_views(self, banks: Banks, tryouts: Sequence[Tryout]) -> None:
+        """Weigh the views, and warn of what that finds, once."""
+        weighed = [found for found in (banks.weigh(tryout.settings) for tryout in tryouts) if found is not None]
+        for warning in sorted({found.trust.warning for found in weighed if found.trust.warning is not None}):
+            warnings.warn(warning, UserWarning, stacklevel=4)
+
     def _count(self, banks: Banks, seed: int) -> Counts | None:
         """Choose the number of clusters if it is not given, once for all settings."""
         if self.n_clusters != "auto":
             return None
+        settings = self._base(seed)._settings()
+        weighed = banks.weigh(settings)
+        if weighed is not None:
+            return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=self.n_jobs)
         candidates = banks.samples.pose(self._bank())
         return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=self.n_jobs)
 
@@ -314,6 +347,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         self.n_clusters_ = self.n_clusters if counts is None else counts.best
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
+        self.view_weights_, self.view_report_ = self.best_estimator_.view_weights_, self.best_estimator_.view_report_
         self.candidate_labels_ = np.stack([member.labels for member in members])
         self._members = members
 

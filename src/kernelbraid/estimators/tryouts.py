@@ -19,10 +19,12 @@ from kernelbraid.estimators.reading import is_precomputed
 from kernelbraid.kernels import resolve_bank
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import Counts
-from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.fusion import learn_graph
+from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.parallel import each
 from kernelbraid.learning.readout import Reading, cluster, read_out
-from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.settings import Settings, check_fusion
+from kernelbraid.learning.views import WeighedViews, weigh
 from kernelbraid.metrics import agreement, balance, kernel_silhouettes, modularity
 from kernelbraid.solvers.status import Status
 
@@ -71,7 +73,7 @@ class Attempt:
     """What became of a tryout."""
 
     tryout: Tryout
-    candidates: Candidates
+    candidates: Candidates | WeighedViews
     learned: LearnedGraph  # with a kernel at most
     reading: Reading
     seconds: float
@@ -114,7 +116,12 @@ def _check_tryout(base: LKG, params: Any, where: str) -> Tryout:
         asked = "kernels of its own" if is_precomputed(base.kernels) else "'precomputed' kernels"
         raise ValueError(f"{where} asks for {asked}, and the search was given others; leave out its 'kernels'.")
     given = {**model.get_params(deep=False), "keep_matrices": bool(model.keep_matrices)}
-    return Tryout(dict(params), model, Settings.of(given))
+    settings = Settings.of(given)
+    try:
+        check_fusion(settings)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    return Tryout(dict(params), model, settings)
 
 
 def _key(kernels: object) -> Hashable:
@@ -147,9 +154,25 @@ class Banks:
     def __init__(self, samples: Views | GivenKernels, *, is_shared: bool) -> None:
         self.samples, self.is_shared = samples, is_shared
         self._posed: dict[tuple[Hashable, bool], Candidates] = {}
+        self._weighed: dict[Hashable, WeighedViews] = {}
 
-    def pose(self, tryout: Tryout) -> Candidates:
+    def weigh(self, settings: Settings) -> WeighedViews | None:
+        """Return the views, weighed once for all settings that ask for the same; None where they are not."""
+        if self.samples.n_views == 1 or not settings.is_trusting:
+            return None
+        key = _key(settings.view_weights if settings.view_weights is None else list(settings.view_weights))
+        if key not in self._weighed:
+            self._weighed[key] = weigh(self.samples, settings.view_weights)
+        return self._weighed[key]
+
+    def pose(self, tryout: Tryout) -> Candidates | WeighedViews:
         """Return the candidates of a setting; kernels whose weights are learned are stored."""
+        weighed = self.weigh(tryout.settings)
+        if weighed is not None and tryout.settings.fusion == "graphs":
+            return weighed
+        if weighed is not None:
+            learned = not tryout.settings.learning.is_kernel_fixed
+            return weighed.one_kernel_each(tryout.settings.kernels, learned=learned)
         stored = not tryout.settings.learning.is_kernel_fixed and tryout.model.storage != "lazy"
         key = (tryout.bank, stored)
         if key not in self._posed:
@@ -190,13 +213,13 @@ class Reference:
 
 
 def attempt(
-    candidates: Candidates, settings: Settings, seed: int, callback: Any = None
+    candidates: Candidates | WeighedViews, settings: Settings, seed: int, callback: Any = None
 ) -> tuple[LearnedGraph, Reading, float]:
     """Learn and read out one setting; of its matrices a kernel stays that new samples or the user will ask for."""
     started = time.perf_counter()
     random_state = np.random.RandomState(seed)
-    keep = settings.keep_matrices or candidates.bank is None
-    learned = learn(candidates, settings.learning, random_state=random_state, keep_kernel=keep, callback=callback)
+    keep = isinstance(candidates, Candidates) and (settings.keep_matrices or candidates.bank is None)
+    learned = learn_graph(candidates, settings, random_state=random_state, keep_kernel=keep, callback=callback)
     reading = read_out(learned, settings.readout, random_state=random_state)
     if not settings.keep_matrices:
         kernel = learned.K if keep or not settings.learning.is_kernel_fixed else None
@@ -206,13 +229,13 @@ def attempt(
 
 def attempts(tryouts: Iterable[Tryout], banks: Banks, seed: int, n_jobs: int | None) -> Iterator[Attempt]:
     """Yield what becomes of the settings, in their order, in this process or in several."""
-    waiting: list[tuple[Tryout, Candidates]] = []
+    waiting: list[tuple[Tryout, Candidates | WeighedViews]] = []
 
     def tasks() -> Iterator[tuple[Any, ...]]:
         for tryout in tryouts:
             waiting.append((tryout, banks.pose(tryout)))
             candidates = waiting[-1][1]
-            if candidates.is_shared:
+            if isinstance(candidates, Candidates) and candidates.is_shared:
                 candidates.average()  # once, here: processes would form it again and again
             yield candidates, tryout.settings, seed, tryout.model.callback
 
@@ -226,6 +249,9 @@ def score_attempts(found: Sequence[Attempt], *, keep_graphs: bool) -> tuple[list
     members = [member_of(attempt, keep_graph=keep_graphs) for attempt in found]
     reference = Reference()
     for attempt in found:
+        if isinstance(attempt.candidates, WeighedViews):
+            reference.add("views", attempt.candidates.average)
+            continue
         fixed = attempt.tryout.settings.learning.is_kernel_fixed
         form = attempt.candidates.average if fixed else partial(getattr, attempt.learned, "K")
         reference.add(" + ".join(attempt.candidates.names), form)
@@ -287,7 +313,10 @@ def explain(
     told = [f"{fitted} in {seconds:.1f} s{left}; {len(sound)} of them {'is' if len(sound) == 1 else 'are'} sound."]
     faults = sorted({member.fault for member in members if member.fault})
     told += [f"Left out: {'; '.join(faults)}."] if faults else []
-    chosen = join(", ", (Message(f"{{set.{name}:s}}", **{name: _show(value)}) for name, value in best.params.items()))
+    chosen: str = "the setting of LKG as it comes"
+    if best.params:
+        parts = (Message(f"{{set.{name}:s}}", **{name: _show(value)}) for name, value in best.params.items())
+        chosen = join(", ", parts)
     if not sound:
         told.append(
             Message(
@@ -296,7 +325,7 @@ def explain(
             )
         )
         return told
-    told.append(f"Chosen: {chosen}.")
+    told.append(Message("Chosen: {chosen}.", chosen=chosen))
     if len(sound) > 1:
         told.append(
             f"Its clusters agree with those of the other settings (mean adjusted Rand index "

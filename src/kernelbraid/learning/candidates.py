@@ -66,7 +66,7 @@ class Candidates:
         """Numbers of the distinct samples, in order of appearance: equal ones for copies."""
         return identities(self.digests)
 
-    def of_bank(self, weights: np.ndarray) -> np.ndarray:
+    def of_bank(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the weights of the kernels that have names, and of which the bank is made, from those of the stack."""
         weights = np.asarray(weights, dtype=np.float64)
         return weights if self.mixing is None else self.mixing @ weights
@@ -129,8 +129,7 @@ class Views:
             return None
         order = np.random.RandomState(0).permutation(d)
         parts = (np.sort(order[: d // 2]), np.sort(order[d // 2 :]))
-        take = (lambda part: X[:, part]) if sparse.issparse(X) else (lambda part: namespace(X).take(X, _like(part, X), axis=1))
-        return Views([take(part) for part in parts], self.place)
+        return Views([_columns(X, part) for part in parts], self.place)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
@@ -159,7 +158,7 @@ class Views:
 
     def size(self, kernels: Any) -> dict[str, int]:
         """Return what decides the memory of a fit with these kernels."""
-        banks = banks_for(kernels, self.views)
+        banks = banks_for(kernels, [self.only(view).views[0] for view in range(self.n_views)])
         return {
             "n_samples": self.views[0].shape[0],
             "n_kernels": sum(map(len, banks)),
@@ -183,12 +182,17 @@ def _measured(X: Array) -> NDArray[np.bool_]:
     """Tell which rows of a view are there; all of a sparse one."""
     if sparse.issparse(X):
         return np.ones(X.shape[0], dtype=bool)
-    return ~np.isnan(to_numpy(X[:, 0]))
+    return np.asarray(~np.isnan(to_numpy(X[:, 0])))
 
 
 def _rows(X: Array, rows: np.ndarray) -> Array:
     """Return some rows, wherever the array lives."""
     return X[rows] if sparse.issparse(X) else namespace(X).take(X, _like(rows, X), axis=0)
+
+
+def _columns(X: Array, columns: np.ndarray) -> Array:
+    """Return some columns, wherever the array lives."""
+    return X[:, columns] if sparse.issparse(X) else namespace(X).take(X, _like(columns, X), axis=1)
 
 
 def _like(numbers: np.ndarray, X: Array) -> Array:

@@ -64,12 +64,12 @@ class ViewMember:
         if self.kernel is not None:
             return self.kernel
         assert self.bank is not None  # a precomputed kernel is kept
-        return self.bank.within(self._even(self.bank))
+        return self.bank.within(self.even)
 
     def cross(self, given: list[Array]) -> Array:
         """Return kernel values between new samples and fitted ones; from the view, or from its kernels."""
         if self.bank is not None:
-            return self.bank.cross(given, self._even(self.bank))
+            return self.bank.cross(given, self.even)
         total: Array = 0.0
         for K in given:
             total = total + K / len(given)
@@ -94,10 +94,11 @@ class ViewMember:
             total += edges / np.sqrt(np.where(own > 0, own, 1.0) * np.where(D > 0, D, 1.0)[None, :])
         return total * self.weight
 
-    @staticmethod
-    def _even(bank: FittedBank) -> np.ndarray:
-        m = sum(map(len, bank.banks))
-        return np.full(m, 1 / m)
+    @property
+    def even(self) -> np.ndarray:
+        """Weights of the kernels of the bank."""
+        m = 0 if self.bank is None else sum(map(len, self.bank.banks))
+        return np.full(m, 1 / m) if m else np.empty(0)
 
 
 def learn_graph(
@@ -346,8 +347,8 @@ class FusedExtension:
         if not reached.all():
             raise ValueError(
                 Message(
-                    "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); leave "
-                    "it out.",
+                    "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); "
+                    "leave it out.",
                     row=int(np.argmin(reached)),
                     views=", ".join(f"view {view + 1}" for view in self.used),
                 )

@@ -70,9 +70,7 @@ def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     return place_graph(graph_of(learned, readout), readout, learned.identities, is_fused=learned.graph is not None)
 
 
-def place_graph(
-    graph: Array, readout: Readout, identities: np.ndarray, *, is_fused: bool = False
-) -> PlacedGraph:
+def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_fused: bool = False) -> PlacedGraph:
     """Return the embedding of a symmetric graph."""
     k, spectrum = int(readout.n_clusters), readout.embedding
     with blas_threads(graph.shape[0], readout.n_jobs):

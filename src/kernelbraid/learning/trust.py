@@ -45,9 +45,9 @@ class Trust:
         everybody = np.ones(n_views, dtype=bool)
         return cls(np.full((n_views, n_views), np.nan), everybody, everybody, [reason] * n_views)
 
-    def weighing(self, weights: Sequence[float]) -> "Trust":
+    def weighing(self, weights: NDArray[np.float64]) -> "Trust":
         """Return what was measured, for views whose weights were given."""
-        used = np.asarray(weights) > 0
+        used = weights > 0
         return Trust(self.agreement, used, used, ["has the weight that was given" for _ in used])
 
 
@@ -150,7 +150,9 @@ def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.
                 "the views fall into camps that disagree: {followed} {is_why}, {others} not; to follow another camp, "
                 "give its views alone, or {name.view_weights} with zeros for the rest",
                 followed=names_of(camps[0]),
-                is_why="are followed, being more" if len(camps[0]) > len(camps[1]) else "are followed for the first view",
+                is_why="are followed, being more"
+                if len(camps[0]) > len(camps[1])
+                else "are followed for the first view",
                 others=join(" and ", [names_of(camp) for camp in camps[1:]]),
             )
         )
@@ -164,41 +166,46 @@ def _undecided(
     halves_agree: Callable[[int], bool | None],
 ) -> Trust:
     """Leave out views that do not even agree with themselves, if others do; otherwise trust all, and say so."""
-    empty: set[int] = set()
-    if len(distinct) > 1:
-        says = {i: halves_agree(i) for i in distinct}
-        if any(says.values()):
-            empty = {i for i in distinct if says[i] is False}
+    says = {i: halves_agree(i) for i in distinct} if len(distinct) > 1 else {}
+    empty = [i for i in distinct if says.get(i) is False] if any(says.values()) else []
     kept = [i for i in distinct if i not in empty]
-    trusted = np.array([source in kept for source in originals])
-    reasons = []
-    for i, source in enumerate(originals):
-        if source != i:
-            reasons.append(f"is a copy of {name_of(source)}, and counts once with it")
-        elif i in empty:
-            reasons.append("shares neighbours with no other view, nor do two halves of its features with each other")
-        elif len(distinct) == 1:
-            reasons.append("is the only one")
-        elif len(kept) == 1:
-            reasons.append("shares neighbours with no other view, but the halves of its features do with each other")
-        else:
-            reasons.append("shares neighbours with no other view, as is true of all: nothing speaks for one of them")
+    reasons = [_reason(i, source, empty, kept, len(distinct)) for i, source in enumerate(originals)]
     told = []
     if empty:
-        told.append(Message("{views} {say} nothing and {are} left out", views=names_of(sorted(empty)),
-                            say="says" if len(empty) == 1 else "say", are="is" if len(empty) == 1 else "are"))
+        told.append(
+            Message(
+                "{views} {say} nothing and {are} left out",
+                views=names_of(empty),
+                say="says" if len(empty) == 1 else "say",
+                are="is" if len(empty) == 1 else "are",
+            )
+        )
     if len(kept) > 1:
         told.append(
             Message(
-                "no two views agree more than chance has it, so that all of {views} are used, and the clusters may mean "
-                "little; look at them one by one",
+                "no two agree more than chance has it, so that {views} are all used, and the clusters may mean little: "
+                "look at the views one by one",
                 views=names_of(kept),
             )
         )
     elif len(originals) > 1:
-        told.append(Message("one view is left, {view}", view=name_of(kept[0])))
+        told.append(Message("one is left, {view}", view=name_of(kept[0])))
+    trusted = np.array([source in kept for source in originals])
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     return Trust(agreement, trusted, counted, reasons, _warning(told))
+
+
+def _reason(view: int, source: int, empty: Sequence[int], kept: Sequence[int], n_distinct: int) -> str:
+    """Say why a view is trusted, or not, where no two agree."""
+    if source != view:
+        return f"is a copy of {name_of(source)}, and counts once with it"
+    if view in empty:
+        return "shares neighbours with no other view, nor do two halves of its features with each other"
+    if n_distinct == 1:
+        return "is the only one"
+    if len(kept) == 1:
+        return "shares neighbours with no other view, but two halves of its features do with each other"
+    return "shares neighbours with no other view, as is true of all: nothing speaks for one of them"
 
 
 def _warning(told: list[Message]) -> Message | None:

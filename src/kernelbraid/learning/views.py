@@ -12,7 +12,7 @@ from kernelbraid._arrays import namespace, to_numpy
 from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
-from kernelbraid.kernels import FittedBank, banks_for, stack_given
+from kernelbraid.kernels import FittedBank, KernelStack, banks_for, stack_given
 from kernelbraid.kernels.stacks import StoredStack
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.identity import identities, row_digests
@@ -38,6 +38,11 @@ class WeighedViews:
     has_learned_weights: bool = False  # whether the weights were a start only
 
     @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.samples.n_samples
+
+    @property
     def used(self) -> list[int]:
         """Views with a weight."""
         return np.flatnonzero(self.weights).tolist()
@@ -45,7 +50,7 @@ class WeighedViews:
     @property
     def orphans(self) -> NDArray[np.bool_]:
         """Samples that no view with a weight has: those that are left out must place them."""
-        return ~np.logical_or.reduce([self.samples.measured[view] for view in self.used])
+        return np.asarray(~np.logical_or.reduce([self.samples.measured[view] for view in self.used]))
 
     @property
     def reserve(self) -> list[int]:
@@ -81,6 +86,16 @@ class WeighedViews:
     def identities(self) -> np.ndarray:
         """Numbers of the distinct samples: equal ones for copies."""
         return identities(self.digests)
+
+    def average(self) -> Array:
+        """Return the weighted mean of a kernel per view; zero between samples that a view does not have."""
+        n = self.samples.n_samples
+        total = np.zeros((n, n))
+        for view in self.used:
+            rows = np.flatnonzero(self.samples.measured[view])
+            K = to_numpy(self.samples.only(view).pose(TELLING_BANK).average())
+            total[np.ix_(rows, rows)] += float(self.weights[view]) * K
+        return total
 
     def clarity(self, n_clusters: int, random_state: np.random.RandomState) -> list[float]:
         """Return the modularity of the clusters that each view has alone, in the graph of its nearest neighbours."""
@@ -136,13 +151,14 @@ class WeighedViews:
         posed = [self.samples.only(view).pose(self.bank_of(view, kernels)) for view in self.used]
         averages = [candidates.average() for candidates in posed]
         xp = namespace(averages[0])
+        stack: KernelStack
         if learned:
             stack = StoredStack.of(xp.stack(averages), overwrite=True)
             shares = np.eye(len(posed))
         else:
             shares = self.weights[self.used][:, None]
-            total = sum(float(weight) * K for weight, K in zip(shares.ravel(), averages, strict=True))
-            stack = stack_given(total[None, ...])  # type: ignore[index]
+            total: Array = sum(float(weight) * K for weight, K in zip(shares.ravel(), averages, strict=True))
+            stack = stack_given(total[None, ...])
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
         names = [
@@ -153,7 +169,7 @@ class WeighedViews:
         bank = _joined([candidates.bank for candidates in posed])
         return Candidates(stack, names, self.kept, bank, mixing, replace(self, has_learned_weights=learned))
 
-    def spread(self, weights: np.ndarray) -> NDArray[np.float64]:
+    def spread(self, weights: np.ndarray | None) -> NDArray[np.float64]:
         """Return weights of the views that are used as weights of all."""
         spread = np.zeros(self.samples.n_views)
         spread[self.used] = weights
@@ -168,7 +184,9 @@ class WeighedViews:
 
 def is_bank_per_view(kernels: Any) -> bool:
     """Tell a list of banks from a bank."""
-    return not isinstance(kernels, str) and bool(kernels) and all(isinstance(bank, str | list | tuple) for bank in kernels)
+    return (
+        not isinstance(kernels, str) and bool(kernels) and all(isinstance(bank, str | list | tuple) for bank in kernels)
+    )
 
 
 def _joined(banks: Sequence[FittedBank | None]) -> FittedBank | None:
@@ -183,7 +201,7 @@ def _joined(banks: Sequence[FittedBank | None]) -> FittedBank | None:
     )
 
 
-def unweighed_report(weights: np.ndarray, n_samples: int) -> list[dict[str, Any]]:
+def unweighed_report(weights: np.ndarray, n_samples: int | None) -> list[dict[str, Any]]:
     """Return an entry per view for views that were not measured against each other."""
     reason = "is the only one" if len(weights) == 1 else "is used as it comes: the preset does not weigh views"
     return [
@@ -282,7 +300,7 @@ def check_views(samples: Samples) -> None:
 def _is_constant(X: Array) -> bool:
     if sparse.issparse(X):
         return bool((X.max(axis=0) - X.min(axis=0)).nnz == 0)
-    return bool(namespace(X).all(X == X[:1, :]))
+    return bool(namespace(X).all(X[:1, :] == X))
 
 
 def check_weights(view_weights: Any, n_views: int) -> NDArray[np.float64]:

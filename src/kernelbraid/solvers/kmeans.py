@@ -180,7 +180,9 @@ def spread_samples(X: Host, n_init: int, k: int, random_state: np.random.RandomS
     for c in range(1, k):
         totals = np.cumsum(nearest, axis=1)
         draws = random_state.random_sample((n_init, trials)) * totals[:, -1:]
-        drawn = np.stack([np.searchsorted(total, draw, side="right") for total, draw in zip(totals, draws, strict=True)])
+        drawn = np.stack(
+            [np.searchsorted(total, draw, side="right") for total, draw in zip(totals, draws, strict=True)]
+        )
         drawn = np.minimum(drawn, n - 1)
         distances = _squared_distances(X, squares, drawn.ravel()).reshape(n_init, trials, n)
         np.minimum(distances, nearest[:, None, :], out=distances)

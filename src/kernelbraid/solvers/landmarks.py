@@ -112,6 +112,7 @@ class LandmarkExpression:
     n_neighbors: int | None  # strongest edges that a sample keeps; None for all
     edge_weights: EdgeWeights
     widths: tuple[int, ...]  # features of each view
+    views: tuple[int, ...] | None = None  # which of them the bank has; None for all
 
     @property
     def n_landmarks(self) -> int:
@@ -123,8 +124,39 @@ class LandmarkExpression:
         return Edges.join([self._edges(block[rows]) for rows in row_slices(block.shape[0], self.n_landmarks)])
 
     def _edges(self, samples: Array) -> Edges:
-        cross = self.bank.cross(split_views(samples, self.widths), self.kernel_weights)
+        views = split_views(samples, self.widths)
+        kept = views if self.views is None else [views[view] for view in self.views]
+        cross = self.bank.cross(kept, self.kernel_weights)
         return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
+
+
+@dataclass(frozen=True)
+class FusedExpression:
+    """How samples of several views are expressed over landmarks: the edges of every view, summed."""
+
+    members: list[LandmarkExpression]  # each has one view
+    weights: Matrix  # of the members, sum 1
+    n_neighbors: int | None  # strongest edges that a sample keeps of the sum; None for all
+    widths: tuple[int, ...]  # features of each view
+
+    @property
+    def n_landmarks(self) -> int:
+        """Number of landmarks, p."""
+        return self.members[0].n_landmarks
+
+    def edges(self, block: Array) -> Edges:
+        """Return the edges from a block of samples to the landmarks."""
+        return Edges.join([self._edges(block[rows]) for rows in row_slices(block.shape[0], self.n_landmarks)])
+
+    def _edges(self, samples: Array) -> Edges:
+        total = np.zeros((samples.shape[0], self.n_landmarks))
+        for member, weight in zip(self.members, self.weights, strict=True):
+            total += float(weight) * _dense(member.edges(samples).matrix())
+        return Edges.strongest(total, self.n_neighbors, "learned")
+
+
+def _dense(W: Array) -> Matrix:
+    return np.asarray(W.toarray() if sparse.issparse(W) else W)
 
 
 @dataclass(frozen=True)

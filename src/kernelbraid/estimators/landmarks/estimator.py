@@ -1,5 +1,6 @@
 """LKG for many samples, through landmarks."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,15 +23,19 @@ from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed, warn_of
 from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.fusion import count_fused, fuse
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import graph_of
-from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.settings import Settings, check_fusion
+from kernelbraid.learning.trust import TELLING
+from kernelbraid.learning.views import WeighedViews, unweighed_report, weigh
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,
     Edges,
+    FusedExpression,
     LandmarkExpression,
     Reduction,
     find_centres,
@@ -95,6 +100,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Factor of mu after every step.
     kernels : str or list, default=None
         Name of a bank, or list of kernels, as for :class:`LKG`; not ``"precomputed"``.
+    fusion : {"graphs", "kernels"}, default=None
+        What is joined of several views, as for :class:`LKG`: the edges of a sample in each of them, or kernels.
+    view_weights : array-like of shape (n_views,), default=None
+        Weights of the views, as for :class:`LKG`; measured on a sample of the rows if None.
     graph_start : {"identity", "random"}, default=None
         First value of J.
     kernel_start : {"average", "average/m"}, default=None
@@ -152,7 +161,12 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     kernel_weights_ : ndarray of shape (n_kernels,)
         Weight of each candidate; not negative, sum 1.
     kernel_names_ : list of str
-        Readable name of each candidate.
+        Readable name of each candidate. Like ``kernel_`` and ``kernel_weights_``, not where graphs of several views are
+        fused: there is no kernel of all of them.
+    view_weights_ : ndarray of shape (n_views,)
+        What each view counts, as for :class:`LKG`.
+    view_report_ : list of dict
+        What is known of each view, as for :class:`LKG`, from a sample of the rows.
     embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
         Coordinates of the samples, float32.
     singular_values_ : ndarray of shape (n_clusters,)
@@ -235,6 +249,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         mu=None,
         mu_growth=None,
         kernels=None,
+        fusion=None,
+        view_weights=None,
         graph_start=None,
         kernel_start=None,
         weights_problem=None,
@@ -265,6 +281,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.mu = mu
         self.mu_growth = mu_growth
         self.kernels = kernels
+        self.fusion = fusion
+        self.view_weights = view_weights
         self.graph_start = graph_start
         self.kernel_start = kernel_start
         self.weights_problem = weights_problem
@@ -316,9 +334,13 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         random_state = check_random_state(self.random_state)
         source = open_source(self, X, self.block_size)
         widths = self._widths(source)
-        self.landmarks_ = self._choose(source, widths, settings, random_state)
-        self._learn(split_views(self.landmarks_, widths), widths, settings, random_state)
-        with blas_threads(self.kernel_.shape[0], 1):
+        check_fusion(settings)
+        self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
+        if weighed is not None and settings.fusion == "graphs":
+            self._fuse(weighed, widths, settings, random_state)
+        else:
+            self._learn(split_views(self.landmarks_, widths), weighed, widths, settings, random_state)
+        with blas_threads(self.landmarks_.shape[0], 1):
             edges = self._express(source)
             self._embed(edges, source, settings)
             self._cluster(settings, random_state)
@@ -362,7 +384,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Yield the coordinates of samples, which are formed when they are needed."""
         check_is_fitted(self)
         source = open_source(self, X, self.block_size, fitted=tuple(self._expression.widths))
-        with blas_threads(self.kernel_.shape[0], 1):
+        with blas_threads(self.landmarks_.shape[0], 1):
             yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
 
     def _widths(self, source: Source) -> tuple[int, ...]:
@@ -388,8 +410,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         widths: tuple[int, ...],
         settings: Settings,
         random_state: np.random.RandomState,
-    ) -> Array:
-        """Return the landmarks."""
+    ) -> tuple[Array, WeighedViews | None]:
+        """Return the landmarks, and what several views say of each other on a sample of the rows."""
         if is_precomputed(settings.kernels):
             raise ValueError(
                 Message(
@@ -397,44 +419,119 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                     kernels="precomputed",
                 )
             )
+        is_weighed = len(widths) > 1 and settings.is_trusting
         if not isinstance(self.landmarks, str):
-            return check_landmarks(self.landmarks, source.width, self.n_clusters)
+            given = check_landmarks(self.landmarks, source.width, self.n_clusters)
+            if not is_weighed:
+                return given, None
+            return given, self._weigh(source.sample(TELLING, draw_seed(random_state)), given, widths, settings)
         pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
-        return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state)
+        if not is_weighed:
+            return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state), None
+        weighed = self._weigh(pool[:TELLING], pool[:TELLING], widths, settings)
+        chosen = pick_landmarks(pool, count, self.landmarks, widths, settings, random_state, weighed.used)
+        return chosen, replace(weighed, samples=Views(split_views(chosen, widths)))
+
+    def _weigh(self, rows: Array, landmarks: Array, widths: tuple[int, ...], settings: Settings) -> WeighedViews:
+        """Measure views against each other on some of the samples, and return landmarks with their weights."""
+        weighed = weigh(Views(split_views(rows, widths)), settings.view_weights)
+        if weighed.trust.warning is not None:
+            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)
+        return replace(weighed, samples=Views(split_views(landmarks, widths)))
+
+    def _fuse(
+        self,
+        weighed: WeighedViews,
+        widths: tuple[int, ...],
+        settings: Settings,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Fuse the graphs of the landmarks in every view, and set what was found."""
+        settings = replace(settings, learning=replace(settings.learning, n_jobs=None))
+        fused = fuse(weighed, settings, random_state=random_state, callback=self.callback)
+        counts = count_fused(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
+        self._publish_counts(counts)
+        self.graph_ = fused.graph
+        self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
+        for name in {"kernel_", "kernel_weights_", "kernel_names_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
+        members = [member for member in fused.members for _ in member.ridges]
+        parts = (few, settings.readout.edge_weights, widths)
+        self._expression: LandmarkExpression | FusedExpression = FusedExpression(
+            [
+                LandmarkExpression(
+                    member.bank,
+                    member.even,
+                    Expression.of(member.consensus().astype(np.float64), ridge, None, "learned"),
+                    *parts,
+                    (member.view,),
+                )
+                for member in fused.members
+                if member.bank is not None  # landmarks are samples
+                for ridge in member.ridges
+            ],
+            np.array([member.weight for member in members]),
+            None if few is None else few * len(weighed.used),
+            widths,
+        )
+        self._publish_views(weighed, weighed.weights)
+        warn_of(fused.complaint, stacklevel=5)
+
+    def _publish_counts(self, counts: Counts | None) -> None:
+        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+
+    def _publish_views(self, weighed: WeighedViews | None, weights: np.ndarray) -> None:
+        """Set what is known of the views."""
+        self.view_weights_ = weights
+        if weighed is None:
+            self.view_report_ = unweighed_report(weights, None)
+            return
+        clarity = weighed.clarity(self.n_clusters_, np.random.RandomState(0))
+        self.view_report_ = replace(weighed, weights=weights).report(clarity)
 
     def _learn(
         self,
         views: list[Array],
+        weighed: WeighedViews | None,
         widths: tuple[int, ...],
         settings: Settings,
         random_state: np.random.RandomState,
     ) -> None:
         """Learn kernel and graph of the landmarks, and set what was found."""
         learning = replace(settings.learning, n_jobs=None)  # that of the parameters counts blocks
-        candidates = Views(views).pose(settings.kernels, stored=not learning.is_kernel_fixed)
+        if weighed is None:
+            candidates = Views(views).pose(settings.kernels, stored=not learning.is_kernel_fixed)
+        else:
+            candidates = weighed.one_kernel_each(settings.kernels, learned=not learning.is_kernel_fixed)
         options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
         learned = learn(candidates, learning, random_state=random_state, **options)
-        counts = count_if_asked(candidates, self.n_clusters, random_state=random_state)
-        self.n_clusters_ = self.n_clusters if counts is None else counts.best
-        self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        self._publish_counts(count_if_asked(candidates, self.n_clusters, random_state=random_state))
         self.graph_, self.kernel_ = graph_of(learned, settings.readout), np.asarray(learned.K)
-        self.kernel_weights_, self.kernel_names_ = learned.weights, candidates.names
+        self.kernel_weights_, self.kernel_names_ = candidates.of_bank(learned.weights), candidates.names
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
         assert candidates.bank is not None  # landmarks are samples
         self._expression = LandmarkExpression(
             candidates.bank,
-            np.asarray(learned.weights, dtype=np.float64),
+            np.asarray(self.kernel_weights_, dtype=np.float64),
             Expression.of(self.kernel_.astype(np.float64), learning.expression_weight, None, "learned"),
             None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
             settings.readout.edge_weights,
             widths,
+            None if weighed is None else tuple(weighed.used),
         )
+        if weighed is None:
+            self._publish_views(None, candidates.weights_of_views(self.kernel_weights_))
+        else:
+            is_learned = not learning.is_kernel_fixed
+            self._publish_views(weighed, weighed.spread(learned.weights) if is_learned else weighed.weights)
         warn_of(learned.complaint, stacklevel=5)
 
     def _express(self, source: Source) -> Parts[Edges]:
         """Return the edges of all samples to landmarks, kept if they are few."""
         edges = source.parts(self.n_jobs).map(self._expression.edges)
-        few = self.landmark_neighbors != "all" and self.landmark_neighbors <= KEPT_EDGES
+        few = self._expression.n_neighbors is not None and self._expression.n_neighbors <= KEPT_EDGES
         return edges.keep() if few else edges
 
     def _embed(self, edges: Parts[Edges], source: Source, settings: Settings) -> None:

@@ -1,14 +1,16 @@
 """Which samples become landmarks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import FLOATS, check_n_clusters
-from kernelbraid.estimators.landmarks.blocks import draw_seed
+from kernelbraid.estimators.landmarks.blocks import draw_seed, side_by_side
 from kernelbraid.estimators.landmarks.sources import Source
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
@@ -63,14 +65,45 @@ def pick_landmarks(
     widths: tuple[int, ...],
     settings: Settings,
     random_state: np.random.RandomState,
+    used: Sequence[int] | None = None,
 ) -> Array:
-    """Return landmarks from samples in random order, as :class:`kernelbraid.LandmarkLKG` names the ways."""
+    """Return landmarks from samples in random order, as :class:`kernelbraid.LandmarkLKG` names the ways.
+
+    Of several views those that are `used` count, each in units of its own spread.
+    """
+    if used is not None and how in ("k-means", "k-means++"):
+        return _pick_by_views(pool, count, how, widths, used, random_state)
     if how in ("k-means", "k-means++"):
         chosen = pool[spread(pool, count, random_state)]
         return settle(pool, chosen, LLOYD_STEPS) if how == "k-means" else chosen
     if how == "random" or count == pool.shape[0]:
         return pool[:count]
     return pool[draw(_leverages(split_views(pool, widths), count, settings), count, random_state)]
+
+
+def _pick_by_views(
+    pool: Array, count: int, how: str, widths: tuple[int, ...], used: Sequence[int], random_state: np.random.RandomState
+) -> Array:
+    """Return landmarks that are spread out in some of the views; they have the means of the others."""
+    views = split_views(pool, widths)
+    scales = [_spread_of(view) if number in used else np.inf for number, view in enumerate(views)]
+    seen = side_by_side([views[number] / scales[number] for number in used])
+    rows = spread(seen, count, random_state)
+    if how == "k-means++":
+        return pool[rows]
+    settled = split_views(settle(seen, seen[rows], LLOYD_STEPS), tuple(widths[number] for number in used))
+    chosen = split_views(pool[rows], widths)
+    for number, view in zip(used, settled, strict=True):
+        chosen[number] = view * scales[number]
+    joined = side_by_side(chosen)
+    return joined.astype(pool.dtype) if joined.dtype != pool.dtype else joined
+
+
+def _spread_of(view: Array) -> float:
+    """Return the root of the mean squared distance of samples from their mean."""
+    squares = view.multiply(view).sum() if sparse.issparse(view) else np.sum(np.square(view, dtype=np.float64))
+    means = np.asarray(view.mean(axis=0)).ravel()
+    return float(np.sqrt(max(float(squares) / view.shape[0] - float(means @ means), 0.0))) or 1.0
 
 
 def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:

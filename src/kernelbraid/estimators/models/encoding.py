@@ -25,9 +25,10 @@ from kernelbraid.estimators.tryouts import Member
 from kernelbraid.kernels import Custom, FittedBank
 from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
+from kernelbraid.learning.fusion import FusedExtension, ViewMember
 from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
-from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, LandmarkExpression
+from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, FusedExpression, LandmarkExpression
 
 #: Estimators that a file may hold. Names in a file are looked up here and in `PARTS`, nowhere else.
 MODELS: dict[str, type] = {
@@ -48,6 +49,7 @@ PARTS: dict[str, type] = {
     part.__name__: part
     for part in (
         *(*KERNELS, Given, Pairs, FittedBank, Extension),
+        *(FusedExtension, ViewMember, FusedExpression),
         *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
     )
 }
