@@ -9,7 +9,7 @@ import pytest
 from scipy import io
 
 from kernelbraid.datasets import CATALOG
-from kernelbraid.datasets.catalog import Entry, Source, View
+from kernelbraid.datasets.entries import Entry, Source, View
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import pytest
 from scipy import io, sparse
 
 from kernelbraid.datasets import DataError
-from kernelbraid.datasets.catalog import View
 from kernelbraid.datasets.conversion import read
+from kernelbraid.datasets.entries import View
 
 
 def expect(entry, path, samples):

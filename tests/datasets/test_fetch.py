@@ -8,7 +8,7 @@ import pytest
 from scipy import io, sparse
 
 from kernelbraid.datasets import CATALOG, DataError, load, npz
-from kernelbraid.datasets.catalog import Raw
+from kernelbraid.datasets.entries import Raw
 from kernelbraid.datasets.fetch import fetch, import_file
 from kernelbraid.datasets.preprocessing import apply
 from problems import shared_folder
@@ -141,7 +141,7 @@ def test_a_name_without_a_file_cannot_be_fetched_or_imported(folder, name):
 
 
 def test_loading_never_downloads(tiny, server, monkeypatch):
-    monkeypatch.setattr("kernelbraid.datasets.catalog.DOWNLOADS", server.base)
+    monkeypatch.setattr("kernelbraid.datasets.entries.DOWNLOADS", server.base)
     with pytest.raises(DataError, match="datasets fetch tiny"):
         load("tiny")
     assert server.asked == []
@@ -244,3 +244,18 @@ def test_cora_is_found_among_the_cells_of_its_source(tmp_path, monkeypatch):
     made = load("cora")
     assert abs(made.views[0] - links).nnz == abs(made.views[1] - words).nnz == 0
     np.testing.assert_array_equal(made.y, cora.y)
+
+
+def test_a_source_without_a_known_checksum_is_not_downloaded(folder):
+    with pytest.raises(DataError, match=r"ngs: the checksum of .*NGs.mat is not known, .* save its 3 views as X0, X1, "):
+        fetch("ngs")
+    assert not folder.exists()
+
+
+def test_views_of_the_same_shape_are_taken_by_their_names(folder, tmp_path):
+    rng = np.random.default_rng(0)
+    views = [rng.random((1600, 64)) for _ in range(3)]
+    np.savez(tmp_path / "mine.npz", y=np.repeat(np.arange(100), 16), **{f"X{i}": X for i, X in enumerate(views)})
+    import_file("leaves100", tmp_path / "mine.npz")
+    for found, given in zip(load("leaves100").views, views, strict=True):
+        np.testing.assert_array_equal(found, given)

@@ -4,7 +4,7 @@ from scipy import sparse
 
 from kernelbraid.datasets import CATALOG, DataError, load, load_images, npz
 from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.catalog import Picture, View
+from kernelbraid.datasets.entries import Picture, View
 from kernelbraid.datasets.images import picture_of
 from problems import shared_folder
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from kernelbraid.datasets import CATALOG, DataError, available, load, npz
 from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.catalog import Raw
+from kernelbraid.datasets.entries import Raw
 from kernelbraid.datasets.loading import files, locate, read_checked
 from problems import paper_data, shared_folder
 
@@ -118,6 +118,19 @@ def test_another_content_is_refused(folder, tiny, X, y, says):
         load("tiny")
 
 
+def test_a_file_in_a_folder_inside_is_found_after_one_beside_it(folder, tiny):
+    X, y = np.arange(60.0).reshape(12, 5), np.repeat([0, 1, 2], 4)
+    npz.write(folder / "more" / "tiny.npz", [X], y, origin="a test")
+    np.testing.assert_array_equal(load("tiny").X, X)
+    npz.write(folder / "tiny.npz", [X + 1], y, origin="a test")
+    np.testing.assert_array_equal(load("tiny").X, X + 1)
+
+
+def test_a_set_that_cannot_be_fetched_says_where_its_file_comes_from(folder):
+    with pytest.raises(DataError, match=r"no file ngs\.npz .* put it there, or make it of https://.*/NGs\.mat and use"):
+        load("ngs")
+
+
 @pytest.mark.reference
 @pytest.mark.parametrize("name", [name for name in CATALOG if name != "tiny"])
 def test_the_shared_files_are_loaded_as_they_are(name, monkeypatch):
@@ -126,7 +139,7 @@ def test_the_shared_files_are_loaded_as_they_are(name, monkeypatch):
     assert [X.shape for X in data.views] == [(entry.n_samples, width) for width in entry.n_features]
     assert all(X.dtype == np.float64 for X in data.views)
     assert [X.nnz if sparse.issparse(X) else None for X in data.views] == [view.nonzeros for view in entry.views]
-    assert (data.X is None) == (name == "cora")
+    assert (data.X is None) == (len(entry.views) > 1)
     np.testing.assert_array_equal(np.bincount(data.y), entry.class_sizes)
     for path in files(entry):
         read_checked(entry, path)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets.catalog import Picture
+from kernelbraid.datasets.entries import Picture
 from kernelbraid.datasets.npz import digest
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets.catalog import Entry, View
+from kernelbraid.datasets.entries import Entry, View
 from kernelbraid.files import arrays, labels, readers
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.columns import LABEL_NAMES

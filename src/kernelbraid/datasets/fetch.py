@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernelbraid.datasets import conversion, npz, preprocessing
-from kernelbraid.datasets.catalog import Entry, Source
+from kernelbraid.datasets.entries import Entry, Source
 from kernelbraid.datasets.loading import check_content, files, find, locate, read_checked
 from kernelbraid.files.errors import DataError
 
@@ -40,13 +40,20 @@ def fetch(name: str, *, force: bool = False, base: str | None = None) -> tuple[P
     Raises
     ------
     DataError
-        The data set is unknown, pooch is not installed, or the download failed; nothing is left behind then.
+        The data set is unknown or its source has no known checksum, pooch is not installed, or the download failed;
+        nothing is left behind then.
     """
     entry = find(name)
     present = locate(entry)
     if present is not None and not force:
         read_checked(entry, present)
         return present, False
+    if entry.source.sha256 is None:
+        raise DataError(
+            f"{name}: the checksum of {entry.source.url(base)} is not known, so that it is not downloaded; save its "
+            f"{len(entry.views)} views as X0, X1, ... and its classes as y in an .npz file, and use "
+            f"kernelbraid datasets import {name} FILE."
+        )
     with TemporaryDirectory() as folder:
         url = entry.source.url(base)
         file = _download(entry, url, Path(folder))

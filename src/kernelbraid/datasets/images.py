@@ -7,7 +7,8 @@ import numpy as np
 from kernelbraid._typing import Host
 from kernelbraid.datasets import loading
 from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.catalog import CATALOG, Picture, unknown_name
+from kernelbraid.datasets.catalog import CATALOG, unknown_name
+from kernelbraid.datasets.entries import Picture
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 

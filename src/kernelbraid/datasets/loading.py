@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from kernelbraid._typing import Host
 from kernelbraid.datasets import npz, preprocessing
 from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.catalog import CATALOG, Entry, unknown_name
+from kernelbraid.datasets.catalog import CATALOG, unknown_name
+from kernelbraid.datasets.entries import Entry
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import check_matrix
@@ -57,13 +58,14 @@ class Dataset:
 
 
 def load(name: str) -> Dataset:
-    """Load a data set of the paper from the user's folder, or one that comes with scikit-learn.
+    """Load a known data set from the user's folder, or one that comes with scikit-learn.
 
     Parameters
     ----------
     name : str
         "yale", "jaffe", "orl", "ar", "ba", "tr11", "tr41", "tr45", "tdt2", "cora" or "nuswide_view3"; "digits",
-        "wine" or "breast_cancer", which need no file.
+        "wine" or "breast_cancer", which need no file; "webkb203", "ngs", "bbc", "leaves100", "movies", "proteinfold" or
+        "prokaryotic", which have several views.
 
     Returns
     -------
@@ -78,8 +80,8 @@ def load(name: str) -> Dataset:
     Notes
     -----
     Files are looked for in the folder named by the environment variable KERNELBRAID_DATA, without it in the user's
-    cache. Nothing is downloaded: ``kernelbraid datasets fetch`` does that. Of YALE, ORL, JAFFE and AR the exact
-    float64 values are recomputed where the grey levels, say yale_raw.npz, are in the folder.
+    cache, and in the folders inside it. Nothing is downloaded: ``kernelbraid datasets fetch`` does that. Of YALE, ORL,
+    JAFFE and AR the exact float64 values are recomputed where the grey levels, say yale_raw.npz, are in the folder.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def available() -> list[str]:
     Returns
     -------
     list of str
-        The data sets of the paper, then those of scikit-learn.
+        The data sets of the paper, further ones with several views, then those of scikit-learn.
     """
     return [*CATALOG, *BUNDLED]
 
@@ -123,17 +125,24 @@ def find(name: str) -> Entry:
 
 def missing(entry: Entry) -> DataError:
     """Return the error for a data set whose file is not there."""
+    remedy = f"put it there, or make it of {entry.source.url()} and use kernelbraid datasets import {entry.name} FILE"
+    if entry.source.sha256 is not None:
+        remedy = f"get it with kernelbraid datasets fetch {entry.name}"
     return DataError(
-        f"{entry.name}: there is no file {entry.name}.npz in {npz.data_folder()}; get it with "
-        f"kernelbraid datasets fetch {entry.name}, or name the folder that holds it in {npz.FOLDER_VARIABLE}."
+        f"{entry.name}: there is no file {entry.name}.npz in {npz.data_folder()}; {remedy}, or name the folder that "
+        f"holds it in {npz.FOLDER_VARIABLE}."
     )
 
 
 def files(entry: Entry) -> list[Path]:
     """Return the files of a data set that are there, those of samples ready for use first."""
     names = [f"{entry.name}.npz"] + ([f"{entry.name}_raw.npz"] if entry.raw is not None else [])
-    paths = [npz.data_folder() / name for name in names]
-    return [path for path in paths if path.is_file()]
+    folder = npz.data_folder()
+    found = [
+        next((path for path in (folder / name, *sorted(folder.glob(f"*/{name}"))) if path.is_file()), None)
+        for name in names
+    ]
+    return [path for path in found if path is not None]
 
 
 def locate(entry: Entry) -> Path | None:
@@ -177,9 +186,10 @@ def read_checked(entry: Entry, path: Path) -> npz.Content:
 
 def _refusal(entry: Entry, path: Path, what: str, found: str, known: str | None) -> DataError:
     """Return the error for a file that is not the one that it should be."""
+    again = f" with kernelbraid datasets fetch {entry.name} --force" if entry.source.sha256 is not None else ""
     return DataError(
-        f"{path}: the {what} is {found}, but {known or 'that of a file written here'} is expected; get the file again "
-        f"with kernelbraid datasets fetch {entry.name} --force, or import your own."
+        f"{path}: the {what} is {found}, but {known or 'that of a file written here'} is expected; get the file "
+        f"again{again}, or import your own."
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import io
 
 from kernelbraid.datasets import CATALOG, available, load
-from kernelbraid.datasets.catalog import Source, View
+from kernelbraid.datasets.entries import Source, View
 from problems import shared_folder
 
 X, y = np.arange(60.0).reshape(12, 5), np.repeat([1, 2, 3], 4)
@@ -46,7 +46,7 @@ def site(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "site")
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        monkeypatch.setattr("kernelbraid.datasets.catalog.DOWNLOADS", f"http://127.0.0.1:{httpd.server_port}")
+        monkeypatch.setattr("kernelbraid.datasets.entries.DOWNLOADS", f"http://127.0.0.1:{httpd.server_port}")
         thread = Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield asked
