@@ -247,7 +247,8 @@ def test_cora_is_found_among_the_cells_of_its_source(tmp_path, monkeypatch):
 
 
 def test_a_source_without_a_known_checksum_is_not_downloaded(folder):
-    with pytest.raises(DataError, match=r"ngs: the checksum of .*NGs.mat is not known, .* save its 3 views as X0, X1, "):
+    says = r"ngs: the checksum of .*NGs.mat is not known, .* save its 3 views as X0, X1, "
+    with pytest.raises(DataError, match=says):
         fetch("ngs")
     assert not folder.exists()
 

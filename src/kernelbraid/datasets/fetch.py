@@ -103,7 +103,7 @@ def import_file(name: str, file: str | Path, *, raw: bool = False, force: bool =
     return _convert(entry, file, steps, origin=str(file))
 
 
-def _raw_sums(entry: Entry) -> tuple[str, ...]:
+def _raw_sums(entry: Entry) -> tuple[str | None, ...]:
     """Return the checksums of the files that are known to hold raw values."""
     return () if entry.raw is None else (entry.raw.sha256, entry.raw.source.sha256)
 

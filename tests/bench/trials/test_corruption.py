@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid.bench.trials.corruption import (
+    ADDED_VIEWS,
     CHANGES,
     LEVELS,
     OUTLIER,
     SHUFFLED,
+    UNDRAWN,
     change,
     changed_kernels,
     shuffled_order,
@@ -52,9 +55,14 @@ def test_level_0_changes_nothing(name, number, request):
     np.testing.assert_array_equal(same.y, dataset.y)
 
 
-@pytest.mark.parametrize("name", CHANGES)
+def some_level(name):
+    """Return a level that changes something."""
+    return 2 if LEVELS[name][0](2) and name != "noise" else 0.5
+
+
+@pytest.mark.parametrize("name", [name for name in CHANGES if name not in UNDRAWN])
 def test_equal_seeds_give_equal_changes_and_others_do_not(two, name):
-    level = 2 if name == "useless_views" else 0.5
+    level = some_level(name)
     first, second, other = (change(two, {name: level}, seed) for seed in (3, 3, 4))
     for view, again in zip(first.views, second.views, strict=True):
         np.testing.assert_array_equal(dense(view), dense(again))
@@ -64,7 +72,7 @@ def test_equal_seeds_give_equal_changes_and_others_do_not(two, name):
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_data_set_that_is_given_stays_as_it_is(two, name):
     before = [dense(view).copy() for view in two.views], two.y.copy()
-    change(two, {name: 1 if name == "useless_views" else 0.5}, 0)
+    assert change(two, {name: some_level(name)}, 0) is not two
     for view, old in zip(two.views, before[0], strict=True):
         np.testing.assert_array_equal(dense(view), old)
     np.testing.assert_array_equal(two.y, before[1])
@@ -146,8 +154,108 @@ def test_of_several_views_the_kernel_of_the_first_one_is_shuffled(two):
 
 def test_every_change_says_which_levels_it_has():
     assert set(LEVELS) == {*CHANGES, SHUFFLED}
-    legal = {"noise": (0, 0.5, 3), "outliers": (0, 0.99), "useless_views": (0, 2), SHUFFLED: (0, 0.5, 1)}
-    wrong = {"noise": (-0.1,), "outliers": (-0.1, 1), "useless_views": (-1, 1.5), SHUFFLED: (-0.1, 1.01)}
+    counts = dict.fromkeys((*ADDED_VIEWS, "view", "without"), ((0, 2), (-1, 1.5)))
+    shares = dict.fromkeys(("outliers", "missing"), ((0, 0.99), (-0.1, 1)))
+    known = {**counts, **shares, "noise": ((0, 0.5, 3), (-0.1,)), SHUFFLED: ((0, 0.5, 1), (-0.1, 1.01))}
     for name, (is_level, _) in LEVELS.items():
-        assert all(map(is_level, legal[name]))
-        assert not any(map(is_level, wrong[name]))
+        legal, wrong = known[name]
+        assert all(map(is_level, legal))
+        assert not any(map(is_level, wrong))
+
+
+@pytest.mark.parametrize("name", UNDRAWN)
+def test_what_is_said_to_draw_nothing_is_the_same_for_all_seeds(two, name):
+    first, other = (change(two, {name: 1}, seed) for seed in (0, 1))
+    for view, again in zip(first.views, other.views, strict=True):
+        np.testing.assert_array_equal(dense(view), dense(again))
+
+
+@pytest.mark.parametrize("name", ADDED_VIEWS)
+def test_added_views_stand_behind_the_others_which_stay(two, name):
+    changed = change(two, {name: 2}, 0)
+    assert changed.views[:2] == two.views
+    assert [view.shape[0] for view in changed.views] == [30] * 4
+    np.testing.assert_array_equal(changed.y, two.y)
+    fewer = change(two, {name: 1}, 0)
+    assert len(fewer.views) == 3
+
+
+def correlations(view):
+    return np.abs(np.corrcoef(dense(view).T) - np.eye(dense(view).shape[1]))
+
+
+@pytest.fixture
+def large():
+    """300 samples, so that what is drawn can be measured."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(3, size=300)
+    return Dataset("large", "Large", [rng.standard_normal((300, 6)) + 2 * y[:, None]], y, "sum")
+
+
+def test_noise_views_are_fifty_features_of_normal_noise(large):
+    first, second = change(large, {"noise_views": 2}, 0).views[1:]
+    assert first.shape == second.shape == (300, 50)
+    assert (first != second).all()
+    assert (first.mean(), first.std()) == pytest.approx((0, 1), abs=0.05)
+    assert correlations(first).max() < 0.3
+
+
+def clusters_of(view, k=7):
+    """Return clusters of samples that are nearer to each other than to any other."""
+    distances = np.linalg.norm(view[:, None] - view[None], axis=2)
+    labels = np.unique(distances < 20, axis=0, return_inverse=True)[1].ravel()
+    assert labels.max() == k - 1
+    return labels
+
+
+def test_a_decoy_has_seven_clear_clusters_that_tell_nothing_of_another_one_or_of_the_classes(large):
+    first, second = (clusters_of(view) for view in change(large, {"decoys": 2}, 0).views[1:])
+    for one, other in ((first, second), (first, large.y)):
+        assert adjusted_rand_score(one, other) < 0.05
+
+
+def test_nuisance_views_share_their_clusters_and_tell_nothing_of_the_classes(large):
+    first, second = change(large, {"nuisance": 2}, 0).views[1:]
+    assert (first != second).all()
+    assert adjusted_rand_score(clusters_of(first), clusters_of(second)) == 1
+    assert adjusted_rand_score(clusters_of(first), large.y) < 0.05
+
+
+def test_a_shuffled_view_has_the_rows_of_its_view_in_another_order(two):
+    changed = change(two, {"shuffled_views": 3}, 0).views
+    for view, again in ((0, 2), (1, 3), (0, 4)):
+        old, new = dense(changed[view]), dense(changed[again])
+        assert (old != new).any()
+        np.testing.assert_array_equal(np.sort(old.sum(axis=1)), np.sort(new.sum(axis=1)))
+    assert sparse.issparse(changed[3])
+    assert (changed[2] != changed[4]).any()
+
+
+def test_a_copy_equals_the_first_view_and_is_another_object(two):
+    changed = change(two, {"copies": 1}, 0)
+    np.testing.assert_array_equal(changed.views[2], two.views[0])
+    assert changed.views[2] is not two.views[0]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
+def test_rows_are_missing_as_a_whole_and_every_sample_keeps_a_view(two, share):
+    changed = change(two, {"missing": share}, 0)
+    gone = np.stack([np.isnan(view).any(axis=1) for view in changed.views], axis=1)
+    for view, before, rows in zip(changed.views, map(dense, two.views), gone.T, strict=True):
+        assert np.isnan(view[rows]).all()
+        np.testing.assert_array_equal(view[~rows], before[~rows])
+    assert not gone.all(axis=1).any()
+    assert (gone.sum(axis=0) <= round(share * 30)).all()
+    assert gone.sum() >= min(2 * round(share * 30) - 9, 30)  # those that would be missing twice stay once
+
+
+def test_a_view_alone_and_all_but_one_are_counted_from_1(two):
+    assert change(two, {"view": 2}, 0).views == two.views[1:]
+    assert change(two, {"without": 2}, 0).views == two.views[:1]
+    with pytest.raises(ValueError, match="two has 2 views, none with the number 3"):
+        change(two, {"view": 3}, 0)
+
+
+def test_row_sums_are_one_feature(two):
+    view = change(two, {"row_sums": 1}, 0).views[2]
+    np.testing.assert_allclose(view, two.views[0].sum(axis=1)[:, None])

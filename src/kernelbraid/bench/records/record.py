@@ -13,8 +13,12 @@ Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | No
 #: Changes of the data by name, each with its level, and the name of a kernel if one of them is about a kernel.
 Changes: TypeAlias = Mapping[str, float | str]
 #: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
-Scoring: TypeAlias = Literal["best100", "mean20"]
+#: ``"once"``: one fit with the restarts that the method has by itself, and the seed as its `random_state`.
+Scoring: TypeAlias = Literal["best100", "mean20", "once"]
+#: Scorings behind the figures of the paper.
 SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
+#: All of them.
+EVERY_SCORING: tuple[Scoring, ...] = (*SCORINGS, "once")
 # Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
 KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
 #: Versions before this one whose records are taken as they are: trials that they ran are not run again. A version that
@@ -23,8 +27,9 @@ EARLIER = ("0.1.0",)
 
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
-#: Parts of the study of what LKG does without labels, see `bench.results.study`; no other table shows their trials.
-STUDIES = ("label-free", "candidates", "baselines")
+#: Parts of the study of what LKG does without labels, see `bench.results.study` and, for several views,
+#: `bench.results.views`; no other table shows their trials.
+STUDIES = ("label-free", "candidates", "baselines", "views")
 
 
 class KernelPicture(TypedDict):

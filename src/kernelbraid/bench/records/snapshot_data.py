@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelbraid.bench.records.record import SCORINGS, Record
+from kernelbraid.bench.records.record import EVERY_SCORING, Record
 from kernelbraid.bench.results.selection import Conditions
 
 #: What an experiment may ask to keep.
@@ -38,9 +38,9 @@ def kept_fits(records: Iterable[Record]) -> list[Record]:
     They are in the order of data, method, bank and parameters.
     """
     found: dict[str, Record] = {}
-    for record in sorted(records, key=lambda r: (r.created, -SCORINGS.index(r.trial.scoring))):
+    for record in sorted(records, key=lambda r: (r.created, -EVERY_SCORING.index(r.trial.scoring))):
         if record.kept:
-            trial = replace(record.trial, scoring=SCORINGS[0], checksum="", version="", keep=())
+            trial = replace(record.trial, scoring=EVERY_SCORING[0], checksum="", version="", keep=())
             found[trial.key] = record
     return sorted(found.values(), key=lambda r: (r.trial.data, r.trial.method, r.trial.bank, r.trial.key))
 

@@ -58,7 +58,7 @@ def conditions(records: Iterable[Record]) -> list[Conditions]:
         if record.trial.altered or record.trial.study:
             continue
         banks[record.trial.scoring].add(record.trial.bank)
-    found: list[Conditions] = [Conditions(AS_PUBLISHED)] if len(banks) == len(SCORINGS) else []
+    found: list[Conditions] = [Conditions(AS_PUBLISHED)] if all(scoring in banks for scoring in SCORINGS) else []
     for scoring in (scoring for scoring in SCORINGS if scoring in banks):
         named = sorted(banks[scoring] - {""})
         found += [Conditions(scoring), *(Conditions(scoring, bank) for bank in named if len(named) > 1)]

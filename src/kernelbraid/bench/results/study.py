@@ -11,7 +11,7 @@ from kernelbraid.bench.results.published import DATA, MEASURES, MULTI_VIEW, RECO
 from kernelbraid.bench.results.selection import Cell, Conditions, Outcome, Pool, Pools, pools
 from kernelbraid.bench.results.tables import EMPTY, Footnotes, Table, bold, show_cell, show_parameters, shown_methods
 
-LABEL_FREE, CANDIDATES, BASELINES = STUDIES
+LABEL_FREE, CANDIDATES, BASELINES = STUDIES[:3]
 SEARCH = "LKGSearch"
 OURS = (SEARCH, "LKG")
 RIVALS = ("SC-knn", "SC-rbf", "KMeans", "HDBSCAN")

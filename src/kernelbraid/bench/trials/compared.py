@@ -1,4 +1,6 @@
-"""Everything that experiments compare: the methods of the registry, and LKGr with a part taken out."""
+"""Everything that experiments compare: the methods of the registry, LKGr with a part taken out, joined rows."""
+
+from dataclasses import replace
 
 from kernelbraid.bench.records.record import ABLATED
 from kernelbraid.bench.trials.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
@@ -23,5 +25,11 @@ ABLATIONS: dict[str, Method] = {
     }.items()
 }
 
+#: scikit-learn's on several views as many would join them: rows of unit length, side by side.
+JOINED: dict[str, Method] = {
+    f"{name}-joined": replace(RIVALS[name], title=f"{RIVALS[name].title}, views joined as rows of unit length")
+    for name in ("KMeans", "SC-knn")
+}
+
 #: Everything that can be compared.
-COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **LABEL_FREE, **ABLATIONS}
+COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **LABEL_FREE, **ABLATIONS, **JOINED}

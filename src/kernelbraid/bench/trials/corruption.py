@@ -1,4 +1,7 @@
-"""Data sets made worse on purpose: noise, outliers, false views, missing rows, a kernel of shuffled samples."""
+"""Data sets made worse on purpose: noise, outliers, false views, missing rows, a kernel of shuffled samples.
+
+And single views, or all but one: what they give alone tells what joining them is worth.
+"""
 
 import zlib
 from collections.abc import Callable
@@ -98,6 +101,29 @@ def drop_rows(dataset: Dataset, share: float, rng: np.random.Generator) -> Datas
     return replace(dataset, views=views)
 
 
+def take_view(dataset: Dataset, number: float, rng: np.random.Generator) -> Dataset:
+    """Take one view alone, counted from 1; 0 for all."""
+    return replace(dataset, views=[dataset.views[_place(dataset, number)]]) if number else dataset
+
+
+def leave_out(dataset: Dataset, number: float, rng: np.random.Generator) -> Dataset:
+    """Leave one view out, counted from 1; 0 for none."""
+    left = _place(dataset, number) if number else None
+    return replace(dataset, views=[X for place, X in enumerate(dataset.views) if place != left])
+
+
+def add_row_sums(dataset: Dataset, count: float, rng: np.random.Generator) -> Dataset:
+    """Add views of one feature: the sum over the features of the first view."""
+    sums = _dense(dataset.views[0]).sum(axis=1, keepdims=True)
+    return _with_views(dataset, [sums.copy() for _ in range(int(count))])
+
+
+def _place(dataset: Dataset, number: float) -> int:
+    if number > len(dataset.views):
+        raise ValueError(f"{dataset.name} has {len(dataset.views)} views, none with the number {number:g}.")
+    return int(number) - 1
+
+
 def _decoy(n: int, rng: np.random.Generator, members: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     centres = DECOY_SPREAD * rng.standard_normal((DECOY_CLUSTERS, FALSE_WIDTH))
     members = rng.integers(DECOY_CLUSTERS, size=n) if members is None else members
@@ -119,17 +145,25 @@ CHANGES: dict[str, Callable[[Dataset, float, np.random.Generator], Dataset]] = {
     "copies": add_copies,
     "nuisance": add_nuisance,
     "missing": drop_rows,
+    "view": take_view,
+    "without": leave_out,
+    "row_sums": add_row_sums,
 }
 #: The change of a kernel: the share of samples that are shuffled in the kernel that ``kernel`` names.
 SHUFFLED = "shuffled"
 #: Changes that add so many views.
-ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance")
+ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance", "row_sums")
+#: Changes that draw nothing.
+UNDRAWN = ("copies", "view", "without", "row_sums")
 #: What a level of each change may be, and in words.
 LEVELS: dict[str, tuple[Callable[[float], bool], str]] = {
     "noise": (lambda level: level >= 0, "deviations, 0 or more"),
     "outliers": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
     "missing": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
-    **dict.fromkeys(ADDED_VIEWS, (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more")),
+    **dict.fromkeys(
+        (*ADDED_VIEWS, "view", "without"),
+        (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more"),
+    ),
     SHUFFLED: (lambda share: 0 <= share <= 1, "a share from 0 to 1"),
 }
 

@@ -12,10 +12,10 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 
 from kernelbraid._typing import Parameters
-from kernelbraid.bench.records.record import SCORINGS, STUDIES, Scoring, Trial
+from kernelbraid.bench.records.record import EVERY_SCORING, STUDIES, Changes, Scoring, Trial
 from kernelbraid.bench.records.snapshot_data import PARTS
 from kernelbraid.bench.trials.compared import COMPARED
-from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
+from kernelbraid.bench.trials.corruption import ADDED_VIEWS, LEVELS, SHUFFLED
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import AUTO, BANKS, name_in_view
 from kernelbraid.methods import Method, combinations
@@ -41,6 +41,7 @@ class Run(TypedDict, total=False):
     grid: str | dict[str, list[Toml]]
     random: dict[str, int | list[float]]
     changes: dict[str, list[float] | str]
+    together: bool
     keep: list[str]
     skip: str
     study: str
@@ -99,6 +100,7 @@ EXPECTED: dict[str, tuple[Callable[[Toml], bool], str]] = {
     "grid": (_is_grid, '"registry", or a table of lists, such as { alpha = [0.1, 1.0] }'),
     "random": (_is_random, "a count and two positive ends for each parameter: { count = 20, alpha = [1e-3, 1.0] }"),
     "changes": (_is_changes, 'levels, such as { noise = [0.5, 1.0] } or { shuffled = [0.5], kernel = "linear" }'),
+    "together": (lambda value: isinstance(value, bool), "true, for all changes at once, or false"),
     "keep": (_is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
     "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
     "study": (lambda value: isinstance(value, str), f"a part of the study: {', '.join(STUDIES)}"),
@@ -178,7 +180,7 @@ class _Reader:
         self.check_names(run["data"], self.data, "data set")
         self.check_names(run["methods"], COMPARED, "method")
         self.check_names(run.get("banks", []), [*BANKS, AUTO], "bank")
-        self.check_names(run.get("scoring", []), SCORINGS, "scoring")
+        self.check_names(run.get("scoring", []), EVERY_SCORING, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
         self.check_names(run.get("keep", []), PARTS, "part of a fit")
         self.check_names([run["study"]] if "study" in run else [], STUDIES, "part of the study")
@@ -250,18 +252,32 @@ def _expand(run: Run, load: Load, version: str) -> Iterator[Trial]:
         method = COMPARED[name]
         banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
         for bank, parameters in product(banks, _settings(run, method)):
-            n_views = len(found[data].views) + int(changes.get("useless_views", 0))
-            for kernel in _kernels(method, bank, run.get("kernels"), n_views):
+            for kernel in _kernels(method, bank, run.get("kernels"), _n_views(found[data], changes)):
                 what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
                 yield Trial(*what, changes, keep, study)
 
 
 def _changes(run: Run) -> list[dict[str, float | str]]:
-    """Return the changes of the data that a run goes through: each level of each; none if it names none."""
+    """Return the changes of the data that a run goes through: each level of each; none if it names none.
+
+    Together, every level of one comes with every level of the others.
+    """
     named = run.get("changes", {})
+    if run.get("together", False):
+        alone = {name: values for name, values in named.items() if not isinstance(values, str)}
+        beside = {name: value for name, value in named.items() if isinstance(value, str)}
+        return [{**point, **beside} for point in combinations(alone)]
     levels = [(name, level) for name, values in named.items() if not isinstance(values, str) for level in values]
     beside = {"kernel": str(named["kernel"])} if "kernel" in named else {}
     return [{name: level, **(beside if name == SHUFFLED else {})} for name, level in levels] or [{}]
+
+
+def _n_views(dataset: Dataset, changes: Changes) -> int:
+    """Return the number of views that changed data have."""
+    if changes.get("view"):
+        return 1
+    left = len(dataset.views) - bool(changes.get("without"))
+    return left + sum(int(changes.get(name, 0)) for name in ADDED_VIEWS)
 
 
 def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) -> list[str]:

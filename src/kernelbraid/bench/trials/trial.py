@@ -13,14 +13,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_score
+from sklearn.preprocessing import normalize
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._system import peak_bytes
 from kernelbraid._typing import Array
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.records.snapshots import keep_parts
-from kernelbraid.bench.trials.compared import COMPARED
-from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, change, changed_kernels
+from kernelbraid.bench.trials.compared import COMPARED, JOINED
+from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, UNDRAWN, change, changed_kernels
 from kernelbraid.datasets import Dataset
 from kernelbraid.estimators import LKG
 from kernelbraid.estimators.graphs import GraphClusterer
@@ -29,6 +30,8 @@ from kernelbraid.kernels import BANKS, Custom, Kernel, bank_names, banks_for, sp
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import PlacedGraph, cluster, place
 from kernelbraid.learning.settings import PRESETS, Readout
+from kernelbraid.learning.trust import name_of
+from kernelbraid.learning.views import WeighedViews
 from kernelbraid.methods import RIVALS
 from kernelbraid.metrics import accuracy, balance, evaluate, nmi
 
@@ -58,7 +61,7 @@ def fit_key(trial: Trial) -> str:
 
 def _draws(trial: Trial) -> bool:
     """Tell whether a fit depends on the seed; a graph that is not started at random does not, only the k-means."""
-    if trial.changes or not _has_graph(trial.method):
+    if not set(UNDRAWN).issuperset(trial.changes) or not _has_graph(trial.method):
         return True
     model = make(trial, 2)
     if not isinstance(model, LKG):
@@ -83,9 +86,15 @@ class Fitted:
     kernel_: Array = None
 
     @classmethod
-    def of(cls, learned: LearnedGraph, names: list[str]) -> "Fitted":
-        """Take it from a learned graph; one that is a kernel itself was not iterated for."""
+    def of(cls, learned: LearnedGraph, names: list[str], weighed: WeighedViews | None = None) -> "Fitted":
+        """Take it from a learned graph; one that is a kernel itself was not iterated for.
+
+        Where views were weighed, their weights count; otherwise those of kernels.
+        """
         weights = np.empty(0) if learned.weights is None else to_numpy(learned.weights)
+        if weighed is not None:
+            weights = weighed.spread(weights) if weighed.has_learned_weights else weighed.weights
+            names = [name_of(view) for view in range(weighed.samples.n_views)]
         status = str(learned.status) if learned.n_iter > 0 else "done"
         return cls(status, learned.n_iter, weights, names, learned.history, learned.K)
 
@@ -153,7 +162,8 @@ def _run_graphs(trials: Sequence[Trial], data: Data, k: int, device: str | None)
             placed = lru_cache(maxsize=EMBEDDINGS)(partial(place, learned))
             placed(_without_restarts(readout))
             seconds = time.perf_counter() - started
-            fitted = Fitted.of(learned, getattr(candidates, "names", []))
+            weighed = candidates if isinstance(candidates, WeighedViews) else getattr(candidates, "weighed", None)
+            fitted = Fitted.of(learned, getattr(candidates, "names", []), weighed)
         yield trial, fitted, cluster_runs(placed(_without_restarts(readout)), readout, trial), seconds
 
 
@@ -170,6 +180,8 @@ def data_for(trial: Trial, dataset: Dataset) -> Data:
         return dataset.X
     if COMPARED[trial.method].policy == "each":
         return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
+    if trial.method in JOINED:
+        return join_rows(dataset.views)
     if trial.method in RIVALS:
         return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
     return dataset.views
@@ -188,6 +200,12 @@ def kernels_for(trial: Trial, dataset: Dataset) -> np.ndarray:
         return kernels
     model = method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters})
     return np.asarray(method.reduce(kernels, **model._settings().flat()))[None]
+
+
+def join_rows(views: Sequence[Matrix]) -> Matrix:
+    """Return views side by side, the rows of each scaled to unit length; a row of zeros stays one."""
+    scaled = [normalize(X) for X in views]
+    return sparse.hstack(scaled).tocsr() if any(map(sparse.issparse, scaled)) else np.concatenate(scaled, axis=1)
 
 
 def _joined(dataset: Dataset) -> np.ndarray:
@@ -216,18 +234,25 @@ def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0)
         parameters["keep_matrices"] = True
     if device is not None and "device" in known:
         parameters["device"] = device
-    return method.make(n_clusters, **parameters, random_state=trial.seed * RUNS + run)
+    return method.make(n_clusters, **parameters, random_state=_random_state(trial, run))
+
+
+def _random_state(trial: Trial, run: int) -> int:
+    """Return a number for each run of each seed; the seed itself where there is one run, as a user would give it."""
+    return trial.seed if trial.scoring == "once" else trial.seed * RUNS + run
 
 
 def readout_of(trial: Trial, n_clusters: int) -> Readout:
     """Return how the graph of a trial is read out; a mean over runs has one restart in each unless it asks for more."""
+    if trial.scoring == "once":
+        return make(trial, n_clusters)._readout()
     single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
     return replace(make(trial, n_clusters)._readout(), n_init=RESTARTS if trial.scoring == "best100" else single)
 
 
 def cluster_runs(placed: PlacedGraph, readout: Readout, trial: Trial) -> list[np.ndarray]:
     """Run k-means as often as the scoring of a trial asks, each time with a seed of its own."""
-    generators = [np.random.RandomState(trial.seed * RUNS + run) for run in range(_runs(trial))]
+    generators = [np.random.RandomState(_random_state(trial, run)) for run in range(_runs(trial))]
     return [cluster(placed, readout, random_state=generator).labels for generator in generators]
 
 
@@ -291,9 +316,13 @@ def _learned(trial: Trial, dataset: Dataset, model: BaseEstimator | Fitted) -> d
 def label_free(dataset: Dataset, labels: np.ndarray) -> dict[str, float]:
     """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
     found = {"balance": balance(labels)}
+    X = dataset.views[0]
+    if isinstance(X, np.ndarray):
+        there = ~np.isnan(X).any(axis=1)
+        X, labels = X[there], labels[there]
     if 1 < len(np.unique(labels)) < len(labels):
         size = min(SILHOUETTE_SAMPLES, len(labels))
-        found["silhouette"] = float(silhouette_score(dataset.views[0], labels, sample_size=size, random_state=0))
+        found["silhouette"] = float(silhouette_score(X, labels, sample_size=size, random_state=0))
     return found
 
 
