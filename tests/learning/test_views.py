@@ -1,0 +1,295 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.kernels.precomputed import stack_kernels
+from kernelbraid.learning import views as module
+from kernelbraid.learning.candidates import GivenKernels, Views
+from kernelbraid.learning.views import check_weights, is_bank_per_view, unweighed_report, weigh
+
+N = 90
+TRUTH = np.arange(N) % 3
+
+
+def near(rng, truth=TRUTH, d=4):
+    """A view of clusters, in directions of its own."""
+    return rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d))
+
+
+def lacking(X, rows):
+    found = X.copy()
+    found[rows] = np.nan
+    return found
+
+
+rng = np.random.default_rng(0)
+ONE, TWO, NOISE, MORE_NOISE = near(rng), near(rng), rng.normal(size=(N, 20)), rng.normal(size=(N, 20))
+BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
+
+
+def given(*stacks):
+    """Kernels of several sources."""
+    sizes = tuple(map(len, stacks))
+    return GivenKernels([K for stack in stacks for K in stack], stack_kernels, sizes=sizes)
+
+
+class TestWeigh:
+    def test_views_that_agree_count_alike_and_noise_nothing(self):
+        weighed = weigh(Views([ONE, NOISE, TWO]))
+        np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
+        assert weighed.used == weighed.needed == [0, 2]
+        assert weighed.reserve == []
+        assert weighed.n_samples == N
+
+    def test_a_copy_has_no_weight_though_it_is_trusted(self):
+        weighed = weigh(Views([ONE, ONE, TWO]))
+        np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
+        entry = weighed.report()[1]
+        assert (entry["trusted"], entry["weight"]) == (True, 0.0)
+        assert entry["reason"].startswith("is a copy of view 1")
+
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    def test_halves_of_its_features_save_the_only_view_that_says_something(self, form):
+        wide = np.c_[ONE, TWO]
+        weighed = weigh(Views([form(NOISE), form(wide), form(MORE_NOISE)]))
+        np.testing.assert_allclose(weighed.weights, [0, 1, 0])
+        assert "one is left, view 2" in weighed.trust.warning
+
+    def test_halves_of_a_view_with_gaps_are_those_of_the_samples_it_has(self):
+        wide = lacking(np.c_[ONE, TWO], slice(0, 20))
+        weighed = weigh(Views([NOISE, wide]))
+        np.testing.assert_allclose(weighed.weights, [0, 1])
+        assert weighed.reserve == [0]
+
+    @pytest.mark.parametrize("scales", [(1e4, 1e-3, 1.0), (1.0, 1.0, 1e6), (1e-6, 1e6, 1e3)])
+    def test_the_scale_of_a_view_changes_no_verdict(self, scales):
+        views = [scale * X for scale, X in zip(scales, (ONE, TWO, NOISE), strict=True)]
+        np.testing.assert_allclose(weigh(Views(views)).weights, [0.5, 0.5, 0])
+
+    def test_sparse_views_and_single_precision_are_measured_as_dense_ones(self):
+        plain = weigh(Views([ONE, TWO])).trust.agreement[0, 1]
+        mixed = weigh(Views([sparse.csr_array(ONE), TWO.astype(np.float32)])).trust.agreement[0, 1]
+        np.testing.assert_allclose(mixed, plain, rtol=1e-3)
+
+    def test_kernels_of_several_sources_are_weighed_as_views(self):
+        stacks = [build_bank(X, BANK) for X in (ONE, NOISE, TWO)]
+        np.testing.assert_allclose(weigh(given(*stacks)).weights, [0.5, 0, 0.5])
+        one_by_one = weigh(given(*[[stack[0]] for stack in stacks]))
+        np.testing.assert_allclose(one_by_one.weights, [0.5, 0, 0.5])
+
+    def test_other_array_libraries_are_measured_alike(self, foreign):
+        plain = weigh(Views([ONE, NOISE, TWO]))
+        found = weigh(Views([foreign.asarray(X) for X in (ONE, NOISE, TWO)]))
+        np.testing.assert_allclose(found.trust.agreement, plain.trust.agreement, rtol=1e-6)
+        np.testing.assert_array_equal(found.weights, plain.weights)
+
+    def test_many_samples_are_told_by_some_of_them(self, monkeypatch):
+        monkeypatch.setattr(module, "TELLING", 40)
+        weighed = weigh(Views([ONE, NOISE, TWO]))
+        assert all(graph.shape == (40, 40) for graph in weighed.neighbours)
+        assert weighed.n_samples == N
+        np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
+        kernels = weigh(given(*[build_bank(X, BANK) for X in (ONE, NOISE, TWO)]))
+        assert all(graph.shape == (40, 40) for graph in kernels.neighbours)
+        np.testing.assert_allclose(kernels.weights, [0.5, 0, 0.5])
+
+    def test_samples_of_which_some_tell_are_spread_evenly(self, monkeypatch):
+        monkeypatch.setattr(module, "TELLING", 40)
+        rows = module._spaced(1000)
+        assert len(set(rows.tolist())) == 40
+        assert (rows[0], rows[-1]) == (0, 999)
+        assert np.ptp(np.diff(rows)) <= 1
+
+
+class TestGivenWeights:
+    def test_they_are_scaled_to_one_and_nothing_else_is_left_out(self):
+        weighed = weigh(Views([ONE, NOISE, TWO]), [1, 3, 0])
+        np.testing.assert_allclose(weighed.weights, [0.25, 0.75, 0])
+        assert weighed.used == [0, 1]
+        assert weighed.trust.warning is None
+
+    def test_what_was_measured_is_reported_all_the_same(self):
+        free, fixed = weigh(Views([ONE, NOISE, TWO])), weigh(Views([ONE, NOISE, TWO]), [1, 3, 0])
+        np.testing.assert_array_equal(fixed.trust.agreement, free.trust.agreement)
+
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            ([1.0], "view_weights must be 2 numbers, one for each view of X; got 1 of them"),
+            ([1, 2, 3], "view_weights must be 2 numbers, one for each view of X; got 3 of them"),
+            ([[1, 2]], "view_weights must be 2 numbers, one for each view of X"),
+            (3.0, "view_weights must be 2 numbers, one for each view of X; got 3.0"),
+            (["much", "little"], "view_weights must be 2 numbers, one for each view of X"),
+            ([1, -1], r"view_weights must be numbers from 0 on, and not all 0; got \[1.0, -1.0\]"),
+            ([0, 0], r"view_weights must be numbers from 0 on, and not all 0; got \[0.0, 0.0\]"),
+            ([1, np.nan], "view_weights must be numbers from 0 on"),
+            ([1, np.inf], "view_weights must be numbers from 0 on"),
+        ],
+    )
+    def test_bad_ones_get_a_sentence(self, weights, message):
+        with pytest.raises(ValueError, match=message):
+            check_weights(weights, 2)
+        with pytest.raises(ValueError, match=message):
+            weigh(Views([ONE, TWO]), weights)
+
+    def test_a_sample_in_no_view_with_a_weight_is_refused(self):
+        views = Views([lacking(ONE, [4, 9]), TWO])
+        weigh(views, [1, 1])
+        with pytest.raises(
+            ValueError, match=r"sample 4 of X \(counted from 0\) is missing in every view with a weight"
+        ):
+            weigh(views, [1, 0])
+
+
+class TestBadViews:
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("value", [0.0, 3.0])
+    def test_a_constant_view_is_named(self, form, value):
+        with pytest.raises(ValueError, match="view 2 of X is constant: all its samples are alike; leave it out"):
+            weigh(Views([ONE, form(np.full((N, 3), value))]))
+
+    def test_a_view_may_have_constant_features_and_be_constant_where_it_is_known_only(self):
+        weigh(Views([ONE, np.c_[np.ones(N), TWO]]))
+        flat = np.ones((N, 2))
+        with pytest.raises(ValueError, match="view 2 of X is constant"):
+            weigh(Views([ONE, lacking(flat, slice(0, 5))]))
+
+    def test_a_view_without_a_sample_is_named(self):
+        with pytest.raises(ValueError, match="view 2 of X has no sample, only NaN; leave it out"):
+            weigh(Views([ONE, np.full((N, 3), np.nan)]))
+
+    @pytest.mark.parametrize(("rows", "more"), [([5], r"leave it out\."), ([5, 7, 8], "leave it out, and 2 more")])
+    def test_a_sample_without_a_view_is_named(self, rows, more):
+        match = rf"sample 5 of X \(counted from 0\) is missing in every view; {more}"
+        with pytest.raises(ValueError, match=match):
+            weigh(Views([lacking(ONE, rows), lacking(TWO, rows)]))
+
+    def test_kernels_cannot_be_joined_where_samples_are_missing(self):
+        weighed = weigh(Views([lacking(ONE, [1]), TWO]))
+        with pytest.raises(ValueError, match="lacks samples in some views, and kernels cannot be joined then; fusion="):
+            weighed.one_kernel_each("middle", learned=False)
+
+
+class TestGaps:
+    def test_a_view_that_is_left_out_is_needed_for_samples_that_no_other_has(self):
+        weighed = weigh(Views([lacking(ONE, [3, 4]), NOISE, lacking(TWO, [3, 5])]))
+        np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
+        assert np.flatnonzero(weighed.orphans).tolist() == [3]
+        assert weighed.reserve == [1]
+        assert weighed.needed == [0, 1, 2]
+
+    def test_it_is_not_needed_for_others(self):
+        weighed = weigh(Views([lacking(ONE, [3, 4]), NOISE, lacking(TWO, [5])]))
+        assert not weighed.orphans.any()
+        assert weighed.needed == [0, 2]
+
+    def test_a_copy_that_knows_more_places_what_the_first_lacks(self):
+        weighed = weigh(Views([lacking(ONE, [3, 4]), ONE, lacking(TWO, [3])]))
+        np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
+        assert weighed.reserve == [1]
+
+    def test_gaps_in_some_views_change_no_verdict(self):
+        draws = np.random.default_rng(1)
+        views = [lacking(X, draws.random(N) < 0.2) for X in (ONE, TWO, near(draws))]
+        weighed = weigh(Views([*views, NOISE]))
+        np.testing.assert_allclose(weighed.weights, [1 / 3, 1 / 3, 1 / 3, 0])
+
+    def test_samples_that_a_view_lacks_have_no_neighbours_in_it(self):
+        weighed = weigh(Views([lacking(ONE, [3, 4]), TWO]))
+        first, second = weighed.neighbours
+        assert np.flatnonzero(np.diff(first.indptr) == 0).tolist() == [3, 4]
+        assert np.diff(second.indptr).all()
+
+
+class TestReport:
+    def test_it_has_an_entry_per_view(self):
+        weighed = weigh(Views([lacking(ONE, [3]), NOISE, TWO]))
+        report = weighed.report([0.1, 0.2, 0.3])
+        assert [entry["name"] for entry in report] == ["view 1", "view 2", "view 3"]
+        assert [entry["trusted"] for entry in report] == [True, False, True]
+        assert [entry["weight"] for entry in report] == [0.5, 0.0, 0.5]
+        assert [entry["n_samples"] for entry in report] == [N - 1, N, N]
+        assert [entry["clarity"] for entry in report] == [0.1, 0.2, 0.3]
+        assert all(entry["reason"] for entry in report)
+        for view, entry in enumerate(report):
+            assert entry["agreement"] == {
+                f"view {other + 1}": weighed.trust.agreement[view, other] for other in range(3) if other != view
+            }
+
+    def test_too_few_samples_have_no_agreement(self):
+        report = weigh(Views([ONE[:15], TWO[:15]])).report()
+        assert [entry["agreement"] for entry in report] == [{}, {}]
+        assert [entry["clarity"] for entry in report] == [None, None]
+
+    def test_clusters_are_clearer_than_noise(self):
+        weighed = weigh(Views([lacking(ONE, [3]), NOISE, TWO]))
+        clear, dim, also = weighed.clarity(3, np.random.RandomState(0))
+        assert -0.5 <= dim < min(clear, also)
+        assert max(clear, also) < 1
+        assert weighed.clarity(1, np.random.RandomState(0)) == [0.0, 0.0, 0.0]
+
+    def test_views_that_were_not_weighed_are_all_trusted(self):
+        alone, pair = unweighed_report(np.array([1.0]), 5), unweighed_report(np.array([0.25, 0.75]), None)
+        assert alone[0]["reason"] == "is the only one"
+        assert [entry["weight"] for entry in pair] == [0.25, 0.75]
+        assert all(entry["trusted"] for entry in alone + pair)
+        assert set(alone[0]) == set(weigh(Views([ONE, TWO])).report()[0])
+
+
+class TestOneKernelEach:
+    def test_fixed_ones_are_summed_by_the_weights_of_the_views(self):
+        weighed = weigh(Views([ONE, NOISE, TWO]), [1, 0, 3])
+        candidates = weighed.one_kernel_each([BANK, BANK, BANK[:1]], learned=False)
+        first, second = build_bank(ONE, BANK).mean(axis=0), build_bank(TWO, BANK[:1])[0]
+        np.testing.assert_allclose(candidates.average(), first / 4 + 3 * second / 4, atol=1e-12)
+        weights = candidates.of_bank(np.ones(1))
+        np.testing.assert_allclose(weights, [1 / 12, 1 / 12, 1 / 12, 3 / 4])
+        assert candidates.names == [*[f"view 1: {kernel.name}" for kernel in BANK], f"view 3: {BANK[0].name}"]
+        np.testing.assert_allclose(candidates.bank.within(weights), candidates.average(), atol=1e-12)
+
+    def test_those_with_weights_to_learn_are_one_candidate_per_view_that_is_used(self):
+        weighed = weigh(Views([ONE, NOISE, TWO]))
+        candidates = weighed.one_kernel_each(BANK, learned=True)
+        assert candidates.stack.n_kernels == 2
+        for i, X in enumerate((ONE, TWO)):
+            np.testing.assert_allclose(
+                candidates.stack.combine(np.eye(2)[i]), build_bank(X, BANK).mean(axis=0), atol=1e-12
+            )
+        np.testing.assert_allclose(candidates.of_bank(np.array([0.3, 0.7])), np.repeat([0.1, 0.7 / 3], 3))
+        np.testing.assert_allclose(candidates.weighed.spread(np.array([0.3, 0.7])), [0.3, 0, 0.7])
+        assert candidates.weighed.has_learned_weights
+
+    def test_given_kernels_have_no_bank(self):
+        stacks = [build_bank(X, BANK) for X in (ONE, TWO)]
+        candidates = weigh(given(*stacks), [1, 3]).one_kernel_each("precomputed", learned=False)
+        assert candidates.bank is None
+        expected = stacks[0].mean(axis=0) / 4 + 3 * stacks[1].mean(axis=0) / 4
+        np.testing.assert_allclose(to_numpy(candidates.average()), expected, atol=1e-12)
+        np.testing.assert_allclose(candidates.of_bank(np.ones(1)).sum(), 1)
+
+    def test_a_list_of_banks_is_told_from_a_bank(self):
+        assert is_bank_per_view(["middle", BANK])
+        assert not is_bank_per_view("middle")
+        assert not is_bank_per_view(BANK)
+        assert not is_bank_per_view([])
+
+
+class TestWhatIsKept:
+    def test_only_what_is_needed_tells_samples_apart(self):
+        same = ONE.copy(), TWO.copy()
+        for X in same:
+            X[1] = X[0]
+        weighed = weigh(Views([same[0], NOISE, same[1]]))
+        assert len(weighed.kept) == 2
+        assert weighed.identities[0] == weighed.identities[1]
+        assert len(set(weighed.identities.tolist())) == N - 1
+
+    def test_the_average_kernel_is_that_of_the_views_where_they_have_samples(self):
+        gaps = [2, 3]
+        weighed = weigh(Views([lacking(ONE, gaps), TWO]), [1, 3])
+        there = np.delete(np.arange(N), gaps)
+        expected = 0.75 * build_bank(TWO, "middle").mean(axis=0)
+        expected[np.ix_(there, there)] += 0.25 * build_bank(ONE[there], "middle").mean(axis=0)
+        np.testing.assert_allclose(weighed.average(), expected, atol=1e-12)
