@@ -7,7 +7,7 @@ import pytest
 
 from kernelbraid import LKG
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank
-from kernelbraid.learning.settings import PRESETS, PULLS, Learning, Readout, Settings, changed
+from kernelbraid.learning.settings import PRESETS, PULLS, Learning, Readout, Settings, changed, check_fusion
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from problems import blobs, dense
 
@@ -64,7 +64,38 @@ def test_matrices_are_kept_as_the_preset_says_unless_the_user_does(preset, kept)
 def test_flat_values_give_the_same_settings_from_every_preset(preset):
     settings = PRESETS[preset]
     for other in PRESETS:
-        assert Settings.of({"preset": other, **settings.flat()}) == settings
+        found = Settings.of({"preset": other, **settings.flat()})
+        for name in ("kernels", "learning", "readout", "keep_matrices", "fusion"):
+            assert getattr(found, name) == getattr(settings, name)
+
+
+def test_views_are_fused_with_the_penalties_of_the_preset_unless_the_user_gives_one():
+    assert Settings.of({"preset": "recommended"}).alphas == PRESETS["recommended"].alphas
+    assert Settings.of({"preset": "recommended", "alpha": 0.5}).alphas == (0.5,)
+    assert Settings.of({"preset": "authors", "fusion": "graphs"}).alphas == (PRESETS["authors"].learning.alpha,)
+    assert Settings.of({"preset": "recommended", "n_neighbors": 4}).fused_readout(1000).n_neighbors == 4
+    by_size = [Settings.of({"preset": "recommended"}).fused_readout(n).n_neighbors for n in (30, 150, 1000)]
+    assert by_size == [10, 15, 20]
+
+
+def test_a_kernel_that_is_learned_is_one_of_all_views():
+    assert Settings.of({"preset": "recommended"}).fusion == "graphs"
+    assert Settings.of({"preset": "recommended", "gamma": 10.0}).fusion == "kernels"
+    for preset in ("authors", "paper"):
+        published = Settings.of({"preset": preset})
+        assert (published.fusion, published.is_trusting) == ("kernels", False)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"fusion": "graphs", "gamma": 10.0}, "fusion='graphs' fuses graphs, and gamma=10 has a kernel learned"),
+        ({"view_weights": [1, 2], "gamma": 10.0}, "view_weights gives the weights that gamma=10 has learned"),
+    ],
+)
+def test_settings_that_take_from_each_other_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        check_fusion(Settings.of({"preset": "recommended", **given}))
 
 
 def test_settings_are_values():

@@ -298,7 +298,9 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
 
 def sources_of(X: Input) -> list[list[Array]]:
     """Return the kernels of each source: entries of a list are sources of their own, with a kernel or a stack each."""
-    return [list_kernels(source) for source in X] if is_kernel_list(X) else [list_kernels(X)]
+    if not is_kernel_list(X):
+        return [list_kernels(X)]
+    return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
 
 
 def is_kernel_list(X: Input) -> TypeGuard[Sequence[Matrix]]:

@@ -16,12 +16,12 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import as_published, check_memory, is_precomputed, publish, read_samples, warn_of
-from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fusion import FusedExtension, FusedGraph, count_fused, learn_graph
 from kernelbraid.learning.learn import LearnedGraph
-from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES
+from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.settings import PRESETS, PULLS, Fusion, Readout, Settings, check_fusion
 from kernelbraid.learning.views import WeighedViews, unweighed_report, weigh
@@ -398,8 +398,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Weigh the views, and pose a kernel for each if those are to be fused."""
         learning = settings.learning
         is_fused = settings.fusion == "graphs"
-        working = FUSED_MATRICES if is_fused else learning.working_matrices + samples.n_views
-        check_memory(self, samples, settings.fused_banks[0], storage="lazy", working=working)
+        working = learning.working_matrices + samples.n_views
+        if is_fused:
+            working = WORKING_MATRICES if settings.fused_neighbors == "all" else FUSED_MATRICES
+        at_once = samples.only(0) if is_fused and samples.n_samples > KEPT else samples
+        check_memory(self, at_once, settings.fused_banks[0], storage="lazy", working=working)
         weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
         if weighed.trust.warning is not None:
             warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import as_dense, device, itemsize, namespace, to_numpy
+from kernelbraid._arrays import device, itemsize, namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
@@ -26,6 +26,8 @@ from kernelbraid.kernels.functions import Pairs
 from kernelbraid.learning.identity import identities, row_digests
 
 Place = Callable[[Array], Array]
+#: Samples up to which the inner products of all views are kept; beyond, of one at a time.
+KEPT = 3000
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,14 @@ class Views:
         return not all(rows.all() for rows in self.measured)
 
     def only(self, view: int) -> "Views":
-        """Return one view with the samples that it has; asked again, it knows its inner products."""
-        if view not in self._single:
-            X, rows = self.views[view], self.measured[view]
-            self._single[view] = Views([X if rows.all() else _rows(X, np.flatnonzero(rows))], self.place)
-        return self._single[view]
+        """Return one view with the samples that it has; asked again, it knows its inner products, if it is small."""
+        if view in self._single:
+            return self._single[view]
+        X, rows = self.views[view], self.measured[view]
+        single = Views([X if rows.all() else _rows(X, np.flatnonzero(rows))], self.place)
+        if self.n_samples <= KEPT:
+            self._single[view] = single
+        return single
 
     def some(self, rows: np.ndarray) -> "Views":
         """Return some of the samples."""
@@ -200,6 +205,11 @@ def _like(numbers: np.ndarray, X: Array) -> Array:
     return namespace(X).asarray(numbers, device=device(X))
 
 
+def _as_stack(matrices: list[Array]) -> Array:
+    """Return kernels that were checked as one array."""
+    return namespace(matrices[0]).stack(matrices)
+
+
 @dataclass(frozen=True)
 class GivenKernels:
     """Kernels that were handed over: of one source, or of several, which are views then."""
@@ -231,12 +241,18 @@ class GivenKernels:
         if not self.sizes:
             return self
         end = int(np.cumsum(self.sizes)[view])
-        return GivenKernels(self.matrices[end - self.sizes[view] : end], self.check, self.place)
+        mine = range(end - self.sizes[view], end)
+        return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
+
+    @cached_property
+    def checked(self) -> Array:
+        """All of them as a stack, (n_kernels, n, n)."""
+        return self.check(self.matrices)
 
     def some(self, rows: np.ndarray) -> "GivenKernels":
         """Return the kernels between some of the samples."""
-        chosen = [_rows(_rows(as_dense(K), rows).T, rows).T for K in self.matrices]
-        return GivenKernels(chosen, self.check, self.place, self.sizes)
+        chosen = [_rows(_rows(self.checked[i, ...], rows).T, rows).T for i in range(len(self.matrices))]
+        return GivenKernels(chosen, _as_stack, self.place, self.sizes)
 
     def halves(self, view: int) -> None:
         """There are no features."""

@@ -154,7 +154,7 @@ def fuse(
                 learning = replace(settings.learning, alpha=alpha)
                 learned = learn(candidates, learning, random_state=random_state, callback=callback)
                 told.hear(learned)
-                graph = as_sparse(graph_of(learned, settings.fused_readout))
+                graph = as_sparse(graph_of(learned, settings.fused_readout(candidates.n_samples)))
                 sums.append(degrees(graph))
                 part = weight * spread_out(normalised_graph(graph), rows, n)
                 part = _edges_of(part, weighed.orphans) if is_reserve else part
@@ -278,7 +278,7 @@ class FusedExtension:
         cls, weighed: WeighedViews, settings: Settings, learned: FusedGraph, placement: Placement
     ) -> "FusedExtension":
         """Take from a fit what new samples need."""
-        samples, readout = weighed.samples, settings.fused_readout
+        samples, readout = weighed.samples, settings.fused_readout(weighed.samples.n_samples)
         is_precomputed = not isinstance(samples, Views)
         widths = list(samples.sizes) if is_precomputed else [width for _, width in samples.shapes]  # type: ignore[union-attr]
         return cls(

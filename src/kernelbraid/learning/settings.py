@@ -22,6 +22,8 @@ S = TypeVar("S", "Learning", "Readout")
 
 #: Banks that get graphs of their own where graphs are fused: widths of all samples, and of each by its neighbours.
 FUSED_BANKS = ("middle", [SelfTuning(7)])
+#: Edges of a sample in such a graph: a tenth of the samples, within these bounds.
+FUSED_NEIGHBORS = (10, 20)
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
@@ -111,7 +113,7 @@ class Settings:
     keep_matrices: bool  # publish coefficients and kernel, too
     fusion: Fusion = "kernels"  # what is joined of several views
     alphas: tuple[float, ...] = ()  # weights of the penalty whose graphs are summed where graphs are fused
-    fused_neighbors: int | Literal["all"] = "all"  # edges that stay of each sample there
+    fused_neighbors: int | Literal["all"] | None = None  # edges that stay of each sample there; None: by their number
     is_trusting: bool = False  # whether views are weighed before they are fused; otherwise all kernels are candidates
     view_weights: Any = None  # of the user
 
@@ -139,10 +141,14 @@ class Settings:
             given.get("view_weights"),
         )
 
-    @property
-    def fused_readout(self) -> Readout:
-        """How the graphs of single views are refined before they are summed."""
-        return replace(self.readout, n_neighbors=self.fused_neighbors)
+    def fused_readout(self, n_samples: int) -> Readout:
+        """Return how the graph of a view with so many samples is refined before it is summed.
+
+        What only some of the views connect is weak in the sum, so that more edges than of a single graph do no harm.
+        """
+        few, many = FUSED_NEIGHBORS
+        by_size = min(max(n_samples // 10, few), many)
+        return replace(self.readout, n_neighbors=self.fused_neighbors or by_size)
 
     @property
     def fused_banks(self) -> list[Any]:
@@ -206,6 +212,7 @@ PRESETS: dict[str, Settings] = {
         ),
         readout=Readout(n_neighbors="all", edge_weights="learned", embedding="magnitude", n_init=100, graph_from="J"),
         keep_matrices=True,
+        fused_neighbors="all",
     ),
     "paper": Settings(
         kernels="paper",
@@ -225,6 +232,7 @@ PRESETS: dict[str, Settings] = {
         ),
         readout=Readout(n_neighbors="all", edge_weights="learned", embedding="largest", n_init=100, graph_from="Z"),
         keep_matrices=True,
+        fused_neighbors="all",
     ),
     "recommended": Settings(
         kernels="auto",
@@ -246,7 +254,6 @@ PRESETS: dict[str, Settings] = {
         keep_matrices=False,
         fusion="graphs",
         alphas=(1.0, 30.0),
-        fused_neighbors=20,
         is_trusting=True,
     ),
 }

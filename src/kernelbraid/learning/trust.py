@@ -23,6 +23,8 @@ NEIGHBOURS = (3, 5, 10, 20)
 LEVEL = 5.0
 #: Share of common neighbours, as a cosine, from which a view is a copy of another.
 COPY = 0.99
+#: Samples from which the neighbours of two views can be compared, and from which they tell a copy.
+LEAST, ENOUGH = 20, 60
 #: Samples that tell: more would only cost.
 TELLING = 3000
 # Similarities that differ by less, relative to the largest, are tied: copies of a sample differ by rounding.
@@ -55,6 +57,7 @@ def judge(
     graphs: Sequence[Array],
     measured: Sequence[NDArray[np.bool_]],
     halves_agree: Callable[[int], bool | None],
+    are_equal: Callable[[int, int], bool],
 ) -> Trust:
     """Tell which views to trust.
 
@@ -67,6 +70,8 @@ def judge(
     halves_agree : callable
         Tells whether two halves of the features of a view agree with each other; None if it has no two. Asked where no
         two views agree.
+    are_equal : callable
+        Tells whether two views hold the same numbers; asked where their samples are too few to tell by neighbours.
 
     Returns
     -------
@@ -74,8 +79,10 @@ def judge(
         Views that agree with another one; of several camps the largest, and the one of the first view if they are
         equal. If no two views agree, those whose own features do; if none does, or none has features, all of them.
     """
+    if len(measured[0]) < LEAST:
+        return Trust.of_all(len(graphs), f"is not compared with the others, for which {LEAST} samples are needed")
     agreement, cosines = _compare(graphs, measured)
-    originals = _originals(cosines)
+    originals = _originals(cosines, are_equal if len(measured[0]) < ENOUGH else lambda i, j: True)
     distinct = [i for i, source in enumerate(originals) if source == i]
     joined = agreement[np.ix_(distinct, distinct)] > LEVEL
     _, part = connected_components(sparse.csr_array(joined), directed=False)
@@ -103,11 +110,11 @@ def _compare(
     return agreement, cosines
 
 
-def _originals(cosines: NDArray[np.float64]) -> list[int]:
+def _originals(cosines: NDArray[np.float64], are_equal: Callable[[int, int], bool]) -> list[int]:
     """Return the first view of which each is a copy; itself for one that is none."""
     found: list[int] = []
     for j in range(len(cosines)):
-        same = [found[i] for i in range(j) if cosines[i, j] >= COPY]
+        same = [found[i] for i in range(j) if cosines[i, j] >= COPY and are_equal(i, j)]
         found.append(same[0] if same else j)
     return found
 

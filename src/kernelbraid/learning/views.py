@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import namespace, to_numpy
+from kernelbraid._arrays import as_dense, namespace, to_numpy
 from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
@@ -235,7 +236,7 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     some = samples if samples.n_samples <= TELLING else samples.some(_spaced(samples.n_samples))
     with blas_threads(some.n_samples, threads):
         graphs = [_neighbours(some, view) for view in range(some.n_views)]
-        trust = judge(graphs, some.measured, lambda view: _halves_agree(some, view))
+        trust = judge(graphs, some.measured, partial(_halves_agree, some), partial(_are_equal, some))
     if given is not None:
         trust = trust.weighing(given)
     weights = trust.counted.astype(float) if given is None else given
@@ -274,6 +275,19 @@ def _halves_agree(samples: Samples, view: int) -> bool | None:
         return None
     A, B = (neighbour_graph(_similarities(halves.only(half))) for half in (0, 1))
     return deviations(A, B)[0] > LEVEL
+
+
+def _are_equal(samples: Samples, one: int, other: int) -> bool:
+    """Tell whether two views hold the same numbers."""
+    mine, theirs = (_numbers(samples.only(view)) for view in (one, other))
+    return len(mine) == len(theirs) and all(
+        A.shape == B.shape and np.array_equal(A, B) for A, B in zip(mine, theirs, strict=True)
+    )
+
+
+def _numbers(samples: Samples) -> list[np.ndarray]:
+    arrays = samples.views if isinstance(samples, Views) else samples.matrices
+    return [to_numpy(as_dense(A)) for A in arrays]
 
 
 def check_views(samples: Samples) -> None:
