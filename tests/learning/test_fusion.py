@@ -1,0 +1,381 @@
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.kernels.precomputed import stack_kernels
+from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.fusion import (
+    FusedExtension,
+    FusedGraph,
+    Told,
+    as_sparse,
+    count_fused,
+    fuse,
+    fused_graphs,
+    learn_graph,
+    spread_out,
+)
+from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.readout import graph_of, place
+from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.views import weigh
+from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.solvers.extension import Placement
+from kernelbraid.solvers.status import Status
+
+N, NEW = 72, 9
+TRUTH = np.arange(N + NEW) % 3
+BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
+
+
+def near(rng, d=4):
+    """A view of clusters, in directions of its own."""
+    return rng.normal(0, 3, (3, d))[TRUTH] + rng.normal(0, 0.7, (N + NEW, d))
+
+
+rng = np.random.default_rng(0)
+ALL = [near(rng), near(rng, 6), rng.normal(size=(N + NEW, 20))]
+FIRST, SECOND, NOISE = (X[:N] for X in ALL)
+
+
+def lacking(X, rows):
+    found = X.copy()
+    found[rows] = np.nan
+    return found
+
+
+def settings_of(**parameters):
+    return Settings.of({"preset": "recommended", "n_clusters": 3, **parameters})
+
+
+def fused(views, weights=None, **parameters):
+    return fuse(weigh(Views(views), weights), settings_of(**parameters))
+
+
+def kernels_of(*stacks):
+    return GivenKernels([K for stack in stacks for K in stack], stack_kernels, sizes=tuple(map(len, stacks)))
+
+
+def extend(samples, weights=None, **parameters):
+    """What places new samples, and the graph."""
+    settings = settings_of(**parameters)
+    weighed = weigh(samples, weights)
+    learned = fuse(weighed, settings)
+    placed = place(learned, settings.readout)
+    placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding)
+    return FusedExtension.of(weighed, settings, learned, placement), learned, placed
+
+
+class TestFuse:
+    def test_it_is_the_weighted_sum_of_graphs_with_their_degrees_divided_out(self):
+        settings = settings_of(n_neighbors=7)
+        found = fused([FIRST, SECOND], [1, 3], n_neighbors=7)
+        expected = np.zeros((N, N))
+        parts = [(bank, alpha) for bank in settings.fused_banks for alpha in settings.alphas]
+        for weight, X in ((0.25, FIRST), (0.75, SECOND)):
+            for bank, alpha in parts:
+                learned = learn(Views([X]).pose(bank), replace(settings.learning, alpha=alpha))
+                graph = graph_of(learned, settings.readout)
+                expected += weight / len(parts) * normalised_graph(graph).toarray()
+        np.testing.assert_allclose(found.graph.toarray(), expected, atol=1e-12)
+
+    def test_it_is_symmetric_and_not_negative_and_shares_sum_to_one(self):
+        found = fused([FIRST, SECOND])
+        A = found.graph.toarray()
+        np.testing.assert_allclose(A, A.T, atol=1e-15)
+        assert A.min() >= 0
+        assert not np.diagonal(A).any()
+        assert found.shares.shape == (N, 2)
+        assert found.shares.min() >= 0
+        np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+
+    def test_shares_are_those_of_the_edges_that_a_view_carries(self):
+        found = fused([FIRST, SECOND], [1, 3])
+        alone = fused([FIRST, SECOND], [1, 0]).graph.sum(axis=1)
+        np.testing.assert_allclose(found.shares[:, 0], alone / 4 / found.graph.sum(axis=1))
+
+    @pytest.mark.parametrize("weights", [[1, 1], [1, 3]])
+    def test_a_view_has_the_say_that_its_weight_gives(self, weights):
+        mean = fused([FIRST, SECOND], weights).shares.mean(axis=0)
+        np.testing.assert_allclose(mean, np.array(weights) / sum(weights), atol=0.02)
+
+    def test_more_kernels_give_no_more_say(self):
+        few = fused([FIRST, SECOND], kernels=[[Gaussian(2.0)], BANK])
+        many = fused([FIRST, SECOND], kernels=[[Gaussian(2.0)] * 9, BANK])
+        np.testing.assert_allclose(many.graph.toarray(), few.graph.toarray(), atol=1e-12)
+        np.testing.assert_allclose(many.shares, few.shares, atol=1e-12)
+        np.testing.assert_allclose(few.shares.mean(axis=0), 0.5, atol=0.02)
+
+    def test_a_view_may_be_turned(self):
+        turn = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+        plain, turned = fused([FIRST, SECOND]), fused([FIRST @ turn, SECOND])
+        np.testing.assert_allclose(turned.graph.toarray(), plain.graph.toarray(), atol=1e-9)
+
+    def test_where_kernels_know_no_scale_views_may_have_any(self):
+        plain, scaled = (fused(views, kernels=BANK) for views in ([FIRST, SECOND], [1e5 * FIRST, 1e-5 * SECOND]))
+        np.testing.assert_allclose(scaled.graph.toarray(), plain.graph.toarray(), atol=1e-9)
+
+    def test_the_order_of_views_does_not_matter(self):
+        one, other = fused([FIRST, SECOND, NOISE]), fused([NOISE, SECOND, FIRST])
+        np.testing.assert_allclose(other.graph.toarray(), one.graph.toarray(), atol=1e-15)
+        np.testing.assert_allclose(other.shares[:, ::-1], one.shares, atol=1e-14)
+
+    def test_the_order_of_samples_does_not_matter(self):
+        order = np.random.default_rng(2).permutation(N)
+        one, other = fused([FIRST, SECOND]), fused([FIRST[order], SECOND[order]])
+        np.testing.assert_allclose(other.graph.toarray(), one.graph.toarray()[np.ix_(order, order)], atol=1e-10)
+
+    def test_what_is_left_out_and_copies_are_as_if_they_were_not_there(self):
+        plain, more = fused([FIRST, SECOND]), fused([NOISE, FIRST, SECOND, FIRST])
+        np.testing.assert_array_equal(more.graph.toarray(), plain.graph.toarray())
+        np.testing.assert_array_equal(more.shares[:, [1, 2]], plain.shares)
+        assert not more.shares[:, [0, 3]].any()
+
+    def test_an_alpha_that_is_given_is_the_only_one(self):
+        both, first, second = (fused([FIRST, SECOND], **given).graph for given in ({}, {"alpha": 1.0}, {"alpha": 30.0}))
+        assert settings_of().alphas == (1.0, 30.0)
+        np.testing.assert_allclose(both.toarray(), (first + second).toarray() / 2, atol=1e-14)
+
+    def test_given_kernels_are_views_of_their_own(self):
+        stacks = [build_bank(X, BANK) for X in (FIRST, SECOND)]
+        found = fuse(weigh(kernels_of(*stacks)), settings_of(kernels="precomputed"))
+        np.testing.assert_allclose(
+            found.graph.toarray(), fused([FIRST, SECOND], kernels=BANK).graph.toarray(), atol=1e-9
+        )
+        assert found.shares.shape == (N, 2)
+
+    def test_other_array_libraries_have_the_same_graph(self, foreign):
+        found = fused([foreign.asarray(X) for X in (FIRST, SECOND)])
+        assert sparse.issparse(found.graph)
+        np.testing.assert_allclose(found.graph.toarray(), fused([FIRST, SECOND]).graph.toarray(), atol=1e-9)
+
+    def test_a_callback_sees_every_fit(self):
+        # Only a graph that is no closed form makes steps; two views with two banks make four fits.
+        firsts = []
+        settings = settings_of(graph_penalty="l1", alpha=0.01, max_iter=2)
+        found = fuse(weigh(Views([FIRST, SECOND])), settings, callback=lambda step, _: firsts.append(step == 1))
+        assert sum(firsts) == 4
+        assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)
+        assert found.complaint is not None
+
+    def test_a_graph_is_learned_from_candidates_or_fused_from_views(self):
+        weighed, settings = weigh(Views([FIRST, SECOND])), settings_of()
+        fusing = learn_graph(weighed, settings)
+        np.testing.assert_array_equal(fusing.graph.toarray(), fuse(weighed, settings).graph.toarray())
+        candidates = Views([FIRST]).pose(BANK)
+        assert isinstance(candidates, Candidates)
+        single = learn_graph(candidates, settings)
+        np.testing.assert_array_equal(single.Z, learn(Views([FIRST]).pose(BANK), settings.learning).Z)
+        assert not isinstance(single, FusedGraph)
+
+    def test_it_is_read_out_with_the_edges_that_it_has(self):
+        found = fused([FIRST, SECOND])
+        readout = settings_of().readout
+        assert found.suits(readout)
+        assert found.suits(replace(readout, n_clusters=5, n_init=1))
+        assert not found.suits(replace(readout, n_neighbors=3))
+        assert not found.suits(replace(readout, edge_weights="binary"))
+
+
+class TestGaps:
+    def test_samples_that_a_view_lacks_have_no_share_in_it(self):
+        found = fused([lacking(FIRST, [1, 2]), lacking(SECOND, [3])])
+        np.testing.assert_array_equal(found.shares[[1, 2, 3]], [[0, 1], [0, 1], [1, 0]])
+        np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+        assert (found.shares[4:] > 0).all()
+
+    def test_the_graph_of_a_view_is_that_of_the_samples_it_has(self):
+        gone = [0, 7, 8]
+        there = np.delete(np.arange(N), gone)
+        found = fused([lacking(FIRST, gone), SECOND]).graph.toarray()
+        second = fused([FIRST, SECOND], [0, 1]).graph.toarray()
+        alone = fused([FIRST[there], SECOND[there]], [1, 0]).graph.toarray()
+        np.testing.assert_allclose((found - second / 2)[np.ix_(there, there)], alone / 2, atol=1e-12)
+        np.testing.assert_allclose((found - second / 2)[gone], 0, atol=1e-12)
+
+    def test_a_view_that_is_left_out_places_those_that_only_it_has(self):
+        views = [lacking(FIRST, [5, 6]), lacking(SECOND, [5]), NOISE]
+        found = fused(views)
+        without = [lacking(FIRST, [5, 6]), lacking(SECOND, [5])]
+        assert found.shares[5].tolist() == [0, 0, 1]
+        assert found.shares[6].tolist() == [0, 1, 0] or found.graph[[5], [6]].sum() > 0
+        others = np.delete(np.arange(N), 5)
+        alone = fused([X[others] for X in without]).graph.toarray()
+        A = found.graph.toarray()
+        np.testing.assert_allclose(A[np.ix_(others, others)], alone, atol=1e-12)
+        np.testing.assert_array_equal(np.flatnonzero(found.shares[:, 2]), sorted([5, *np.flatnonzero(A[5])]))
+        np.testing.assert_allclose(A, A.T, atol=1e-15)
+
+    def test_rows_at_either_end_may_be_missing_in_all_but_one_view(self):
+        rows = range(N // 2)
+        found = fused([FIRST, lacking(SECOND, rows)])
+        assert found.graph.shape == (N, N)
+        np.testing.assert_array_equal(found.shares[list(rows)], [[1, 0]] * (N // 2))
+
+
+class TestCounting:
+    def test_there_is_a_graph_for_every_bank_and_penalty(self):
+        weighed, settings = weigh(Views([FIRST, SECOND])), settings_of()
+        graphs = fused_graphs(weighed, settings, (0.1, 1.0, 10.0), 5)
+        assert len(graphs) == 3 * len(settings.fused_banks)
+        for graph in graphs:
+            A = graph.toarray()
+            np.testing.assert_allclose(A, A.T, atol=1e-15)
+            assert A.min() >= 0
+        assert len({graph.toarray().tobytes() for graph in graphs}) == len(graphs)
+
+    def test_samples_that_only_a_view_without_weight_has_are_in_every_graph(self):
+        weighed = weigh(Views([lacking(FIRST, [5]), lacking(SECOND, [5]), NOISE]))
+        for graph in fused_graphs(weighed, settings_of(), (1.0,), 5):
+            assert graph.toarray()[5].sum() > 0
+
+    @pytest.mark.parametrize("gaps", [[], [4, 5]])
+    def test_the_number_of_clusters_is_found(self, gaps):
+        weighed = weigh(Views([lacking(FIRST, gaps), SECOND, NOISE]))
+        counts = count_fused(weighed, settings_of(n_clusters="auto"), random_state=np.random.RandomState(0))
+        assert counts.best == 3
+
+
+class TestExtension:
+    def test_edges_of_new_samples_are_summed_over_views_with_degrees_divided_out(self):
+        extension, learned, _ = extend(Views([FIRST, SECOND]), kernels=BANK, alpha=1.0, n_neighbors="all")
+        expected = np.zeros((NEW, N))
+        for member, X in zip(learned.members, ALL[:2], strict=True):
+            H = Views([X[:N]]).pose(BANK)
+            K, cross = H.average(), H.bank.cross([X[N:]], np.full(3, 1 / 3))
+            Z = np.maximum(cross @ np.linalg.inv(K + np.eye(N)), 0)
+            edges = Z / Z.max(axis=1, keepdims=True)
+            expected += 0.5 * edges / np.sqrt(edges.sum(axis=1)[:, None] * member.degrees[0][None, :])
+        np.testing.assert_allclose(extension.edges([X[N:] for X in ALL[:2]]), expected, atol=1e-9)
+
+    def test_a_view_that_is_missing_adds_nothing(self):
+        extension, _, _ = extend(Views([FIRST, SECOND]))
+        new = [X[N:] for X in ALL[:2]]
+        whole = extension.edges(new)
+        gap = np.full_like(new[0], np.nan), np.full_like(new[1], np.nan)
+        first, second = extension.edges([new[0], gap[1]]), extension.edges([gap[0], new[1]])
+        np.testing.assert_allclose(first + second, whole, atol=1e-12)
+        assert (first.sum(axis=1) > 0).all()
+        mixed = [new[0].copy(), new[1].copy()]
+        mixed[0][:4], mixed[1][4:] = np.nan, np.nan
+        np.testing.assert_allclose(extension.edges(mixed), np.r_[second[:4], first[4:]], atol=1e-12)
+
+    def test_samples_that_a_fitted_view_lacks_get_no_edge_from_it(self):
+        extension, _, _ = extend(Views([lacking(FIRST, [3]), SECOND]))
+        new = [ALL[0][N:], np.full((NEW, 6), np.nan)]
+        edges = extension.edges(new)
+        assert not edges[:, 3].any()
+        assert edges.any()
+
+    def test_new_samples_have_the_coordinates_of_their_cluster(self):
+        extension, _, placed = extend(Views([lacking(FIRST, [0, 1]), SECOND, NOISE]))
+        new = [X[N:] for X in ALL]
+        new[0] = lacking(new[0], [0, 1, 2])
+        edges, places = extension.edges(new), extension.known(new)
+        assert (places == -1).all()
+        found = extension.place(edges, places, placed.embedding)
+        nearest = np.argmax(found @ placed.embedding.T, axis=1)
+        np.testing.assert_array_equal(TRUTH[nearest], TRUTH[N:])
+
+    def test_fitted_samples_are_known_by_the_views_that_count(self):
+        extension, _, placed = extend(Views([lacking(FIRST, [2]), SECOND, NOISE]))
+        given = [lacking(FIRST, [2]), SECOND, np.zeros_like(NOISE)]
+        places = extension.known(given)
+        np.testing.assert_array_equal(places, np.arange(N))
+        np.testing.assert_array_equal(
+            extension.place(extension.edges(given), places, placed.embedding), placed.embedding
+        )
+        assert extension.known([X[2:3] for X in (FIRST, SECOND, NOISE)]).tolist() == [-1]
+
+    def test_a_sample_in_no_view_that_counts_is_refused(self):
+        extension, _, _ = extend(Views([FIRST, SECOND, NOISE]))
+        new = [lacking(X[N:], [6]) for X in ALL[:2]]
+        match = r"sample 6 of X \(counted from 0\) is missing in every view that the fit uses \(view 1, view 2\)"
+        with pytest.raises(ValueError, match=match):
+            extension.edges([*new, ALL[2][N:]])
+
+    def test_a_view_in_reserve_places_only_what_no_other_has(self):
+        views = [lacking(FIRST, [5]), lacking(SECOND, [5]), NOISE]
+        extension, learned, _ = extend(Views(views))
+        assert [member.is_reserve for member in learned.members] == [False] * 4 + [True] * 2
+        new = [X[N:] for X in ALL]
+        known = extension.edges([new[0], new[1], np.zeros_like(new[2])])
+        np.testing.assert_array_equal(extension.edges(new), known)
+        lonely = [lacking(new[0], [1]), lacking(new[1], [1]), new[2]]
+        edges = extension.edges(lonely)
+        np.testing.assert_array_equal(np.delete(edges, 1, axis=0), np.delete(known, 1, axis=0))
+        assert edges[1].sum() > 0
+
+    def test_other_widths_are_refused(self):
+        extension, _, _ = extend(Views([FIRST, SECOND]))
+        with pytest.raises(ValueError, match=r"the views of X have \[6, 4\] features; those of the fit had \[4, 6\]"):
+            extension.edges([ALL[1][N:], ALL[0][N:]])
+
+    def test_kernels_between_new_samples_and_fitted_ones_do_as_well(self):
+        stacks = [build_bank(X[:N], BANK) for X in ALL[:2]]
+        extension, _, _ = extend(kernels_of(*stacks), kernels="precomputed")
+        posed = [Views([X[:N]]).pose(BANK).bank for X in ALL[:2]]
+        cross = [bank.cross([X[N:]], np.eye(3)[i]) for bank, X in zip(posed, ALL, strict=False) for i in range(3)]
+        plain, _, _ = extend(Views([FIRST, SECOND]), kernels=BANK)
+        np.testing.assert_allclose(extension.edges(cross), plain.edges([X[N:] for X in ALL[:2]]), atol=1e-9)
+
+    def test_inverses_are_kept_for_the_next_samples_but_not_stored(self, monkeypatch):
+        extension, learned, _ = extend(Views([FIRST, SECOND]))
+        new = [X[N:] for X in ALL[:2]]
+        edges = extension.edges(new)
+        extension.known(new)
+        copy = pickle.loads(pickle.dumps(extension))
+        assert all(not member._inverses for member in copy.members)
+        assert copy._places is None
+        np.testing.assert_array_equal(copy.edges(new), edges)
+        monkeypatch.setattr(type(learned.members[0]), "consensus", lambda _: pytest.fail("formed again"))
+        np.testing.assert_array_equal(extension.edges(new), edges)
+
+    def test_without_room_inverses_are_formed_anew(self, monkeypatch):
+        extension, learned, _ = extend(Views([FIRST, SECOND]))
+        monkeypatch.setattr("kernelbraid.learning.fusion.KEPT_BYTES", 0)
+        new = [X[N:] for X in ALL[:2]]
+        np.testing.assert_array_equal(extension.edges(new), extension.edges(new))
+        assert all(not member._inverses for member in learned.members)
+
+    def test_other_array_libraries_are_extended_alike(self, foreign):
+        plain, _, _ = extend(Views([FIRST, SECOND]))
+        extension, _, _ = extend(Views([foreign.asarray(X) for X in (FIRST, SECOND)]))
+        new = [lacking(ALL[0][N:], [1]), ALL[1][N:]]
+        found = extension.edges([foreign.asarray(X) for X in new])
+        np.testing.assert_allclose(to_numpy(found), plain.edges(new), atol=1e-9)
+
+
+class TestTold:
+    def test_the_worst_is_kept(self):
+        told = Told()
+        ends = [(Status.CONVERGED, 1), (Status.MAX_ITER, 7), (Status.NON_FINITE, 2), (Status.MAX_ITER, 3)]
+        for status, n_iter in ends:
+            told.hear(LearnedGraph(None, np.arange(2), status=status, n_iter=n_iter, complaint=str(status)))
+        assert (told.status, told.n_iter) == (Status.NON_FINITE, 7)
+        assert told.complaint == str(Status.CONVERGED)
+
+    def test_nothing_to_complain_of_is_nothing(self):
+        told = Told()
+        told.hear(LearnedGraph(None, np.arange(2)))
+        assert (told.status, told.complaint) == (Status.CONVERGED, None)
+
+
+def test_a_graph_over_some_samples_is_spread_over_all():
+    graph = sparse.csr_array(np.array([[0, 2.0], [2, 0]]))
+    found = spread_out(graph, np.array([3, 1]), 4).toarray()
+    assert found[1, 3] == found[3, 1] == 2
+    assert found.sum() == 4
+    assert spread_out(graph, None, 2) is graph
+
+
+def test_dense_graphs_become_sparse(xp):
+    A = np.array([[0, 2.0], [2, 0]])
+    np.testing.assert_array_equal(as_sparse(xp.asarray(A)).toarray(), A)
+    B = sparse.csr_array(A)
+    assert as_sparse(B) is B
