@@ -29,9 +29,7 @@ PHRASES: dict[str, str] = {
     "third": "n_samples / 3",
     "with_gamma": " with gamma=inf",
     "through_landmarks": "LandmarkLKG(n_clusters={n_clusters!r}, n_landmarks={n_landmarks}).fit(X)",
-    "through_landmarks_of_views": (
-        "LandmarkLKG(n_clusters={n_clusters!r}, n_landmarks={n_landmarks}, view_widths={view_widths}).fit(np.hstack(X))"
-    ),
+    "through_landmarks_of_views": "LandmarkLKG(n_clusters={n_clusters!r}, n_landmarks={n_landmarks}).fit(X)",
 }
 
 

@@ -25,6 +25,30 @@ def blobs_csv(tmp_path, blobs):
     return path
 
 
+@pytest.fixture(scope="session")
+def told():
+    """Two views of 60 samples in three clusters, and one of noise; and the clusters."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    views = [3 * rng.normal(size=(3, width))[y] + rng.normal(size=(60, width)) for width in (5, 6)]
+    return [*views, rng.normal(size=(60, 20))], y
+
+
+@pytest.fixture
+def write_views(tmp_path, told):
+    """Write rows of the views as tables with ids, and return the files: a.csv, b.csv and noise.csv."""
+
+    def write(*rows, folder="fit"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        files = [tmp_path / folder / name for name in ("a.csv", "b.csv", "noise.csv")]
+        for file, X, own in zip(files, told[0], rows or [range(60)] * 3, strict=True):
+            header = ",".join(["id", *(f"{file.stem}{i}" for i in range(X.shape[1]))])
+            file.write_text("\n".join([header, *(",".join([f"s{i}", *map(str, X[i])]) for i in own)]) + "\n")
+        return files
+
+    return write
+
+
 @pytest.fixture
 def run():
     """Run the program in this process; any exception but the end of the program is a failure of the test."""

@@ -9,9 +9,9 @@ from kernelbraid.cli.commands import cluster as clustering
 from kernelbraid.cli.failure import Failure
 
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --alpha --beta "
-    "--gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage --device --jobs "
-    "--max-iter --tol --seed --key --id --drop --json --quiet --save --landmarks --dask",
+    "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
+    "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
+    "--device --jobs --max-iter --tol --seed --key --id --drop --json --quiet --save --landmarks --dask",
     "predict": "--out -o --json --quiet -q --key --id --drop",
     "methods": "--json",
     "score": "--json --nmi-average --key",

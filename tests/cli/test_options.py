@@ -72,6 +72,7 @@ def test_an_option_takes_the_words_that_its_help_shows(name):
         ("GraphFrom", "graph_from"),
         ("Edges", "edge_weights"),
         ("Storage", "storage"),
+        ("FusionOf", "fusion"),
     ],
 )
 def test_the_words_of_an_option_are_those_of_the_estimator(name, parameter):

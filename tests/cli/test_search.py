@@ -70,7 +70,7 @@ def test_a_budget_in_seconds_ends_the_search(run, blobs_csv):
 
 def interrupt_after(monkeypatch, count):
     """Press Ctrl-C while a setting of a search is learned."""
-    learn, calls = members.learn, []
+    learn, calls = members.learn_graph, []
 
     def interrupted(*given, **more):
         calls.append(given)
@@ -78,7 +78,7 @@ def interrupt_after(monkeypatch, count):
             raise KeyboardInterrupt
         return learn(*given, **more)
 
-    monkeypatch.setattr(members, "learn", interrupted)
+    monkeypatch.setattr(members, "learn_graph", interrupted)
 
 
 def test_ctrl_c_keeps_the_best_so_far(run, monkeypatch, blobs_csv):

@@ -89,6 +89,44 @@ def test_weights_that_were_not_learned_are_not_listed(capsys):
     assert "Both kernels count alike: their weights are not learned.\n" in searched
 
 
+def view_of(number, *, n_samples=9, agreement=(), **more):
+    """What a fit tells about a view."""
+    known = {"name": f"view {number}", "trusted": True, "weight": 0.5, "reason": "is good", "n_samples": n_samples}
+    return {**known, "agreement": dict(agreement), "clarity": np.float64(0.5), **more}
+
+
+def test_views_are_listed_with_their_files(capsys):
+    report = [
+        view_of(1, agreement={"view 2": np.float64(7.25), "view 3": -1.0}),
+        view_of(2, agreement={"view 1": 7.25, "view 3": 8.5}),
+        view_of(3, trusted=False, weight=0.0, agreement={"view 1": -1.0, "view 2": -0.5}, reason="is bad"),
+    ]
+    plain = summaries.summarise(model_of(view_report_=report), 3, 4, ["a.csv", "b.csv", "c.csv"])
+    assert json.loads(json.dumps(plain["views"], allow_nan=False))[0] == {"file": "a.csv", **report[0]}
+    summaries.print_views(plain["views"])
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "view file trusted weight agrees most with reason",
+        "1 a.csv yes 0.50 b.csv (7.2) is good",
+        "2 b.csv yes 0.50 c.csv (8.5) is good",
+        "3 c.csv no 0.00 b.csv (-0.5) is bad",
+    ]
+
+
+def test_views_that_were_not_compared_agree_with_nobody(capsys):
+    report = [view_of(1, n_samples=9), view_of(2, n_samples=10)]
+    text = printed(capsys, view_report_=report)
+    assert "agrees" not in text
+    assert [" ".join(line.split()) for line in text.splitlines()[-3:]] == [
+        "view file samples trusted weight reason",
+        "1 view 1 9 yes 0.50 is good",
+        "2 view 2 10 yes 0.50 is good",
+    ]
+
+
+def test_one_view_is_not_listed(capsys):
+    assert "view" not in printed(capsys, view_report_=[view_of(1)])
+
+
 def test_kernels_of_no_weight_are_counted(capsys):
     names = {"kernel_names_": ["a", "b", "c", "d"]}
     assert "1 other " in printed(capsys, **names, kernel_weights_=np.array([0.2, 0.3, 0.5, 0.0]))

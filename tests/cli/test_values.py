@@ -11,6 +11,7 @@ from kernelbraid.cli.values import (
     real_number,
     search_budget,
     several,
+    weights_of_views,
     whole_number,
     whole_number_or,
 )
@@ -62,6 +63,10 @@ def test_what_is_right_becomes_a_value_of_its_type(parse, text, value):
             (search_budget, text, f"{text!r} is no budget; give a number of fits, such as 20, or of seconds")
             for text in ("0", "-1", "2.5", "0s", "nans", "infs", "s", "")
         ),
+        *(
+            (weights_of_views, text, f"{text!r} are no weights; give a number from 0 on for each file, not all 0")
+            for text in ("", "1,", "1;1", "1,-1", "0,0", "1,nan", "1,inf")
+        ),
     ],
 )
 def test_what_is_wrong_is_refused_with_what_it_must_be(parse, text, says):
@@ -76,6 +81,12 @@ def test_what_is_wrong_is_refused_with_what_it_must_be(parse, text, says):
 def test_a_value_may_go_through_its_parser_again(parse):
     """Defaults are parsed too."""
     assert parse(parse("7")) == 7
+
+
+def test_weights_of_views_are_numbers_between_commas():
+    weights = weights_of_views("1, 0.5,0")
+    assert weights == (1.0, 0.5, 0.0)
+    assert weights_of_views(weights) == weights
 
 
 def test_a_misspelt_method_is_answered_with_those_like_it():

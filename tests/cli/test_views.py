@@ -49,6 +49,15 @@ def test_views_that_do_not_agree_may_be_matched_by_ids(tables, tmp_path):
         read_views(files, precomputed=False, **BY_ID)
 
 
+def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_path):
+    assert read_views(tables, precomputed=False, **{**READING, "drop": ["note"]}).files == ("a.csv", "b.csv")
+    assert open_views(tables[:1], **READING).files == ("a.csv",)
+    (tmp_path / "other").mkdir()
+    twin = tmp_path / "other" / "a.csv"
+    twin.write_text(tables[0].read_text())
+    assert read_views([tables[0], twin], precomputed=False, **BY_ID).files == (str(tables[0]), str(twin))
+
+
 def test_files_with_the_id_column_are_matched_by_it(tables):
     tables[1].write_text("z,id,v\n7,s4,1\n8,s2,2\n9,s1,3\n")
     views = read_views(tables, precomputed=False, **BY_ID)

@@ -17,7 +17,7 @@ def cluster(
             parser=existing_file,
             show_default=False,
             help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2). "
-            "Several files are several views of the same samples.",
+            "Several files are several views of the same samples; LKG leaves out those that agree with no other.",
         ),
     ],
     clusters: Annotated[
@@ -53,6 +53,8 @@ def cluster(
     penalty: options.Penalty = None,
     kernels: options.Kernels = None,
     kernel: options.OneKernel = None,
+    fusion: options.FusionOf = None,
+    view_weights: options.ViewWeights = None,
     alpha: options.Alpha = None,
     beta: options.Beta = None,
     gamma: options.Gamma = None,
@@ -95,6 +97,9 @@ def cluster(
         check_target(out, "'--out'", data)
     if save is not None:
         check_target(save, "'--save'", data, others=[out])
+    if view_weights is not None and len(view_weights) != len(data):
+        counts = f"{len(view_weights)} for {len(data)} file{'s' if len(data) > 1 else ''}"
+        raise typer.BadParameter(f"{counts}; give one weight for each file of DATA.", param_hint="'--view-weights'")
     asked = {
         "n_clusters": clusters,
         "n_landmarks": landmarks,
@@ -103,6 +108,8 @@ def cluster(
         "graph_penalty": penalty,
         "kernels": kernels,
         "kernel": kernel,
+        "fusion": fusion,
+        "view_weights": view_weights,
         "alpha": alpha,
         "beta": beta,
         "gamma": gamma,

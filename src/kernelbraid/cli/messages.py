@@ -21,7 +21,7 @@ PHRASES = {
     "again": "run the command again",
     "all_samples": "the {n_samples:#sample} of DATA",
     "align_views": "; --id COLUMN aligns files by the names of samples",
-    "more_on_views": "the table of the views says more",
+    "more_on_views": "views are counted in the order of the files, and the table of them says more",
     "no_device": "leave out --device",
     "or_budget": "",  # there is no option for it
     "or_growth": "",

@@ -11,12 +11,13 @@ from kernelbraid.cli.values import (
     known_method,
     real_number,
     search_budget,
+    weights_of_views,
     whole_number,
     whole_number_or,
 )
 from kernelbraid.kernels import BANKS, KERNELS
 from kernelbraid.kernels.banks import AUTO
-from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.settings import PRESETS, Fusion
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
@@ -78,6 +79,24 @@ Kernels: TypeAlias = Annotated[
         "Bank of kernels; auto, the default of LKG, goes by the number of features; "
         "precomputed: DATA holds the kernels.",
         *(*BANKS, AUTO, "precomputed"),
+    ),
+]
+FusionOf: TypeAlias = Annotated[
+    str | None,
+    _word(
+        "What is joined of several files: their graphs, as LKG does by default, or their kernels, as with a finite "
+        "--gamma.",
+        *get_args(Fusion),
+    ),
+]
+ViewWeights: TypeAlias = Annotated[
+    Any,
+    _option(
+        "W,W,...",
+        "What each of several files counts, such as 1,1,0; without it those that agree with another count alike, and "
+        "the others nothing.",
+        weights_of_views,
+        "--view-weights",
     ),
 ]
 OneKernel: TypeAlias = Annotated[str | None, _word("The kernel of a method that takes one.", *KERNELS)]

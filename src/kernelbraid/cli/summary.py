@@ -1,7 +1,7 @@
 """What there is to say about a fit: as plain data, and as tables and sentences."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,7 +27,9 @@ STATUS_WORDS = {
 }
 
 
-def summarise(model: BaseEstimator, n_samples: int, n_features: int | None) -> dict[str, Any]:
+def summarise(
+    model: BaseEstimator, n_samples: int, n_features: int | None, files: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
     chosen = getattr(model, "best_estimator_", model)
     names = list(getattr(chosen, "kernel_names_", []))
@@ -48,9 +50,17 @@ def summarise(model: BaseEstimator, n_samples: int, n_features: int | None) -> d
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
         "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),
+        "views": _views(chosen, files),
         "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
         "why": [say(sentence, InOptions({})) for sentence in getattr(model, "why_", [])],
     }
+
+
+def _views(model: BaseEstimator, files: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a fit says of its views, each with its file."""
+    report = getattr(model, "view_report_", [])
+    names = files if len(files) == len(report) else [None] * len(report)
+    return [{"file": file, **_plain(entry)} for file, entry in zip(names, report, strict=True)]
 
 
 def _n_landmarks(model: BaseEstimator) -> int | None:
@@ -73,6 +83,8 @@ def _in_words(names: list[str], weights: list[float], model: BaseEstimator, *, s
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it: a kernel by its name, None for what is no number, infinity as a word."""
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [_plain(entry) for entry in value]
     if isinstance(value, bool | np.bool_):
@@ -104,6 +116,9 @@ def print_summary(summary: dict[str, Any]) -> None:
         "model": summary["model"],
     }
     print_table([label, text] for label, text in rows.items() if text is not None)
+    if len(summary["views"]) > 1:
+        typer.echo("")
+        print_views(summary["views"])
     if summary["why"]:
         print_sentences(summary["why"])
     weights = summary["kernel_weights"]
@@ -162,6 +177,32 @@ def print_sentences(sentences: list[str]) -> None:
     typer.echo("")
     for sentence in sentences:
         typer.echo(sentence)
+
+
+def print_views(views: Sequence[Mapping[str, Any]]) -> None:
+    """Print what each view counts, with whom it agrees most, and why."""
+    files = {view["name"]: view["file"] or view["name"] for view in views}
+    counts = [view["n_samples"] for view in views]
+    columns = {
+        "view": [str(number) for number in range(1, len(views) + 1)],
+        "file": list(files.values()),
+        "samples": [str(count) for count in counts] if len(set(counts)) > 1 else [],
+        "trusted": ["yes" if view["trusted"] else "no" for view in views],
+        "weight": [f"{view['weight']:.2f}" for view in views],
+        "agrees most with": [_nearest(view["agreement"], files) for view in views],
+        "reason": [view["reason"] for view in views],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    numbers = [place for place, name in enumerate(shown) if name in ("view", "samples", "weight")]
+    print_table(zip(*shown.values(), strict=True), header=shown, numbers=numbers)
+
+
+def _nearest(agreement: Mapping[str, float], files: Mapping[str, str]) -> str:
+    """Return the view that agrees most, with deviations above chance; nothing if none was compared."""
+    if not agreement:
+        return ""
+    nearest = max(agreement, key=lambda name: agreement[name])
+    return f"{files[nearest]} ({agreement[nearest]:.1f})"
 
 
 def print_weights(weights: dict[str, float]) -> None:

@@ -109,6 +109,19 @@ def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[str 
     return parse
 
 
+def weights_of_views(value: str | tuple[float, ...]) -> tuple[float, ...]:
+    """Return numbers that are separated by commas: from 0 on, and not all 0."""
+    try:
+        weights = tuple(float(word) for word in value.split(",")) if isinstance(value, str) else value
+    except ValueError:
+        weights = ()
+    if not (all(0 <= weight < math.inf for weight in weights) and any(weights)):
+        raise typer.BadParameter(
+            f"{str(value)!r} are no weights; give a number from 0 on for each file, not all 0, such as 1,1,0."
+        )
+    return weights
+
+
 def existing_file(value: str | Path) -> Path:
     """Return the path of a file that is there."""
     path = Path(value)

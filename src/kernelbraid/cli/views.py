@@ -23,6 +23,7 @@ class FileViews:
     n_samples: int
     n_features: int | None  # over all views; None for kernels
     names: list[str] | None = None  # of the features, if one file has them
+    files: tuple[str, ...] = ()  # one for each view
 
 
 def open_views(
@@ -42,7 +43,7 @@ def open_views(
     n_samples = agreed_count(paths, [stream.n_samples for stream in streams], remedy)
     ids = agreed_ids(paths, [stream.ids for stream in streams], remedy)
     names = streams[0].feature_names if len(streams) == 1 else None
-    return FileViews(streams, ids, n_samples, sum(stream.n_features for stream in streams), names)
+    return FileViews(streams, ids, n_samples, sum(stream.n_features for stream in streams), names, called(paths))
 
 
 def read_views(
@@ -72,12 +73,13 @@ def read_views(
     ids = agreed_ids(paths, [file.ids for file in files], remedy)
     matrices = [file.X for file in files]
     if precomputed:
-        kernels = [kernel for X in matrices for kernel in (X if X.ndim == 3 else [X])]
-        return FileViews(kernels, ids, n_samples, None)
+        # The kernels of one file are of one source, and so is a matrix: those of several files are views.
+        kernels = matrices if len(matrices) > 1 else matrices[0]
+        return FileViews(kernels, ids, n_samples, None, None, called(paths))
     n_features = sum(X.shape[1] for X in matrices)
     if len(files) > 1:
-        return FileViews(matrices, ids, n_samples, n_features)
-    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names)
+        return FileViews(matrices, ids, n_samples, n_features, None, called(paths))
+    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths))
 
 
 def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence[str]) -> list[dict[str, Any]]:
@@ -94,6 +96,12 @@ def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence
     ]
 
 
+def called(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return what the files are called: their names if these differ, with their folders otherwise."""
+    names = tuple(path.name for path in paths)
+    return names if len(set(names)) == len(names) else tuple(map(str, paths))
+
+
 def matched_by_id(paths: Sequence[Path], files: Sequence[Samples]) -> FileViews:
     """Return views with a row for every id of any file, in the order of first appearance."""
     rows = [rows_by_id(path, file.ids or []) for path, file in zip(paths, files, strict=True)]
@@ -104,7 +112,7 @@ def matched_by_id(paths: Sequence[Path], files: Sequence[Samples]) -> FileViews:
             f"{paths[0]}; give the column that names the samples in all files."
         )
     views = [spread(file.X, place, ids) for file, place in zip(files, rows, strict=True)]
-    return FileViews(views, ids, len(ids), sum(X.shape[1] for X in views))
+    return FileViews(views, ids, len(ids), sum(X.shape[1] for X in views), None, called(paths))
 
 
 def rows_by_id(path: Path, ids: Sequence[str]) -> dict[str, int]:

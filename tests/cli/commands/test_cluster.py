@@ -2,6 +2,7 @@ import csv
 import json
 import math
 import os
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,6 +31,7 @@ KEYS = [
     "kernels",
     "kernel_weights",
     "kernels_in_words",
+    "views",
     "best_params",
     "why",
     "seconds",
@@ -101,6 +103,7 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     assert summary["evidence"] is None
     assert len(summary["kernel_weights"]) == 7
     assert "7 kernels" in summary["kernels_in_words"][0]
+    assert [view["file"] for view in summary["views"]] == ["blobs.csv"]
     assert summary["best_params"] == {}
     assert summary["why"] == []
     assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
@@ -113,7 +116,7 @@ def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
     options = (
         "-k 4 --preset paper --penalty l1 --alpha 0.2 --beta 0.3 --gamma 0.4 --mu 0.5 --kernels rmkkm --graph-from Z "
         "--neighbors 6 --edge-weights binary --embedding unnormalised --n-init 7 --max-iter 8 --tol 0 "
-        "--seed 9 --storage lazy --device cpu --jobs 2"
+        "--seed 9 --storage lazy --device cpu --jobs 2 --fusion kernels --view-weights 0.5"
     )
     run("cluster", blobs_csv, *options.split())
     wanted = {
@@ -125,6 +128,8 @@ def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):
         "gamma": 0.4,
         "mu": 0.5,
         "kernels": "rmkkm",
+        "fusion": "kernels",
+        "view_weights": (0.5,),
         "graph_from": "Z",
         "n_neighbors": 6,
         "edge_weights": "binary",
@@ -291,8 +296,15 @@ def test_several_files_are_views_of_the_same_samples(run, blobs, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", tmp_path / "second.npy", first, *FAST, "--json", "-o", out).stdout)
     assert summary["n_features"] == 4
-    assert len(summary["kernel_weights"]) == 14
-    assert [told[:7] for told in summary["kernels_in_words"][1:]] == ["View 1:", "View 2:"]
+    assert [(view["name"], view["file"]) for view in summary["views"]] == [
+        ("view 1", "second.npy"),
+        ("view 2", "first.csv"),
+    ]
+    assert summary["kernels"] == summary["kernels_in_words"] == []
+    assert summary["kernel_weights"] == {}
+    joined = json.loads(run("cluster", tmp_path / "second.npy", first, *FAST, "--fusion", "kernels", "--json").stdout)
+    assert len(joined["kernel_weights"]) == 14
+    assert [told[:7] for told in joined["kernels_in_words"][1:]] == ["View 1:", "View 2:"]
     header, *rows = read_rows(out)
     assert header == ["id", "label"]
     assert rows[29][0] == "s29"
@@ -339,6 +351,105 @@ def test_a_fit_gets_every_sample_of_any_file(run, blobs, tmp_path, monkeypatch):
     (views,) = got
     assert (views.n_samples, views.ids) == (30, ids)
     assert [np.flatnonzero(np.isnan(X).all(axis=1)).tolist() for X in views.data] == [[*range(20, 30)], [*range(10)]]
+
+
+def told_of(stdout):
+    """The table of the views as rows of cells, and the names of its columns."""
+    lines = stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("view "))
+    columns = [re.split(r"\s{2,}", line.strip()) for line in lines[start:]]
+    return columns[0], columns[1:]
+
+
+def test_the_views_are_told_as_a_table(run, write_views, told, tmp_path):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", *write_views(), *FAST, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    header, rows = told_of(result.stdout)
+    assert header == ["view", "file", "trusted", "weight", "agrees most with", "reason"]
+    assert [row[:4] for row in rows] == [
+        ["1", "a.csv", "yes", "0.50"],
+        ["2", "b.csv", "yes", "0.50"],
+        ["3", "noise.csv", "no", "0.00"],
+    ]
+    assert [row[4].split()[0] for row in rows[:2]] == ["b.csv", "a.csv"]
+    assert rows[0][5].startswith("shares neighbours with view 2 (")
+    assert rows[2][5].startswith("shares neighbours with no other view (")
+    assert "kernels  " not in result.stdout
+    assert evaluate(told[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_a_view_that_is_left_out_is_warned_of_in_the_words_of_the_command_line(run, write_views):
+    result = run("cluster", *write_views(), *FAST, "--quiet")
+    assert result.stderr == (
+        "Warning: of the views of DATA, view 3 shares neighbours with no other view and is left out; views are counted "
+        "in the order of the files, and the table of them says more.\n"
+    )
+
+
+def test_the_views_are_told_as_json(run, write_views):
+    summary = json.loads(run("cluster", *write_views(), *FAST, "--json").stdout)
+    assert [view["file"] for view in summary["views"]] == ["a.csv", "b.csv", "noise.csv"]
+    assert [view["trusted"] for view in summary["views"]] == [True, True, False]
+    assert [view["weight"] for view in summary["views"]] == [0.5, 0.5, 0.0]
+    first, second, noise = summary["views"]
+    assert first["agreement"]["view 2"] == second["agreement"]["view 1"] > 5 > noise["agreement"]["view 1"]
+    assert len(summary["warnings"]) == 1
+
+
+def test_samples_that_a_file_does_not_have_are_clustered_by_the_others(run, write_views, told, tmp_path):
+    out, few = tmp_path / "labels.csv", [i for i in range(60) if i % 4]
+    result = run("cluster", *write_views(range(60), few, range(60)), *FAST, "--id", "id", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    header, rows = told_of(result.stdout)
+    assert header[:5] == ["view", "file", "samples", "trusted", "weight"]
+    assert [row[2] for row in rows] == ["60", "45", "60"]
+    labels = {row[0]: int(row[1]) for row in read_rows(out)[1:]}
+    assert list(labels) == [f"s{i}" for i in range(60)]
+    assert evaluate(told[1], list(labels.values()))["acc"] == 1.0
+
+
+@pytest.mark.parametrize("how", [("--search", "--budget", 2), ("--landmarks", 30)], ids=["search", "landmarks"])
+def test_a_search_and_landmarks_tell_of_their_views(run, write_views, how):
+    summary = json.loads(run("cluster", *write_views(), "-k", 3, *how, "--json").stdout)
+    assert [(view["file"], view["trusted"]) for view in summary["views"]] == [
+        ("a.csv", True),
+        ("b.csv", True),
+        ("noise.csv", False),
+    ]
+
+
+def test_weights_of_views_may_be_given(run, write_views):
+    files = write_views()
+    summary = json.loads(run("cluster", *files, *FAST, "--view-weights", "1,0,3", "--json").stdout)
+    assert [view["weight"] for view in summary["views"]] == [0.25, 0.0, 0.75]
+    assert summary["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        ("1,1", "2 for 3 files; give one weight for each file of DATA"),
+        ("1,-2,3", "'1,-2,3' are no weights; give a number from 0 on for each file, not all 0, such as 1,1,0"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(refuse, no_fit, write_views, weights, says):
+    refuse("cluster", *write_views(), *FAST, "--view-weights", weights, code=2, says=["'--view-weights'", says])
+
+
+def test_one_file_has_one_weight(refuse, no_fit, blobs_csv):
+    says = "2 for 1 file; give one weight for each file of DATA"
+    refuse("cluster", blobs_csv, *FAST, "--view-weights", "1,2", code=2, says=says)
+
+
+def test_kernels_of_views_are_joined_on_request(run, refuse, write_views):
+    files = write_views()
+    summary = json.loads(run("cluster", *files, *FAST, "--fusion", "kernels", "--json").stdout)
+    assert {name[:6] for name in summary["kernels"]} == {"view 1", "view 2"}
+    says = ["--fusion graphs", "--gamma 10", "leave out one of them"]
+    refuse("cluster", *files, *FAST, "--fusion", "graphs", "--gamma", 10, code=1, says=says)
+    some = write_views(range(60), range(30), range(60))
+    refuse("cluster", *some, *FAST, "--fusion", "kernels", "--id", "id", code=1, says="--fusion graphs can")
 
 
 def test_an_id_that_a_file_has_twice_is_refused(refuse, no_fit, blobs, tmp_path):
@@ -391,18 +502,24 @@ def test_sparse_and_matlab_files_are_clustered(run, blobs, tmp_path):
         assert json.loads(run("cluster", tmp_path / name, *FAST, "--json").stdout)["n_samples"] == 30
 
 
-def test_precomputed_kernels_come_as_a_stack_or_as_files(run, blobs, stack, tmp_path):
+def test_precomputed_kernels_come_as_a_stack_or_as_files_which_are_views(run, stack, tmp_path):
     for i, kernel in enumerate(np.load(stack)):
         np.save(tmp_path / f"kernel{i}.npy", kernel)
-    summaries = []
-    for files in ([stack], [tmp_path / "kernel0.npy", tmp_path / "kernel1.npy"]):
-        result = run("cluster", *files, *FAST, "--kernels", "precomputed", "--json")
-        summaries.append(json.loads(result.stdout))
-    assert summaries[0]["n_features"] is None
-    assert summaries[0]["n_samples"] == 30
-    assert len(summaries[0]["kernel_weights"]) == 2
-    for name in ("cluster_sizes", "kernel_weights", "n_iter"):
-        assert summaries[0][name] == summaries[1][name]
+    together, apart, joined = (
+        json.loads(run("cluster", *files, *FAST, "--kernels", "precomputed", "--json").stdout)
+        for files in (
+            [stack],
+            [tmp_path / "kernel0.npy", tmp_path / "kernel1.npy"],
+            [stack, tmp_path / "kernel0.npy"],
+        )
+    )
+    assert together["n_features"] is apart["n_features"] is None
+    assert together["n_samples"] == apart["n_samples"] == 30
+    assert together["cluster_sizes"] == apart["cluster_sizes"] == joined["cluster_sizes"] == [10, 10, 10]
+    assert len(together["kernel_weights"]) == 2
+    assert [view["file"] for view in together["views"]] == ["stack.npy"]
+    assert [view["file"] for view in apart["views"]] == ["kernel0.npy", "kernel1.npy"]
+    assert [view["file"] for view in joined["views"]] == ["stack.npy", "kernel0.npy"]
     assert "precomputed" in run("cluster", stack, *FAST, "--kernels", "precomputed").stdout
 
 

@@ -184,6 +184,38 @@ def test_views_are_matched_by_ids(run, blobs, new, tmp_path):
     assert load_model(path).predict([new[0][:, :3], new[0][:, 3:]]).tolist() == [int(row[1]) for row in rows]
 
 
+@pytest.mark.parametrize("more", [(), ("--fusion", "kernels"), ("--landmarks", 30)], ids=["graphs", "kernels", "many"])
+def test_samples_of_several_files_keep_their_labels(run, write_views, tmp_path, more):
+    files, path = write_views(), tmp_path / "views.model"
+    fitted, again = tmp_path / "fitted.csv", tmp_path / "again.csv"
+    assert run("cluster", *files, "-k", 3, *more, "--save", path, "-o", fitted).exit_code == 0
+    assert run("predict", path, *files, "-o", again, "--quiet").stderr == ""
+    assert again.read_bytes() == fitted.read_bytes()
+
+
+def test_new_samples_that_lack_files_are_labelled_by_the_others(run, refuse, write_views, told, tmp_path):
+    rows = np.arange(60)
+    fit, new = rows[rows % 3 > 0], rows[rows % 3 == 0]
+    path, out = tmp_path / "views.model", tmp_path / "labels.csv"
+    result = run("cluster", *write_views(fit, fit[::2], fit), *FAST, "--id", "id", "--save", path, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    named = {told[1][int(row[0][1:])]: row[1] for row in read_rows(out)[1:]}
+    files = write_views(new[:14], new[6:], new, folder="new")
+    result = run("predict", path, *files, "--id", "id", "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert {row[0]: row[1] for row in read_rows(out)[1:]} == {f"s{i}": named[told[1][i]] for i in new}
+    says = ["b.csv: 14 samples, but", "a.csv has 20", "(--id COLUMN)"]
+    files = write_views(new, new[6:], new, folder="new")
+    refuse("predict", path, *files, code=1, says=says)
+
+
+def test_new_samples_that_no_used_file_has_are_refused(run, refuse, write_views, tmp_path):
+    path = tmp_path / "views.model"
+    run("cluster", *write_views(), *FAST, "--save", path)
+    files = write_views(range(9), range(9), range(12), folder="new")
+    refuse("predict", path, *files, "--id", "id", code=1, says=["sample 9 of DATA", "missing", "(view 1, view 2)"])
+
+
 def test_new_samples_that_a_file_does_not_have_are_rows_of_nan(tmp_path):
     write_rows(tmp_path / "new1.csv", ["n0", "n1"], np.ones((2, 3)))
     write_rows(tmp_path / "new2.csv", ["n2", "n0"], np.ones((2, 1)))

@@ -50,7 +50,7 @@ def run(
         write_model(save, model, views.names)
     summary = {
         "method": recipe.name,
-        **summarise(model, views.n_samples, views.n_features),
+        **summarise(model, views.n_samples, views.n_features, views.files),
         "seconds": round(seconds, 4),
     }
     files = {"out": out, "model": save}
