@@ -276,3 +276,19 @@ def test_the_study_compares_ours_and_the_rivals_on_the_nine_data_sets():
     candidates = [trial for trial in experiment.trials if trial.study == "candidates"]
     assert len(candidates) == 8 * 10 * 3 + 10  # one seed on TDT2
     assert all(trial.study for trial in experiment.trials)
+
+
+def test_changes_together_come_at_once_every_level_with_every_other(tmp_path):
+    text = '[[run]]\ndata = ["wine"]\nmethods = ["LKG"]\nchanges = { decoys = [1, 2], noise_views = [3] }\n'
+    assert [t.changes for t in read(tmp_path, text).trials] == [{"decoys": 1}, {"decoys": 2}, {"noise_views": 3}]
+    both = [t.changes for t in read(tmp_path, text + "together = true\n").trials]
+    assert both == [{"decoys": 1, "noise_views": 3}, {"decoys": 2, "noise_views": 3}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [("{ decoys = [2] }", 3), ("{ view = [1] }", 1), ("{ row_sums = [1] }", 2), ("{ copies = [0] }", 1)],
+)
+def test_methods_on_one_kernel_take_each_view_that_changed_data_have(tmp_path, changes, count):
+    text = f'[[run]]\ndata = ["wine"]\nmethods = ["KKM"]\nkernels = ["linear"]\nchanges = {changes}\n'
+    assert len(read(tmp_path, text).trials) == count

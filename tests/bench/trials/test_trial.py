@@ -10,9 +10,10 @@ from kernelbraid.bench.records.record import Trial
 from kernelbraid.bench.trials.compared import COMPARED
 from kernelbraid.bench.trials.corruption import OUTLIER
 from kernelbraid.bench.trials.runner import share_fits
-from kernelbraid.bench.trials.trial import fit_key, kernels_for, make, record_of, run_trials
+from kernelbraid.bench.trials.trial import data_for, fit_key, join_rows, kernels_for, make, record_of, run_trials
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.metrics import evaluate
 from problems import blobs
 
 LEVELS = {"noise": 0.5, "outliers": 0.2, "useless_views": 1}
@@ -228,3 +229,48 @@ def test_a_search_is_run_with_the_restarts_of_the_scoring_and_records_its_choice
 def test_other_methods_have_no_candidates(dataset):
     [record] = run_trials([trial("LKG")], dataset)
     assert (dict(record.tuned), record.chosen) == ({}, "")
+
+
+def once(method, data, **more):
+    bank = "" if COMPARED[method].policy == "features" else COMPARED[method].bank
+    [record] = run_trials([Trial("blobs", "sum", method, "once", bank, **more)], data)
+    assert record.reason == ""
+    return record
+
+
+def test_once_is_the_fit_of_a_user_with_the_seed_as_random_state(views, monkeypatch):
+    given = []
+    fit = COMPARED["KMeans"].estimator.fit
+    monkeypatch.setattr(COMPARED["KMeans"].estimator, "fit", lambda model, X: given.append(model) or fit(model, X))
+    once("KMeans", views, seed=3)
+    [model] = given
+    assert (model.random_state, model.n_init) == (3, 10)
+    labels = LKG(3, random_state=2).fit(views.views).labels_
+    assert once("LKG", views, seed=2).scores["acc"] == evaluate(views.y, labels)["acc"]
+
+
+def test_joined_rows_have_unit_length_in_every_view(views):
+    joined = data_for(Trial("blobs", "sum", "KMeans-joined", "once"), views)
+    assert joined.shape == (30, 6)
+    for part in (joined[:, :2], joined[:, 2:]):
+        np.testing.assert_allclose(np.sqrt((part.toarray() ** 2).sum(axis=1)), 1)
+    assert once("KMeans-joined", views).scores["acc"] > 0.5
+
+
+def test_a_row_of_zeros_stays_one_when_views_are_joined():
+    X = np.array([[3.0, 4.0], [0.0, 0.0]])
+    np.testing.assert_allclose(join_rows([X, X]), [[0.6, 0.8, 0.6, 0.8], [0, 0, 0, 0]])
+
+
+def test_a_record_of_weighed_views_has_their_weights(views):
+    changed = once("LKG", views, changes={"noise_views": 1})
+    assert list(changed.learned) == ["view 1", "view 2", "view 3"]
+    assert sum(changed.learned.values()) == pytest.approx(1)
+    assert changed.learned["view 3"] == 0
+    kernels = once("LKG", views, parameters={"fusion": "kernels"})
+    assert dict(kernels.learned) == pytest.approx({"view 1": 0.5, "view 2": 0.5})
+
+
+def test_a_view_with_missing_samples_is_scored(views):
+    found = once("LKG", views, changes={"missing": 0.2})
+    assert np.isfinite(found.label_free["silhouette"])

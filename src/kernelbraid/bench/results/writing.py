@@ -12,6 +12,7 @@ from kernelbraid.bench.results.figures_study import study_figures
 from kernelbraid.bench.results.reproduction import reproduction_tables
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.tables import TEXTS, Table, all_tables
+from kernelbraid.bench.results.views import views_tables
 from kernelbraid.plotting.drawing import FORMATS, render
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequenc
 
 def _tables(records: Sequence[Record]) -> list[Table]:
     """Return the tables of the paper and those of the study; of the study alone if there is nothing else."""
-    others, study = outside_study(records), study_tables(records)
+    others, study = outside_study(records), [*study_tables(records), *views_tables(records)]
     paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(others)] if others or not study else []
     return [*paper, *study]
 
