@@ -104,3 +104,45 @@ def test_bad_labels_are_refused(labels, message):
 def test_a_spread_out_of_range_is_refused(spread):
     with pytest.raises(ValueError, match="'spread' parameter"):
         LKGClassifier(spread=spread).fit(X, KNOWN)
+
+
+def views_of(truth):
+    """Two views of clusters, each in directions of its own, and noise between them."""
+    rng = np.random.default_rng(0)
+    first, second = (rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d)) for d in (4, 6))
+    return first, rng.normal(size=(len(truth), 20)), second
+
+
+class TestSeveralViews:
+    truth = np.arange(84) % 3
+    known = np.where(np.arange(75) % 7 == 0, truth[:75], -1)
+    every = views_of(truth)
+
+    def fit(self, views=None, **parameters):
+        with pytest.warns(UserWarning, match="view 2 shares neighbours with no other view and is left out"):
+            return LKGClassifier(**parameters).fit(views or [X[:75] for X in self.every], self.known)
+
+    @pytest.mark.parametrize("fusion", ["graphs", "kernels"])
+    def test_noise_is_left_out(self, fusion):
+        model = self.fit(fusion=fusion)
+        plain = LKGClassifier(fusion=fusion).fit([X[:75] for X in self.every[::2]], self.known)
+        np.testing.assert_array_equal(model.label_distributions_, plain.label_distributions_)
+        np.testing.assert_array_equal(model.transduction_, self.truth[:75])
+        np.testing.assert_allclose(model.graph_model_.view_weights_, [0.5, 0, 0.5])
+        assert [entry["trusted"] for entry in model.graph_model_.view_report_] == [True, False, True]
+
+    def test_samples_may_be_missing_in_the_fit_and_among_new_ones(self):
+        views = [X.copy() for X in self.every]
+        views[0][[1, 2, 76]], views[2][[3, 77]] = np.nan, np.nan
+        model = self.fit([X[:75] for X in views])
+        np.testing.assert_array_equal(model.predict([X[:75] for X in views]), model.transduction_)
+        new = [X[75:] for X in views]
+        np.testing.assert_array_equal(model.predict(new), self.truth[75:])
+        np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1)
+
+    def test_weights_of_the_user_are_taken(self):
+        views = [X[:75] for X in self.every]
+        model = LKGClassifier(view_weights=[1, 0, 3]).fit(views, self.known)
+        np.testing.assert_allclose(model.graph_model_.view_weights_, [0.25, 0, 0.75])
+        with pytest.raises(ValueError, match="view_weights must be 3 numbers"):
+            LKGClassifier(view_weights=[1, 3]).fit(views, self.known)

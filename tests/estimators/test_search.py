@@ -290,3 +290,86 @@ def test_bad_parameters_are_refused_before_anything_is_computed(parameters, mess
 
 def test_an_infinite_gamma_is_among_the_common_settings(search):
     assert search.best_estimator_.gamma == math.inf
+
+
+def views_of(truth):
+    """Two views of clusters, each in directions of its own, and noise between them."""
+    rng = np.random.default_rng(0)
+    first, second = (rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d)) for d in (4, 6))
+    return first, rng.normal(size=(len(truth), 20)), second
+
+
+class TestSeveralViews:
+    truth = np.arange(75) % 3
+    views = views_of(truth)
+
+    def fit(self, views=None, **parameters):
+        with pytest.warns(UserWarning, match="view 2 shares neighbours with no other view and is left out"):
+            return LKGSearch(3, **{"budget": 2, "random_state": 0, **parameters}).fit(list(views or self.views))
+
+    def test_noise_is_left_out_of_every_setting(self):
+        tried = [{}, {"fusion": "kernels"}, {"gamma": 10.0}, {"kernels": [Gaussian(2.0)]}]
+        plain = LKGSearch(3, candidates=tried, random_state=0).fit(list(self.views[::2]))
+        noisy = self.fit(candidates=tried, budget=None)
+        np.testing.assert_array_equal(noisy.candidate_labels_, plain.candidate_labels_)
+        assert adjusted_rand_score(self.truth, noisy.labels_) == 1
+
+    def test_weights_and_report_are_those_of_the_chosen_setting(self):
+        search = self.fit()
+        np.testing.assert_allclose(search.view_weights_, [0.5, 0, 0.5])
+        assert search.view_report_ == search.best_estimator_.view_report_
+        assert [entry["trusted"] for entry in search.view_report_] == [True, False, True]
+        alone = LKGSearch(3, budget=1, random_state=0).fit(X)
+        np.testing.assert_allclose(alone.view_weights_, [1.0])
+        assert [entry["name"] for entry in alone.view_report_] == ["view 1"]
+
+    def test_views_are_measured_once_for_all_settings(self, monkeypatch):
+        calls = []
+        weigh = members.weigh
+        monkeypatch.setattr(members, "weigh", lambda *given: calls.append(given) or weigh(*given))
+        self.fit(candidates=[{}, {"alpha": 3.0}, {"fusion": "kernels"}], budget=None)
+        assert len(calls) == 1
+
+    def test_lkg_as_it_comes_is_the_first_of_the_defaults(self):
+        search = self.fit(budget=1)
+        assert search.best_params_ == default_candidates(several=True)[0] == {}
+        assert "Chosen: the setting of LKG as it comes." in search.why_
+        with pytest.warns(UserWarning, match="left out"):
+            again = LKG(**search.best_estimator_.get_params()).fit(list(self.views))
+        np.testing.assert_array_equal(again.labels_, search.labels_)
+
+    def test_weights_that_are_given_leave_out_what_they_say(self):
+        tried = [{"view_weights": [1, 0, 3]}]
+        search = LKGSearch(3, candidates=tried, random_state=0).fit(list(self.views))
+        np.testing.assert_allclose(search.view_weights_, [0.25, 0, 0.75])
+
+    @pytest.mark.parametrize(
+        ("tried", "message"),
+        [
+            ({"view_weights": [1, 2]}, "view_weights must be 3 numbers"),
+            ({"gamma": 10.0, "fusion": "graphs"}, r"candidates\[0\]: fusion='graphs' fuses graphs, and gamma=10 has"),
+            ({"gamma": 10.0, "view_weights": [1, 2, 3]}, r"candidates\[0\]: view_weights gives the weights that gamma"),
+        ],
+    )
+    def test_settings_that_contradict_themselves_are_refused(self, tried, message):
+        with pytest.raises(ValueError, match=message):
+            LKGSearch(3, candidates=[tried]).fit(list(self.views))
+
+    def test_samples_may_be_missing_and_the_chosen_setting_places_new_ones(self):
+        views = [X.copy() for X in self.views]
+        views[0][[1, 2]], views[2][3] = np.nan, np.nan
+        search = self.fit(views)
+        assert adjusted_rand_score(self.truth, search.labels_) == 1
+        np.testing.assert_array_equal(search.best_estimator_.predict(views), search.labels_)
+
+    def test_a_consensus_and_a_chosen_number_are_taken_over_the_views_that_agree(self):
+        assert adjusted_rand_score(self.truth, self.fit(budget=3, result="consensus").labels_) == 1
+        with pytest.warns(UserWarning, match="view 2 shares"):
+            assert LKGSearch("auto", budget=1, random_state=0).fit(list(self.views)).n_clusters_ == 3
+
+    def test_kernels_in_a_list_are_views_and_a_stack_is_one(self):
+        stacks = [build_bank(X, [Gaussian(0.5), Gaussian(2.0)]) for X in self.views]
+        search = self.fit(stacks, kernels="precomputed")
+        np.testing.assert_allclose(search.view_weights_, [0.5, 0, 0.5])
+        stack = LKGSearch(3, kernels="precomputed", budget=1, random_state=0).fit(np.asarray(stacks[0]))
+        np.testing.assert_allclose(stack.view_weights_, [1.0])

@@ -331,3 +331,97 @@ def test_landmarks_and_samples_may_be_of_different_kinds():
     expected = fit(landmarks=X[::10]).labels_
     np.testing.assert_array_equal(fit(sparse.csr_array(X), landmarks=X[::10]).labels_, expected)
     np.testing.assert_array_equal(fit(X, landmarks=sparse.csr_matrix(X[::10])).labels_, expected)
+
+
+def views_of(truth):
+    """Two views of clusters, each in directions of its own, and loud noise between them."""
+    rng = np.random.default_rng(0)
+    first, second = (rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d)) for d in (4, 6))
+    return first, 30 * rng.normal(size=(len(truth), 20)), second
+
+
+class TestSeveralViews:
+    truth = np.arange(330) % 3
+    every = views_of(truth)
+    fitted, new = tuple(X[:300] for X in every), tuple(X[300:] for X in every)
+
+    def fit(self, views=None, **parameters):
+        with pytest.warns(UserWarning, match="view 2 shares neighbours with no other view and is left out"):
+            return fit(self.fitted if views is None else views, **parameters)
+
+    @pytest.mark.parametrize("landmarks", ["k-means", "k-means++", "leverage", "random"])
+    @pytest.mark.parametrize("parameters", [{}, {"fusion": "kernels"}, {"gamma": 10.0}], ids=str)
+    def test_noise_is_left_out_however_loud_it_is(self, parameters, landmarks):
+        model = self.fit(landmarks=landmarks, **parameters)
+        assert adjusted_rand_score(self.truth[:300], model.labels_) == 1
+        assert model.view_weights_[1] == 0
+        np.testing.assert_allclose(model.view_weights_.sum(), 1)
+        assert [entry["trusted"] for entry in model.view_report_] == [True, False, True]
+        np.testing.assert_allclose([entry["weight"] for entry in model.view_report_], model.view_weights_)
+        np.testing.assert_array_equal(model.predict(self.fitted), model.labels_)
+        np.testing.assert_array_equal(model.predict(self.new), model.labels_[self.truth[300:]])
+
+    def test_what_is_left_out_changes_nothing(self):
+        landmarks = np.concatenate(self.fitted, axis=1)[::7]
+        given = fit([self.fitted[0], self.fitted[2]], landmarks=np.delete(landmarks, range(4, 24), axis=1))
+        noisy = self.fit(landmarks=landmarks)
+        np.testing.assert_allclose(noisy.graph_.toarray(), given.graph_.toarray(), atol=1e-12)
+        np.testing.assert_allclose(noisy.singular_values_, given.singular_values_, atol=1e-6)
+        changed = [self.new[0], 0 * self.new[1], self.new[2]]
+        np.testing.assert_array_equal(noisy.transform(changed), noisy.transform(self.new))
+
+    def test_columns_side_by_side_are_the_same_views(self):
+        joined = self.fit(np.concatenate(self.fitted, axis=1), view_widths=[4, 20, 6])
+        np.testing.assert_array_equal(joined.labels_, self.fit().labels_)
+
+    def test_the_size_of_blocks_does_not_matter(self):
+        np.testing.assert_allclose(self.fit(block_size=64).embedding_, self.fit().embedding_, atol=1e-5)
+
+    def test_edges_sum_to_one_and_follow_the_weights(self):
+        model = fit(self.fitted, view_weights=[1, 0, 3])
+        np.testing.assert_allclose(model.view_weights_, [0.25, 0, 0.75])
+        samples = np.concatenate(self.new, axis=1)
+        W = model._expression.edges(samples).matrix()
+        np.testing.assert_allclose(dense(W).sum(axis=1), 1, rtol=1e-5)
+        per_view = np.zeros(3)
+        for member, weight in zip(model._expression.members, model._expression.weights, strict=True):
+            per_view[member.views[0]] += weight
+            np.testing.assert_allclose(dense(member.edges(samples).matrix()).sum(axis=1), 1, rtol=1e-5)
+        np.testing.assert_allclose(per_view, model.view_weights_)
+
+    def test_weights_of_the_wrong_number_are_refused(self):
+        with pytest.raises(ValueError, match="view_weights must be 3 numbers"):
+            fit(self.fitted, view_weights=[1, 3])
+
+    def test_a_constant_view_is_named(self):
+        with pytest.raises(ValueError, match="view 2 of X is constant"):
+            fit([self.fitted[0], np.ones((300, 2)), self.fitted[2]])
+
+    def test_fused_graphs_have_no_kernel_and_a_fit_of_one_view_has(self):
+        model = self.fit()
+        assert not hasattr(model, "kernel_")
+        assert not hasattr(model, "kernel_weights_")
+        assert model.fit(self.fitted[0]).kernel_.shape == (40, 40)
+        np.testing.assert_allclose(model.view_weights_, [1.0])
+        with pytest.warns(UserWarning, match="view 2 shares"):
+            assert not hasattr(model.fit(self.fitted), "kernel_")
+
+    def test_the_number_of_clusters_may_be_chosen(self):
+        with pytest.warns(UserWarning, match="view 2 shares"):
+            assert LandmarkLKG("auto", n_landmarks=60, random_state=0).fit(self.fitted).n_clusters_ == 3
+
+    def test_a_preset_of_the_paper_uses_every_view_as_it_comes(self):
+        model = fit(self.fitted, preset="authors", n_landmarks=20, n_init=2)
+        assert len(model.kernel_weights_) == 36
+        np.testing.assert_allclose(
+            [model.kernel_weights_[at : at + 12].sum() for at in (0, 12, 24)], model.view_weights_
+        )
+        assert all(entry["trusted"] for entry in model.view_report_)
+
+    def test_a_fit_is_saved_and_pickled(self, tmp_path):
+        model = self.fit()
+        save_model(model, tmp_path / "a.model")
+        for other in (load_model(tmp_path / "a.model"), pickle.loads(pickle.dumps(model))):
+            np.testing.assert_array_equal(other.predict(self.new), model.predict(self.new))
+            np.testing.assert_array_equal(other.transform(self.new), model.transform(self.new))
+            assert other.view_report_ == model.view_report_
