@@ -43,6 +43,13 @@ def two(A):
     return [A[:, :3].copy(), A[:, 1:].copy()]
 
 
+def holed(A):
+    """Two views, each of which lacks a sample."""
+    views = two(A)
+    views[0][1] = views[1][2] = np.nan
+    return views
+
+
 def kernels(rows):
     return np.array(build_bank(samples, [Gaussian(2.0), Gaussian(0.5)]))[:, rows, :30]
 
@@ -87,6 +94,13 @@ FITTED = {
     "sparse": (LKG(3, random_state=0), thin(X), thin(new)),
     "views": (LKG(3, random_state=0), two(X), two(new)),
     "a bank per view": (LKG(3, kernels=["near", [Linear(), Polynomial(1.0, 2)]], random_state=0), two(X), two(new)),
+    "views with gaps": (LKG(3, random_state=0), holed(X), holed(new)),
+    "weights of views": (LKG(3, view_weights=[1, 3], random_state=0), two(X), two(new)),
+    "joined kernels": (LKG(3, fusion="kernels", random_state=0), two(X), two(new)),
+    "learned weights of views": (LKG(3, gamma=10.0, random_state=0), two(X), two(new)),
+    "kernels of two sources": (
+        *(LKG(3, kernels="precomputed", random_state=0), list(kernels(range(30))), list(kernels(range(30, 45)))),
+    ),
     "precomputed": (LKG(3, kernels="precomputed", random_state=0), kernels(range(30)), kernels(range(30, 45))),
     "local": (LKG(3, kernels=(SelfTuning(5), Neighbours(5), Gaussian(1.0)), random_state=0), X, new),
     "float32": (LKG(3, random_state=0), X.astype(np.float32), new.astype(np.float32)),
@@ -94,6 +108,7 @@ FITTED = {
     "numpy parameters": (LKG(np.int64(3), alpha=np.float32(0.5), random_state=np.int32(0)), X, new),
     "landmarks": (LandmarkLKG(3, n_landmarks=12, random_state=0), X, new),
     "sparse landmarks": (LandmarkLKG(3, landmarks=thin(X[::2]), kernels="local", random_state=0), thin(X), thin(new)),
+    "landmarks of views": (LandmarkLKG(3, n_landmarks=12, random_state=0), two(X), two(new)),
     "kernel k-means": (KernelKMeans(3, kernel=Gaussian(0.7), random_state=0), X, new),
     "robust": (MultipleKernelKMeans(3, robust=True, random_state=0), two(X), two(new)),
 }
@@ -114,6 +129,45 @@ def test_a_loaded_model_is_the_one_that_was_saved(twin, case):
     assert same({name: getattr(loaded, name) for name in public}, public)
     assert set(vars(loaded)) == set(vars(model))
     assert np.array_equal(clone(loaded).fit(fitted).labels_, model.labels_)
+
+
+@pytest.mark.parametrize("case", ["views", "views with gaps", "kernels of two sources", "learned weights of views"])
+def test_a_pickled_fit_of_several_views_is_the_same(case):
+    model, fitted, unseen = FITTED[case]
+    model = clone(model).fit(fitted)
+    model.predict(unseen)  # what it keeps for the next ones is left out
+    copy = pickle.loads(pickle.dumps(model))
+    for data in (fitted, unseen):
+        assert same(copy.predict(data), model.predict(data))
+        assert same(copy.transform(data), model.transform(data))
+    assert copy.view_report_ == model.view_report_
+
+
+def test_a_fit_that_leaves_out_views_is_saved_with_its_reasons(twin):
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) % 3
+    views = [rng.normal(0, 3, (3, 4))[truth] + rng.normal(0, 0.7, (60, 4)) for _ in range(2)]
+    views += [rng.normal(size=(60, 20))]
+    views[0][3] = views[1][3] = np.nan  # which the noise alone has
+    with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
+        model = LKG(3, random_state=0).fit(views)
+    loaded = twin(model)
+    assert same(loaded.predict(views), model.labels_)
+    unseen = [np.full((1, 4), np.nan), np.full((1, 4), np.nan), rng.normal(size=(1, 20))]
+    assert same(loaded.transform(unseen), model.transform(unseen))
+    assert loaded.view_report_ == model.view_report_
+    assert same(loaded.sample_view_weights_, model.sample_view_weights_)
+    with pytest.raises(AttributeError, match="fuses the graphs of several views: there is no kernel of all of them"):
+        _ = loaded.kernel_weights_
+
+
+def test_a_fit_of_several_views_holds_no_matrix_of_all_samples(path):
+    model = LKG(3, random_state=0).fit(two(X))
+    model.predict(two(new))  # what it keeps for the next ones is not saved
+    save_model(model, path)
+    with zipfile.ZipFile(path) as archive:
+        shapes = [np.load(io.BytesIO(archive.read(name))).shape for name in archive.namelist() if name != TREE]
+    assert (30, 30) not in shapes
 
 
 @pytest.mark.parametrize("labels", [NAMES, NAMES.astype(object), classes[:30]], ids=["text", "objects", "numbers"])
