@@ -2,9 +2,9 @@
 Several views, own kernels
 ==========================
 
-Two views of the same samples are clustered together: each gets its own kernels, and one graph is learned over all of
-them. After that, what the weights of learned kernels say, and banks of one's own: kernels with chosen widths, any
-function, and precomputed kernels.
+Two views of the same samples are clustered together, and then with a third one that is noise. After that, kernels of
+views that are joined and learned, and banks of one's own: kernels with chosen widths, any function, and precomputed
+kernels.
 """
 
 # %%
@@ -12,6 +12,8 @@ function, and precomputed kernels.
 # ---------------------
 # The upper and the lower half of 300 handwritten digits are two views: neither shows the whole digit. Rows are scaled
 # to unit length, view by view.
+
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,7 +25,7 @@ from sklearn.preprocessing import normalize
 from kernelbraid import LKG
 from kernelbraid.kernels import Custom, Gaussian, Linear, build_bank
 from kernelbraid.metrics import evaluate
-from kernelbraid.plotting import plot_embedding, plot_graph, plot_kernel_weights
+from kernelbraid.plotting import plot_embedding, plot_graph, plot_kernel_weights, plot_views
 
 pixels, y = load_digits(return_X_y=True)
 pixels, y = pixels[:300], y[:300]
@@ -39,7 +41,7 @@ plt.show()
 # %%
 # One view, two views
 # -------------------
-# A list of matrices is a list of views.
+# A list of matrices is a list of views. Each gets graphs of its own, and their sum is clustered.
 
 
 def report(name, labels):
@@ -55,32 +57,57 @@ kmeans = KMeans(10, n_init=100, random_state=0).fit(np.hstack([upper, lower]))
 report("k-means on both, side by side", kmeans.labels_)
 
 # %%
-# Every view has kernels of its own, four for as many features as these. By default all eight count alike. With a finite
-# ``gamma`` a consensus kernel is learned as well, and there are weights to look at. The clusters are nearly the same.
+# A view of noise
+# ---------------
+# Before views are fused, their nearest neighbours are compared. Two views agree if they share far more neighbours than
+# they would by chance. The third view here is noise: it agrees with none, and is left out, with a warning. The labels
+# are those of the other two.
 
-learned = LKG(10, gamma=10.0, random_state=0).fit([upper, lower])
-report("both views, kernel learned", learned.labels_)
+noise = normalize(np.random.default_rng(0).standard_normal((300, 32)))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    three = LKG(10, random_state=0).fit([upper, lower, noise])
+print(caught[0].message)
+report("both views and noise", three.labels_)
+kmeans = KMeans(10, n_init=100, random_state=0).fit(np.hstack([upper, lower, noise]))
+report("k-means, side by side", kmeans.labels_)
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-plot_kernel_weights(learned, ax=axes[0])
-plot_graph(both, ax=axes[1])
+plot_views(three, names=["upper", "lower", "noise"], ax=axes[0])
+plot_graph(three, ax=axes[1])
 plt.show()
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# A weight is not a mark
-# ----------------------
-# A third view of pure noise costs ten points of accuracy, learned or not, and learning gives it the largest weight: the
-# weights describe the combination that is nearest to the consensus kernel, and they do not say how useful a view is for
-# the clusters.
+# The report has the same in words, and how clear the clusters of each view are by themselves.
 
-noise = normalize(np.random.default_rng(0).standard_normal((300, 32)))
-report("both views and noise", LKG(10, random_state=0).fit_predict([upper, lower, noise]))
-three = LKG(10, gamma=10.0, random_state=0).fit([upper, lower, noise])
-report("the same, kernel learned", three.labels_)
-shares = three.kernel_weights_.reshape(3, -1).sum(axis=1)
-for name, share in zip(("upper", "lower", "noise"), shares, strict=True):
-    print(f"  {name} {share:.2f}")
+for view in three.view_report_:
+    print(f"{view['name']}: weight {view['weight']:.2f}, clarity {view['clarity']:.2f}; it {view['reason']}.")
+
+# %%
+# Which view carries a sample
+# ---------------------------
+# ``sample_view_weights_`` has the share of each view in the edges of each sample. Weights may also be given: here the
+# lower half counts three times as much as the upper one.
+
+given = LKG(10, view_weights=[1, 3], random_state=0).fit([upper, lower])
+report("lower half counts more", given.labels_)
+for name, model in {"alike": both, "1 to 3": given}.items():
+    shares = model.sample_view_weights_[:, 1]
+    print(f"{name:7} share of the lower half: {shares.min():.2f} to {shares.max():.2f}")
+
+# %%
+# Kernels instead of graphs
+# -------------------------
+# ``fusion="kernels"`` joins the kernels of the views, which are trusted as before, and learns one graph from them. With
+# a finite ``gamma`` a consensus kernel is learned as well, with a weight for each view. Of these digits, whose halves
+# are alike in kind, joined kernels find more than summed graphs.
+
+joined = LKG(10, fusion="kernels", random_state=0).fit([upper, lower])
+report("kernels joined", joined.labels_)
+learned = LKG(10, gamma=10.0, random_state=0).fit([upper, lower])
+report("kernel learned", learned.labels_)
+print("weights of the views:", learned.view_weights_.round(2))
 
 # %%
 # A bank of one's own
@@ -103,11 +130,12 @@ plt.show()
 # %%
 # Precomputed kernels
 # -------------------
-# Kernels from anywhere come as a stack or as a list. Here they are those of one bank and one more, computed by
-# hand: the Gaussian of the distance between sorted grey values, which ignores where the ink is.
+# Kernels from anywhere come as a stack; a list is a list of views, each with a kernel or a stack. Here they are those
+# of one bank and one more, computed by hand: the Gaussian of the distance between sorted grey values, which ignores
+# where the ink is.
 
 grey = np.sort(pixels, axis=1)
 distances = ((grey[:, None, :] - grey[None, :, :]) ** 2).sum(axis=2)
-H = [*build_bank(normalize(pixels), "rmkkm"), np.exp(-distances / distances.max())]
+H = np.stack([*build_bank(normalize(pixels), "rmkkm"), np.exp(-distances / distances.max())])
 precomputed = LKG(10, kernels="precomputed", random_state=0).fit(H)
 report("precomputed, 13 kernels", precomputed.labels_)

@@ -99,7 +99,7 @@ def test_views_are_listed_with_their_files(capsys):
     report = [
         view_of(1, agreement={"view 2": np.float64(7.25), "view 3": -1.0}),
         view_of(2, agreement={"view 1": 7.25, "view 3": 8.5}),
-        view_of(3, trusted=False, weight=0.0, agreement={"view 1": -1.0, "view 2": -0.5}, reason="is bad"),
+        view_of(3, trusted=False, weight=0.0, agreement={"view 1": -1.0, "view 2": -0.01}, reason="is bad"),
     ]
     plain = summaries.summarise(model_of(view_report_=report), 3, 4, ["a.csv", "b.csv", "c.csv"])
     assert json.loads(json.dumps(plain["views"], allow_nan=False))[0] == {"file": "a.csv", **report[0]}
@@ -108,7 +108,7 @@ def test_views_are_listed_with_their_files(capsys):
         "view file trusted weight agrees most with reason",
         "1 a.csv yes 0.50 b.csv (7.2) is good",
         "2 b.csv yes 0.50 c.csv (8.5) is good",
-        "3 c.csv no 0.00 b.csv (-0.5) is bad",
+        "3 c.csv no 0.00 b.csv (0.0) is bad",
     ]
 
 

@@ -97,7 +97,9 @@ def test_chance_is_pale_however_little_the_views_agree(draw):
     assert shade(0.1 * LEVEL) == pytest.approx(0.1 * shade(LEVEL))
 
 
-@pytest.mark.parametrize(("z", "words"), [(99.94, "99.9"), (99.96, "100"), (-0.31, "-0.3"), (2.4e6, "2e6")])
+@pytest.mark.parametrize(
+    ("z", "words"), [(99.94, "99.9"), (99.96, "100"), (-0.31, "-0.3"), (-0.01, "0.0"), (2.4e6, "2e6")]
+)
 def test_numbers_fit_into_their_cells(draw, z, words):
     assert cells(draw(plotting.plot_views, fit_of([[0, z], [z, 0]])))[0, 1] == words
 

@@ -202,7 +202,7 @@ def _nearest(agreement: Mapping[str, float], files: Mapping[str, str]) -> str:
     if not agreement:
         return ""
     nearest = max(agreement, key=lambda name: agreement[name])
-    return f"{files[nearest]} ({agreement[nearest]:.1f})"
+    return f"{files[nearest]} ({agreement[nearest]:z.1f})"
 
 
 def print_weights(weights: dict[str, float]) -> None:

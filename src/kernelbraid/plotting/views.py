@@ -124,7 +124,7 @@ def _heat_map(ax: Axes, agreement: np.ndarray, top: float) -> AxesImage:
 def _number(value: float) -> str:
     """Return a number in at most five characters: one digit behind the point where it matters."""
     if abs(value) < 99.95:
-        return f"{value:.1f}"
+        return f"{value:z.1f}"
     return f"{value:.0f}" if abs(value) < 99_999.5 else f"{value:.0e}".replace("e+0", "e")
 
 
