@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kernelbraid._messages import Message
 from kernelbraid.cli import options
 from kernelbraid.cli.values import choice, existing_file, whole_number
 
@@ -98,8 +99,8 @@ def cluster(
     if save is not None:
         check_target(save, "'--save'", data, others=[out])
     if view_weights is not None and len(view_weights) != len(data):
-        counts = f"{len(view_weights)} for {len(data)} file{'s' if len(data) > 1 else ''}"
-        raise typer.BadParameter(f"{counts}; give one weight for each file of DATA.", param_hint="'--view-weights'")
+        counts = Message("{weights:#weight} for {files:#file}", weights=len(view_weights), files=len(data))
+        raise typer.BadParameter(f"{counts}; give one for each file of DATA.", param_hint="'--view-weights'")
     asked = {
         "n_clusters": clusters,
         "n_landmarks": landmarks,

@@ -429,7 +429,7 @@ def test_weights_of_views_may_be_given(run, write_views):
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        ("1,1", "2 for 3 files; give one weight for each file of DATA"),
+        ("1,1", "2 weights for 3 files; give one for each file of DATA"),
         ("1,-2,3", "'1,-2,3' are no weights; give a number from 0 on for each file, not all 0, such as 1,1,0"),
     ],
 )
@@ -438,7 +438,7 @@ def test_weights_that_do_not_fit_are_refused(refuse, no_fit, write_views, weight
 
 
 def test_one_file_has_one_weight(refuse, no_fit, blobs_csv):
-    says = "2 for 1 file; give one weight for each file of DATA"
+    says = "2 weights for 1 file; give one for each file of DATA"
     refuse("cluster", blobs_csv, *FAST, "--view-weights", "1,2", code=2, says=says)
 
 
