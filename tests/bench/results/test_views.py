@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from bench.synthetic_records import experiment, lost, record
+from kernelbraid.bench.records.store import Store
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.views import BEST_VIEW, KERNELS, MEAN_VIEW, SEVEN, views_tables
 from kernelbraid.bench.results.writing import write_tables
@@ -126,6 +127,13 @@ def test_views_that_are_left_out_are_counted_apart_by_being_false_or_real(weight
     table = made(*clean(weights=(0.5, 0.5)), false(0.8, weights))["views_named"]
     assert tuple(row(table, "one decoy").values())[1:] == says
     assert tuple(row(table, "clean").values())[1:] == ("-", "0 of 14")
+
+
+def test_more_than_nine_views_keep_their_order_in_a_store(tmp_path):
+    store = Store(tmp_path / "store.db")
+    store.add(*clean(), false(0.8, [1 / 11] * 11 + [0.0]))
+    table = made(*store.records())["views_named"]
+    assert tuple(row(table, "one decoy").values())[1:] == ("1 of 1", "0 of 11")
 
 
 def test_missing_samples_cost_points_on_the_mean():

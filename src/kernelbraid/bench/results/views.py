@@ -224,7 +224,7 @@ def named_table(found: Found) -> Table:
                 continue
             added = int(sum(step.get(change, 0) for change in ADDED_VIEWS))
             for record in found.of_trials(name, OURS, step):
-                weights = list(record.learned.values())
+                weights = _weights(record)
                 n_real = len(weights) - added
                 for counts, some in ((real, weights[:n_real]), (false, weights[n_real:])):
                     counts[0] += sum(weight == 0 for weight in some)
@@ -236,6 +236,11 @@ def named_table(found: Found) -> Table:
         "Over all data sets, draws and seeds; left out: a weight of zero. A copy counts once with what it is a copy of."
     )
     return Table("views_named", "Views that LKG left out", header, tuple(rows), (note,))
+
+
+def _weights(record: Record) -> list[float]:
+    """Return the weights of the views in their order; a store has their names in that of the alphabet."""
+    return [record.learned[name] for name in sorted(record.learned, key=lambda name: int(name.rpartition(" ")[2]))]
 
 
 def noise_table(found: Found) -> Table:
@@ -304,4 +309,4 @@ def _mean(line: Mapping[str, float]) -> str:
 
 
 def _show(value: float | None) -> str:
-    return EMPTY if value is None else f"{value:.1f}"
+    return EMPTY if value is None else f"{round(value, 1) + 0.0:.1f}"  # no minus before a zero

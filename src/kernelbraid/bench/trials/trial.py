@@ -44,6 +44,8 @@ EMBEDDINGS = 32
 TUNED = {"acc": accuracy, "nmi": nmi}
 # Samples of which a silhouette is taken where there are more.
 SILHOUETTE_SAMPLES = 2000
+# What a search has chosen if it is LKG without any parameter.
+AS_IT_COMES = "as it comes"
 
 
 def fit_key(trial: Trial) -> str:
@@ -293,8 +295,10 @@ def _tuned(dataset: Dataset, model: BaseEstimator | Fitted, chosen: np.ndarray, 
 
 
 def _chosen(model: BaseEstimator | Fitted) -> str:
-    """Return what a search chose as words, kernels by their names."""
-    return ", ".join(f"{name} {_words(value)}" for name, value in getattr(model, "best_params_", {}).items())
+    """Return what a search chose as words, kernels by their names; LKG as it comes has no parameters."""
+    if not hasattr(model, "best_params_"):
+        return ""
+    return ", ".join(f"{name} {_words(value)}" for name, value in model.best_params_.items()) or AS_IT_COMES
 
 
 def _words(value: Choice) -> str:
