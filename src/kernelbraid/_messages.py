@@ -29,7 +29,6 @@ PHRASES: dict[str, str] = {
     "third": "n_samples / 3",
     "with_gamma": " with gamma=inf",
     "through_landmarks": "LandmarkLKG(n_clusters={n_clusters!r}, n_landmarks={n_landmarks}).fit(X)",
-    "through_landmarks_of_views": "LandmarkLKG(n_clusters={n_clusters!r}, n_landmarks={n_landmarks}).fit(X)",
 }
 
 

@@ -34,7 +34,6 @@ PHRASES = {
     "third": "a third of the samples",
     "with_gamma": " with --gamma inf; --gamma 10 learns them",
     "through_landmarks": "--landmarks {n_landmarks}",
-    "through_landmarks_of_views": "--landmarks {n_landmarks}",
 }
 
 

@@ -56,6 +56,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     then clusters the graph by k-means on its spectral embedding.
 
+    Of several views, those count that share nearest neighbours with another one far more often than chance has it; the
+    others are left out, with a warning. The graphs of the views are learned one by one, and summed.
+
     By default K is the average of a few kernels, one linear system gives Z, as the penalty is half the sum of squares,
     and the ten strongest edges of each sample make the graph. ``gamma=10.0`` has K and the weights learned on top of
     that, and ``preset="authors"`` does what the paper's authors did.
@@ -87,12 +90,20 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     mu_growth : float, default=None
         Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
-        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for a view that varies in few
-        directions; ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"``
+        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for samples that vary in few
+        directions; where graphs of several views are fused, a graph of ``"middle"`` and one of a self-tuning kernel; ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"``
         is one more; ``"precomputed"`` means that X holds the kernels. A list mixes
         :class:`~kernelbraid.kernels.Linear`, :class:`~kernelbraid.kernels.Polynomial`,
         :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as in :mod:`sklearn.metrics.pairwise`. With
         several views every view gets this bank; a list of banks gives each view its own.
+    fusion : {"graphs", "kernels"}, default=None
+        What is joined of several views that agree with each other, each of which counts the same however many kernels,
+        features or units it has. ``"graphs"`` (recommended) sums the graphs of the views, their degrees divided out,
+        for alpha 1 and 30 each if `alpha` is None. ``"kernels"`` averages kernels, one per view, or learns their
+        weights with a finite `gamma`; views that tell different clusters apart need it. Published: the kernels of all
+        views are candidates as they come, whether they agree or not.
+    view_weights : array-like of shape (n_views,), default=None
+        Weights of the views, from 0 on, instead of those by which views that agree count the same and others nothing.
     graph_start : {"identity", "random"}, default=None
         First value of J: the identity (recommended, ``"authors"``), or uniform on [0, 1 / n_samples) (``"paper"``).
     kernel_start : {"average", "average/m"}, default=None
@@ -106,7 +117,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         ``"paper"``).
     n_neighbors : int or "all", default=None
         Refine the graph: keep so many strongest edges of each sample, and no self-similarity; ``"all"`` leaves it as
-        it is. Recommended: 10; published: all.
+        it is. Recommended: 10, and 20 in each of several graphs that are fused (a tenth of the samples if these are
+        few); published: all.
     edge_weights : {"learned", "scaled", "binary"}, default=None
         What an edge weighs: what was learned (published), that relative to the strongest edge of its sample
         (recommended), or one.
@@ -175,9 +187,17 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         K, the consensus kernel; the average of the candidates if it is not learned. With ``keep_matrices=True``.
     kernel_weights_ : ndarray of shape (n_kernels,)
         Weight of each candidate; not negative, sum 1. All alike if the kernel is not learned; otherwise candidates that
-        are nearly the same matrix share theirs.
+        are nearly the same matrix share theirs. Not where graphs are fused: there is no kernel of all views.
     kernel_names_ : list of str
-        Readable name of each candidate.
+        Readable name of each candidate, where there are weights.
+    view_weights_ : ndarray of shape (n_views,)
+        What each view counts; sum 1, zero for views that are left out.
+    sample_view_weights_ : ndarray of shape (n_samples, n_views)
+        The share of a sample's edges that each view carries, where graphs are fused; rows sum to 1.
+    view_report_ : list of dict
+        One entry per view: ``name``; ``trusted`` and the ``reason``; ``weight``; ``agreement`` with every other view,
+        in deviations above what chance gives; ``n_samples`` that it has; ``clarity``, the modularity of the clusters
+        that it has alone.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
     n_iter_ : int
@@ -345,8 +365,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
+            Samples as rows, dense or sparse; several views of the same samples as a list, where a row of NaN in a dense
+            view is a sample that was not measured there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples,
+            n_samples) of one source, or a list, in which every kernel, or stack, is a view.
         y : None
             Ignored, here for scikit-learn.
 
@@ -486,7 +507,4 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
         if shapes[0][0] <= 500:
             return None
-        asked = {"n_clusters": self.n_clusters, "n_landmarks": 500}
-        if len(shapes) == 1:
-            return Message("{through_landmarks}", **asked)
-        return Message("{through_landmarks_of_views}", **asked, view_widths=[width for _, width in shapes])
+        return Message("{through_landmarks}", n_clusters=self.n_clusters, n_landmarks=500)

@@ -192,7 +192,7 @@ def test_a_list_of_views_is_their_columns_side_by_side(kind, tmp_path):
 
 
 def test_two_views_of_the_same_samples_are_no_more_samples():
-    assert fit([X, X]).labels_.shape == (300,)
+    assert fit([X, X[:, :3]]).labels_.shape == (300,)
 
 
 def test_widths_that_are_given_with_a_list_must_be_those_of_its_views():
@@ -323,7 +323,7 @@ def test_a_fit_beyond_the_memory_names_this_way_out():
         MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"
     ):
         LKG(3, memory_budget=1e6).fit(samples)
-    with pytest.raises(MemoryError, match=r"n_landmarks=500, view_widths=\[12, 2\]\).fit\(np.hstack\(X\)\) or fewer"):
+    with pytest.raises(MemoryError, match=r"LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer"):
         LKG(3, memory_budget=1e6).fit([samples, samples[:, :2]])
 
 
