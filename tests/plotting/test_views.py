@@ -3,8 +3,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from kernelbraid import LKG, plotting
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch, plotting
 from kernelbraid.learning.trust import LEVEL
 
 pytest.importorskip("matplotlib")
@@ -125,10 +126,18 @@ def test_a_pair_without_common_samples_has_an_empty_cell(draw):
     assert (0, 2) not in cells(ax)
 
 
-@pytest.mark.parametrize("attribute", ["best_estimator_", "graph_model_"])
-def test_a_search_and_a_classifier_show_the_views_of_their_model(draw, fused, attribute):
-    ax = draw(plotting.plot_views, SimpleNamespace(**{attribute: fused}))
-    np.testing.assert_array_equal(ax.images[0].get_array(), draw(plotting.plot_views, fused).images[0].get_array())
+@pytest.mark.parametrize(
+    "estimator",
+    [LKGSearch(3, budget=2, random_state=0), LKGClassifier(), LandmarkLKG(3, n_landmarks=20, random_state=0)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_whoever_has_compared_views_shows_them(draw, fused, views, estimator):
+    classes = np.where(np.arange(60) % 5, -1, np.repeat(np.arange(3), 20))
+    with pytest.warns(UserWarning, match="view 3 .* left out"):
+        found = clone(estimator).fit(views, classes)
+    ax = draw(plotting.plot_views, found)
+    np.testing.assert_allclose(ax.images[0].get_array(), draw(plotting.plot_views, fused).images[0].get_array())
+    assert [text.get_text() for text in ax.child_axes[0].texts] == ["0.33", "0.33", "left out", "0.33"]
 
 
 def test_views_whose_kernels_were_joined_are_drawn_with_the_learned_weights(draw, views):
@@ -155,6 +164,13 @@ def test_what_has_no_several_views_gets_a_sentence(model, views):
 def test_fused_graphs_have_no_kernel_to_draw(function, fused):
     with pytest.raises(ValueError, match=r"^LKG has fused the graphs of several views, .* plot_views draws"):
         function(fused)
+
+
+@pytest.mark.parametrize("function", [plotting.plot_kernel, plotting.plot_kernel_weights])
+def test_nor_have_those_of_landmarks(function, views):
+    landmarked = LandmarkLKG(3, n_landmarks=20, random_state=0).fit(views[:2])
+    with pytest.raises(ValueError, match=r"^LandmarkLKG has fused the graphs of several views, .* plot_views draws"):
+        function(landmarked)
 
 
 @pytest.mark.parametrize("function", [plotting.plot_graph, plotting.plot_embedding, plotting.plot_convergence])

@@ -196,7 +196,7 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
 
 def _check_kernels(model: LKG | LandmarkLKG) -> None:
     """Refuse a fit that has joined graphs of views instead of kernels."""
-    if hasattr(model, "sample_view_weights_"):
+    if hasattr(model, "view_report_") and not hasattr(model, "kernel_names_"):
         raise ValueError(
             f"{type(model).__name__} has fused the graphs of several views, and there is no kernel of all of them; "
             "plot_views draws what each view counts, and a fit with fusion='kernels' has such a kernel."
