@@ -242,6 +242,7 @@ class TestJudge:
         trust = asked([one, other, 5 * one @ turn + 2])
         assert trust.trusted.tolist() == [True, True, True]
         assert trust.counted.tolist() == [True, True, False]
+        assert trust.reasons[0].startswith("shares neighbours with view 2 ")  # a copy is no other view
         assert trust.reasons[2] == "is a copy of view 1, and counts once with it"
         assert trust.warning is None
 

@@ -286,6 +286,11 @@ class TestWhatIsKept:
         assert weighed.identities[0] == weighed.identities[1]
         assert len(set(weighed.identities.tolist())) == N - 1
 
+    def test_samples_that_only_a_view_without_weight_has_are_told_apart_by_it(self):
+        gone = [3, 4]
+        weighed = weigh(Views([lacking(ONE, gone), NOISE, lacking(TWO, gone)]))
+        assert len(set(weighed.identities.tolist())) == N
+
     def test_the_average_kernel_is_that_of_the_views_where_they_have_samples(self):
         gaps = [2, 3]
         weighed = weigh(Views([lacking(ONE, gaps), TWO]), [1, 3])
