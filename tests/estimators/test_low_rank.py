@@ -512,3 +512,242 @@ def test_every_route_gives_the_same_fit(route):
     model = fit(samples, thresholding=route, **parameters)
     np.testing.assert_allclose(model.auxiliary_graph_, reference.auxiliary_graph_, atol=1e-9)
     assert route in {*model.history_["kernel_route"], *model.history_["graph_route"]}
+
+
+def views_of(truth):
+    """Two views of clusters, each in directions of its own, and noise."""
+    rng = np.random.default_rng(0)
+    first, second = (rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d)) for d in (4, 6))
+    return first, second, rng.normal(size=(len(truth), 20))
+
+
+def lacking(A, rows):
+    found = A.copy()
+    found[rows] = np.nan
+    return found
+
+
+class TestSeveralViews:
+    truth = np.arange(84) % 3
+    every = views_of(truth)
+    first, second, noise = (A[:75] for A in every)
+    new = tuple(A[75:] for A in every)
+
+    def fit_noisy(self, views=None, **parameters):
+        """A fit of two views with noise behind them, which is told."""
+        with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
+            return fit(list(views or (self.first, self.second, self.noise)), **parameters)
+
+    @pytest.mark.parametrize("parameters", [{}, {"fusion": "kernels"}, {"gamma": 10.0}], ids=str)
+    def test_noise_is_left_out_and_changes_nothing(self, parameters):
+        noisy, plain = self.fit_noisy(**parameters), fit([self.first, self.second], **parameters)
+        np.testing.assert_array_equal(noisy.labels_, plain.labels_)
+        np.testing.assert_array_equal(dense(noisy.graph_), dense(plain.graph_))
+        assert adjusted_rand_score(self.truth[:75], noisy.labels_) == 1
+        np.testing.assert_array_equal(noisy.view_weights_, [*plain.view_weights_, 0])
+        np.testing.assert_allclose(noisy.view_weights_.sum(), 1)
+        assert [entry["trusted"] for entry in noisy.view_report_] == [True, True, False]
+        assert [entry["weight"] for entry in noisy.view_report_] == noisy.view_weights_.tolist()
+
+    def test_the_report_says_how_clear_a_view_is_alone(self):
+        first, second, noise = (entry["clarity"] for entry in self.fit_noisy().view_report_)
+        assert noise < min(first, second)
+
+    def test_shares_of_samples_are_those_of_the_views(self):
+        model = self.fit_noisy()
+        assert model.sample_view_weights_.shape == (75, 3)
+        np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
+        np.testing.assert_allclose(model.sample_view_weights_.mean(axis=0), model.view_weights_, atol=0.02)
+
+    def test_the_order_of_views_does_not_matter(self):
+        one, other = fit([self.first, self.second]), fit([self.second, self.first])
+        assert adjusted_rand_score(one.labels_, other.labels_) == 1
+        np.testing.assert_allclose(other.sample_view_weights_[:, ::-1], one.sample_view_weights_, atol=1e-12)
+
+    @pytest.mark.parametrize(
+        "copy", [lambda A: A, lambda A: A[:, ::-1], lambda A: np.c_[A, np.zeros(75)]], ids=["same", "turned", "wider"]
+    )
+    def test_a_copy_counts_once(self, copy):
+        model = fit([self.first, self.second, copy(self.first)])
+        np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+        np.testing.assert_allclose(dense(model.graph_), dense(fit([self.first, self.second]).graph_), atol=1e-9)
+        assert model.view_report_[2]["trusted"]
+        assert "copy of view 1" in model.view_report_[2]["reason"]
+
+    def test_weights_may_be_given(self):
+        views = [self.first, self.second, self.noise]
+        model = fit(views, view_weights=[1, 3, 0])
+        np.testing.assert_allclose(model.view_weights_, [0.25, 0.75, 0])
+        assert not model.sample_view_weights_[:, 2].any()
+        assert fit(views, view_weights=np.ones(3)).sample_view_weights_[:, 2].min() > 0
+        joined = fit(views, view_weights=[1, 3, 0], fusion="kernels", kernels=[Gaussian(2.0), Linear()])
+        np.testing.assert_allclose(joined.kernel_weights_, [0.125, 0.125, 0.375, 0.375])
+        np.testing.assert_allclose(joined.view_weights_, [0.25, 0.75, 0])
+
+    def test_with_a_finite_gamma_one_weight_per_view_is_learned(self):
+        model = fit([self.first, self.second], gamma=10.0, kernels=[[Gaussian(0.5), Gaussian(2.0)], [Linear()]])
+        np.testing.assert_allclose(model.kernel_weights_.sum(), 1)
+        np.testing.assert_allclose(model.kernel_weights_[0], model.kernel_weights_[1])
+        np.testing.assert_allclose(
+            model.view_weights_, [model.kernel_weights_[:2].sum(), model.kernel_weights_[2]], atol=1e-12
+        )
+
+    def test_one_view_has_all_the_weight(self):
+        for data in (self.first, [self.first]):
+            model = fit(data)
+            np.testing.assert_allclose(model.view_weights_, [1.0])
+            assert [entry["reason"] for entry in model.view_report_] == ["is the only one"]
+
+    @pytest.mark.parametrize("preset", ["authors", "paper"])
+    def test_presets_of_the_paper_use_views_as_they_come(self, preset):
+        model = fit([self.first, self.noise], preset=preset)
+        assert len(model.kernel_weights_) == 24
+        weights = [model.kernel_weights_[:12].sum(), model.kernel_weights_[12:].sum()]
+        np.testing.assert_allclose(model.view_weights_, weights)
+        assert "does not weigh views" in model.view_report_[0]["reason"]
+
+    def test_attributes_without_a_meaning_say_why_they_are_absent(self):
+        fused, joined = fit([self.first, self.second]), fit([self.first, self.second], fusion="kernels")
+        for name in ("kernel_weights_", "kernel_names_", *MATRICES):
+            with pytest.raises(AttributeError, match=f"LKG has no {name} after a fit that fuses the graphs of several"):
+                getattr(fused, name)
+        with pytest.raises(AttributeError, match="and this one does not; give a list of views, and fusion='graphs'"):
+            _ = joined.sample_view_weights_
+        with pytest.raises(AttributeError, match="'LKG' object has no attribute 'sample_view_weights_'"):
+            _ = LKG().sample_view_weights_
+
+    def test_a_second_fit_forgets_the_first(self):
+        model = fit(self.first, keep_matrices=True)
+        model.fit([self.first, self.second])
+        assert not {"kernel_", "kernel_weights_", "kernel_names_"} & set(vars(model))
+        assert model.view_weights_.shape == (2,)
+        model.fit(self.first)
+        assert not hasattr(model, "sample_view_weights_")
+        assert model.view_weights_.shape == (1,)
+        assert set(vars(model)) == set(vars(fit(self.first, keep_matrices=True)))
+        np.testing.assert_array_equal(model.predict(self.first), model.labels_)
+
+    @pytest.mark.parametrize("parameters", [{}, {"fusion": "kernels"}, {"gamma": 10.0}], ids=str)
+    def test_new_samples_find_their_clusters(self, parameters):
+        model = self.fit_noisy(**parameters)
+        np.testing.assert_array_equal(model.predict([self.first, self.second, self.noise]), model.labels_)
+        np.testing.assert_array_equal(model.predict(list(self.new)), model.labels_[self.truth[75:]])
+
+    def test_the_number_of_clusters_may_be_chosen(self):
+        model = self.fit_noisy(k="auto")
+        assert model.n_clusters_ == 3
+        evidence = model.n_clusters_evidence_
+        assert evidence["score"][evidence["n_clusters"] == 3] == evidence["score"].max()
+
+    def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
+        stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]
+        assert fit(stacks[0], kernels="precomputed").view_weights_.shape == (1,)
+        for views in (stacks, [stack[0] for stack in stacks], [stacks[0], stacks[1][0], stacks[2]]):
+            model = self.fit_noisy(views, kernels="precomputed")
+            np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+            np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
+            np.testing.assert_array_equal(model.predict([K[..., :4, :] for K in views]), model.labels_[:4])
+
+    def test_tensors_are_taken_where_they_are(self):
+        torch = pytest.importorskip("torch")
+        views = lacking(self.first, [1]), self.second, self.noise
+        plain, model = self.fit_noisy(views), self.fit_noisy([torch.asarray(A) for A in views])
+        assert isinstance(model.labels_, torch.Tensor)
+        assert adjusted_rand_score(to_numpy(model.labels_), plain.labels_) == 1
+        np.testing.assert_allclose(to_numpy(model.sample_view_weights_), plain.sample_view_weights_, atol=1e-9)
+        found = model.predict([torch.asarray(A) for A in views])
+        np.testing.assert_array_equal(to_numpy(found), to_numpy(model.labels_))
+
+    def test_a_device_gives_the_same_as_none(self):
+        pytest.importorskip("torch")
+        views = lacking(self.first, [1]), self.second, self.noise
+        plain, model = self.fit_noisy(views), self.fit_noisy(views, device="cpu")
+        assert isinstance(model.labels_, np.ndarray)
+        assert adjusted_rand_score(model.labels_, plain.labels_) == 1
+        np.testing.assert_allclose(model.sample_view_weights_, plain.sample_view_weights_, atol=1e-9)
+        np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
+
+    def test_sparse_views_and_data_frames_are_views_too(self):
+        views = [sparse.csr_array(self.first), pd.DataFrame(self.second), pl.DataFrame(self.noise)]
+        np.testing.assert_array_equal(self.fit_noisy(views).labels_, self.fit_noisy().labels_)
+
+    def test_a_warning_points_at_the_call(self):
+        with pytest.warns(UserWarning, match="left out") as told:
+            LKG(3, n_init=1, random_state=0).fit([self.first, self.second, self.noise])
+        assert told[0].filename == __file__
+
+    def test_camps_are_told_and_weights_choose_the_other(self):
+        rng = np.random.default_rng(1)
+        order = rng.permutation(75)
+        views = [self.first, self.second[order], self.first[order] + 0.1 * rng.normal(size=(75, 4)), self.second]
+        with pytest.warns(UserWarning, match="views 1, 4 are followed for the first view, views 2, 3 not"):
+            model = fit(views)
+        assert adjusted_rand_score(self.truth[:75], model.labels_) == 1
+        other = fit(views, view_weights=[0, 1, 1, 0])
+        assert adjusted_rand_score(self.truth[:75][order], other.labels_) == 1
+
+
+class TestMissingSamples:
+    truth = np.arange(84) % 3
+    every = views_of(truth)
+    first, second, noise = (A[:75] for A in every)
+    new = tuple(A[75:] for A in every)
+
+    def test_each_view_serves_the_samples_it_has(self):
+        rng = np.random.default_rng(2)
+        gone = rng.random(75) < 0.3
+        views = [lacking(self.first, gone), lacking(self.second, ~gone & (rng.random(75) < 0.4))]
+        model = fit(views)
+        assert adjusted_rand_score(self.truth[:75], model.labels_) == 1
+        missing = np.stack([np.isnan(A[:, 0]) for A in views], axis=1)
+        np.testing.assert_array_equal(model.sample_view_weights_ == 0, missing)
+        assert [entry["n_samples"] for entry in model.view_report_] == (~missing).sum(axis=0).tolist()
+        np.testing.assert_array_equal(model.predict(views), model.labels_)
+        np.testing.assert_array_equal(model.transform(views), model.embedding_)
+
+    def test_samples_that_only_a_view_without_weight_has_get_a_label(self):
+        views = [lacking(self.first, [4]), lacking(self.second, [4, 5]), self.noise]
+        with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
+            model = fit(views)
+        assert model.view_weights_.tolist() == [0.5, 0.5, 0]
+        assert model.sample_view_weights_[4].tolist() == [0, 0, 1]
+        others = np.delete(np.arange(75), 4)
+        assert adjusted_rand_score(self.truth[others], model.labels_[others]) == 1
+        np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+    def test_new_samples_may_lack_views(self):
+        model = fit([lacking(self.first, [4]), self.second])
+        new = [lacking(self.new[0], [0, 1, 2]), lacking(self.new[1], [3, 4])]
+        np.testing.assert_array_equal(model.predict(new), model.labels_[[0, 1, 2] * 3])
+        with pytest.raises(ValueError, match=r"sample 2 of X \(counted from 0\) is missing in every view that the fit"):
+            model.predict([new[0], lacking(self.new[1], [2])])
+
+    def test_an_empty_row_of_a_sparse_view_is_a_measurement(self):
+        A = self.first.copy()
+        A[1] = 0
+        model = fit([sparse.csr_array(A), self.second])
+        assert model.view_report_[0]["n_samples"] == 75
+        assert model.sample_view_weights_[1, 0] > 0
+
+    @pytest.mark.parametrize(
+        ("change", "parameters", "message"),
+        [
+            (lambda A, B: [A, B[:-1]], {}, r"the views of X have \[75, 74\] rows; .*align_views"),
+            (lambda A, B: [lacking(A, (3, 2)), B], {}, r"view 1 of X contains NaN \(row 3, column 2\) beside numbers"),
+            (lambda A, B: [A, np.full_like(B, np.nan)], {}, "view 2 of X has no sample, only NaN; leave it out"),
+            (lambda A, B: [np.ones_like(A), B], {}, "view 1 of X is constant: all its samples are alike; leave it out"),
+            (lambda A, B: [lacking(A, [7, 9]), lacking(B, [7])], {}, r"sample 7 of X \(counted from 0\) is missing in"),
+            (lambda A, B: [lacking(A, [7]), B], {"fusion": "kernels"}, "X lacks samples in some views, and kernels"),
+            (lambda A, B: [lacking(A, [7]), B], {"preset": "authors"}, "which preset='authors' cannot have"),
+            (lambda A, B: [lacking(A, [7]), B], {"view_weights": [1, 0]}, "missing in every view with a weight"),
+            (lambda A, B: [A, B], {"view_weights": [1]}, "view_weights must be 2 numbers, one for each view"),
+            (lambda A, B: [A, B], {"view_weights": [1, -1]}, "view_weights must be numbers from 0 on"),
+            (lambda A, B: [A, B], {"view_weights": [1, 1], "gamma": 10.0}, "view_weights gives the weights that gamma"),
+            (lambda A, B: [A, B], {"fusion": "graphs", "gamma": 10.0}, "fusion='graphs' fuses graphs, and gamma=10"),
+            (lambda A, B: [A, B], {"fusion": "views"}, "The 'fusion' parameter of LKG must be"),
+            (lambda A, B: [lacking(A, [7])], {}, "view 1 of X contains NaN"),
+        ],
+    )
+    def test_what_cannot_be_gets_a_sentence(self, change, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            fit(change(self.first, self.second), **parameters)
