@@ -24,7 +24,7 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.settings import PRESETS, PULLS, Fusion, Readout, Settings, check_fusion
-from kernelbraid.learning.views import WeighedViews, unweighed_report, weigh
+from kernelbraid.learning.views import WeighedViews, check_weights, unweighed_report, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
@@ -91,11 +91,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
     kernels : str, list or None, default=None
         ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for samples that vary in few
-        directions; where graphs of several views are fused, a graph of ``"middle"`` and one of a self-tuning kernel; ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"``
-        is one more; ``"precomputed"`` means that X holds the kernels. A list mixes
-        :class:`~kernelbraid.kernels.Linear`, :class:`~kernelbraid.kernels.Polynomial`,
-        :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as in :mod:`sklearn.metrics.pairwise`. With
-        several views every view gets this bank; a list of banks gives each view its own.
+        directions; where graphs of several views are fused, a graph of ``"middle"`` and one of a self-tuning kernel;
+        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"`` is one
+        more; ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
+        :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as
+        in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives each
+        view its own.
     fusion : {"graphs", "kernels"}, default=None
         What is joined of several views that agree with each other, each of which counts the same however many kernels,
         features or units it has. ``"graphs"`` (recommended) sums the graphs of the views, their degrees divided out,
@@ -399,6 +400,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         settings = self._settings()
         check_fusion(settings)
         samples = read_samples(self, X, precomputed=is_precomputed(settings.kernels), gaps=True)
+        if settings.view_weights is not None:
+            check_weights(settings.view_weights, samples.n_views)
         if samples.n_views > 1 and settings.is_trusting:
             return self._weigh(samples, settings)
         if samples.has_gaps:

@@ -130,14 +130,16 @@ def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.
         if source != i:
             reasons.append(f"is a copy of {name_of(source)}, and counts once with it")
         elif camp is camps[0]:
-            reasons.append(f"shares neighbours with {name_of(best)} ({agreement[i, best]:.1f} deviations above chance)")
+            reasons.append(
+                f"shares neighbours with {name_of(best)} ({agreement[i, best]:z.1f} deviations above chance)"
+            )
         elif camp is not None:
             reasons.append(
                 f"shares neighbours with {name_of(best)}, but not with the {len(camps[0])} views that are followed"
             )
         else:
             reasons.append(
-                f"shares neighbours with no other view ({agreement[i, best]:.1f} deviations above chance at most, and "
+                f"shares neighbours with no other view ({agreement[i, best]:z.1f} deviations above chance at most, and "
                 f"{LEVEL:g} are needed)"
             )
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
@@ -196,7 +198,14 @@ def _undecided(
             )
         )
     elif len(originals) > 1:
-        told.append(Message("one is left, {view}", view=name_of(kept[0])))
+        copies = len(originals) - len(distinct)
+        told.append(
+            Message(
+                "one is left, {view}{copied}",
+                view=name_of(kept[0]),
+                copied="" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies",
+            )
+        )
     trusted = np.array([source in kept for source in originals])
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     return Trust(agreement, trusted, counted, reasons, _warning(told))
