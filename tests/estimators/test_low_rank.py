@@ -751,3 +751,36 @@ class TestMissingSamples:
     def test_what_cannot_be_gets_a_sentence(self, change, parameters, message):
         with pytest.raises(ValueError, match=message):
             fit(change(self.first, self.second), **parameters)
+
+
+class TestKernelsOfSeveralSources:
+    """Precomputed kernels that come one by one are views."""
+
+    def test_new_samples_come_with_all_of_them_though_some_are_left_out(self):
+        rng = np.random.default_rng(0)
+        truth = np.repeat([0, 1, 2], 25)
+        real = [4 * rng.normal(size=(3, 5))[truth] + rng.normal(size=(75, 5)) for _ in range(2)]
+        H = [build_bank(view, "middle").mean(axis=0) for view in [*real, rng.normal(size=(75, 30))]]
+        for parameters in ({}, {"fusion": "kernels"}, {"gamma": 10.0}):
+            with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view"):
+                model = LKG(3, kernels="precomputed", random_state=0, **parameters).fit(H)
+            assert adjusted_rand_score(truth, model.labels_) == 1
+            assert model.view_weights_[2] == 0
+            np.testing.assert_array_equal(model.predict(H), model.labels_)
+            np.testing.assert_array_equal(model.predict([K[:9] for K in H]), model.labels_[:9])
+
+    def test_a_stack_is_one_source(self):
+        model = fit(build_bank(X, "middle"), kernels="precomputed")
+        np.testing.assert_array_equal(model.view_weights_, [1.0])
+        assert len(model.kernel_weights_) == 4
+
+
+def test_weights_of_one_view_are_checked_too():
+    np.testing.assert_array_equal(fit(view_weights=[2.0]).view_weights_, [1.0])
+    with pytest.raises(ValueError, match="view_weights must be 1 number, one for each view of X; got 2 of them"):
+        fit(view_weights=[1, 0])
+
+
+def test_other_penalties_are_fused_with_their_own_weight():
+    views = [X[:, :3], X[:, 3:]]
+    assert fit(views, graph_penalty="nuclear", alpha=None).status_ == "converged"

@@ -68,7 +68,7 @@ def extend(samples, weights=None, **parameters):
     learned = fuse(weighed, settings)
     placed = place(learned, settings.readout)
     placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding)
-    return FusedExtension.of(weighed, settings, learned, placement), learned, placed
+    return FusedExtension.of(weighed, learned, placement), learned, placed
 
 
 class TestFuse:

@@ -168,7 +168,9 @@ class TestBadViews:
 
     def test_kernels_cannot_be_joined_where_samples_are_missing(self):
         weighed = weigh(Views([lacking(ONE, [1]), TWO]))
-        with pytest.raises(ValueError, match="lacks samples in some views, and kernels cannot be joined then; fusion="):
+        with pytest.raises(
+            ValueError, match="lacks samples in some views, and kernels cannot be joined then; leave out fusion"
+        ):
             weighed.one_kernel_each("middle", learned=False)
 
 

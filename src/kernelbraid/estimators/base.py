@@ -214,18 +214,20 @@ def read_cross(
     X: Input,
     bank: FittedBank | None,
     weights: np.ndarray,
+    sizes: Sequence[int] | None = None,
     used: Sequence[int] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Return the weighted sum of kernels between new samples (rows) and fitted ones, and the new samples.
 
-    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none; of several views, the
-    bank has those that are used.
+    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none; views, or sources of
+    `sizes` kernels, that are not used are not looked at.
     """
     if bank is None:
-        return read_cross_kernels(estimator, X, weights)
-    views = read_views(estimator, X, reset=False)
-    kept = views if used is None or max(used) >= len(views) else [views[view] for view in used]
-    return bank.cross(kept, weights), kept
+        return read_cross_kernels(estimator, X, weights, sizes, used)
+    views = read_views(estimator, X, reset=False, gaps=used is not None)
+    if used is not None and len(views) > max(used):
+        views = [_check_finite(views[view], Message("view {number} of {data}", number=view + 1)) for view in used]
+    return bank.cross(views, weights), views
 
 
 def read_new(estimator: BaseEstimator, X: Input, fitted: FusedExtension) -> list[Array]:
@@ -235,9 +237,21 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: FusedExtension) -> list
     return _cross_kernels(estimator, X, sum(fitted.widths))
 
 
-def read_cross_kernels(estimator: BaseEstimator, X: Input, weights: np.ndarray) -> tuple[Array, list[Array]]:
-    """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels."""
-    matrices = _cross_kernels(estimator, X, weights.shape[0])
+def read_cross_kernels(
+    estimator: BaseEstimator,
+    X: Input,
+    weights: np.ndarray,
+    sizes: Sequence[int] | None = None,
+    used: Sequence[int] | None = None,
+) -> tuple[Array, list[Array]]:
+    """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels.
+
+    Of several sources with so many kernels each, those that are used count.
+    """
+    matrices = _cross_kernels(estimator, X, weights.shape[0] if sizes is None else sum(sizes))
+    if sizes is not None and used is not None:
+        source_of = np.repeat(np.arange(len(sizes)), sizes)
+        matrices = [K for K, source in zip(matrices, source_of, strict=True) if source in used]
     total: Array = 0.0
     for weight, K in zip(weights, matrices, strict=True):
         total = total + float(weight) * K
@@ -344,6 +358,8 @@ def _with_gaps(A: Array, name: str) -> Array:
             )
         )
     _check_finite(A[~gone], name)
+    A = A.copy()
+    A[gone] = np.nan  # there are several, and samples are told apart by their bytes
     return A
 
 

@@ -93,6 +93,10 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         How much of each class has come to each sample; rows sum to one. A known label is all there is.
     graph_model_ : LKG
         The fitted graph.
+    view_weights_ : ndarray of shape (n_views,)
+        What each view counts, as for :class:`LKG`.
+    view_report_ : list of dict
+        What is known of each view, as for :class:`LKG`.
     n_features_in_ : int
         Number of features, over all views.
 
@@ -181,6 +185,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         reading = read_out(learned, model._readout(), random_state=check_random_state(model.random_state))
         model._publish(candidates, model._settings(), learned, reading)
         self.graph_model_ = model
+        self.view_weights_, self.view_report_ = model.view_weights_, model.view_report_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
         return self

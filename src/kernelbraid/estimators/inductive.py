@@ -74,7 +74,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if isinstance(fitted, FusedExtension):
             given = read_new(self, X, fitted)
             return fitted.edges(given), fitted.known(given)
-        cross, samples = read_cross(self, X, fitted.bank, fitted.kernel_weights, fitted.views)
+        parts = (fitted.bank, fitted.kernel_weights, fitted.sizes, fitted.views)
+        cross, samples = read_cross(self, X, *parts)
         return fitted.edges(cross, vars(self).get("kernel_")), fitted.known(samples)
 
     def _place(self, X: Input) -> tuple[Array, np.ndarray]:

@@ -406,7 +406,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             return self._weigh(samples, settings)
         if samples.has_gaps:
             raise ValueError(
-                Message("{data} lacks samples in some views, which {set.preset} cannot have.", preset=self.preset)
+                Message(
+                    "{data} lacks samples in some views, which {given} cannot have; {set.preset} can.",
+                    given=Message("{set.preset}", preset=self.preset),
+                    preset="recommended",
+                )
             )
         return self._pose(samples, settings)
 
@@ -485,7 +489,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.view_report_ = weighed.report(clarity)
         self.view_weights_ = weighed.weights
         if isinstance(learned, FusedGraph):
-            self.sample_view_weights_ = learned.shares
+            publish(self, candidates.like, sample_view_weights_=learned.shares)
         elif weighed.has_learned_weights:
             self.view_weights_ = weighed.spread(to_numpy(learned.weights))
             for entry, weight in zip(self.view_report_, self.view_weights_, strict=True):
@@ -503,7 +507,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
         if isinstance(candidates, WeighedViews):
             assert isinstance(learned, FusedGraph)  # of these views
-            return FusedExtension.of(candidates, settings, learned, placement)
+            return FusedExtension.of(candidates, learned, placement)
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
     def _instead(self, shapes: list[tuple[int, int]]) -> Message | None:

@@ -29,7 +29,8 @@ class Extension:
     placement: Placement
     kernel: Array | None = None  # consensus kernel where it cannot be formed again from the samples
     digests: np.ndarray | None = None  # of the fitted samples, (n, 16), where they are not kept
-    views: list[int] | None = None  # which of those that are given the bank has; None for all
+    views: list[int] | None = None  # which of those that are given are used; None for all
+    sizes: list[int] | None = None  # numbers of precomputed kernels of all sources; None if there is one source
     # Formed when they are first needed, and not part of a file.
     _expression: Expression | None = field(default=None, init=False, repr=False, compare=False)
     _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
@@ -55,6 +56,7 @@ class Extension:
             None if bank is not None and learning.is_kernel_fixed else kernel,
             np.frombuffer(b"".join(candidates.digests), dtype=np.uint8).reshape(-1, 16) if bank is None else None,
             None if candidates.weighed is None else candidates.weighed.used,
+            None if bank is not None or candidates.weighed is None else list(candidates.weighed.samples.sizes),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class ViewMember:
     kernel: Array | None  # their average, which cannot be formed again
     ridges: tuple[float, ...]  # weight of the squared coefficients, per graph
     degrees: np.ndarray  # (n_graphs, n_samples of the view)
+    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
+    edge_weights: EdgeWeights
     is_reserve: bool = False  # whether it places only samples that no other view has
     _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -75,7 +77,7 @@ class ViewMember:
             total = total + K / len(given)
         return total
 
-    def edges(self, cross: Array, n_neighbors: int | None, edge_weights: EdgeWeights, room: float) -> np.ndarray:
+    def edges(self, cross: Array, room: float) -> np.ndarray:
         """Return the edges of new samples to those of the view, summed over its graphs, degrees divided out."""
         total = np.zeros(cross.shape)
         K = None
@@ -83,7 +85,7 @@ class ViewMember:
             expression = self._inverses.get(ridge)
             if expression is None:
                 K = self.consensus() if K is None else K
-                expression = Expression.of(K, ridge, n_neighbors, edge_weights)
+                expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights)
                 if K.shape[0] ** 2 * 8 <= room:
                     self._inverses[ridge] = expression
             blocks = row_blocks(cross.shape[0])
@@ -140,7 +142,7 @@ def fuse(
         The sum of symmetric graphs with their degrees divided out, each view's times its weight.
     """
     n = weighed.samples.n_samples
-    total, shares = sparse.csr_array((n, n)), np.zeros((n, weighed.samples.n_views))
+    total, shares = None, np.zeros((n, weighed.samples.n_views))
     members: list[ViewMember] = []
     told = Told()
     for view in weighed.needed:
@@ -156,13 +158,17 @@ def fuse(
                 told.hear(learned)
                 graph = as_sparse(graph_of(learned, settings.fused_readout(candidates.n_samples)))
                 sums.append(degrees(graph))
-                part = weight * spread_out(normalised_graph(graph), rows, n)
+                part = spread_out(normalised_graph(graph), rows, n)
+                part.data *= weight  # in the precision of the graph
                 part = _edges_of(part, weighed.orphans) if is_reserve else part
                 shares[:, view] += degrees(part)
-                total = total + part
+                total = part if total is None else total + part
             kernel = None if candidates.bank is not None else candidates.average()
             ridges = tuple(replace(settings.learning, alpha=alpha).expression_weight for alpha in settings.alphas)
-            members.append(ViewMember(view, weight, rows, candidates.bank, kernel, ridges, np.stack(sums), is_reserve))
+            few = settings.fused_readout(candidates.n_samples).n_neighbors
+            kept = (None if isinstance(few, str) else int(few), settings.readout.edge_weights)
+            told_of = (candidates.bank, kernel, ridges, np.stack(sums), *kept, is_reserve)
+            members.append(ViewMember(view, weight, rows, *told_of))
     sums_of_rows = shares.sum(axis=1, keepdims=True)
     return FusedGraph(
         Z=None,
@@ -266,27 +272,21 @@ class FusedExtension:
     members: list[ViewMember]
     widths: list[int]  # features of all views, or numbers of kernels of all sources
     n_samples: int
-    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
-    edge_weights: EdgeWeights
     placement: Placement
     digests: np.ndarray  # of the fitted samples, (n, 16)
     is_precomputed: bool
     _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(
-        cls, weighed: WeighedViews, settings: Settings, learned: FusedGraph, placement: Placement
-    ) -> "FusedExtension":
+    def of(cls, weighed: WeighedViews, learned: FusedGraph, placement: Placement) -> "FusedExtension":
         """Take from a fit what new samples need."""
-        samples, readout = weighed.samples, settings.fused_readout(weighed.samples.n_samples)
+        samples = weighed.samples
         is_precomputed = not isinstance(samples, Views)
         widths = list(samples.sizes) if is_precomputed else [width for _, width in samples.shapes]  # type: ignore[union-attr]
         return cls(
             learned.members,
             widths,
             samples.n_samples,
-            None if isinstance(readout.n_neighbors, str) else int(readout.n_neighbors),
-            readout.edge_weights,
             placement,
             np.frombuffer(b"".join(weighed.digests), dtype=np.uint8).reshape(-1, 16),
             is_precomputed,
@@ -341,7 +341,7 @@ class FusedExtension:
             if not there.any():
                 continue
             some = mine if there.all() else Views(mine).some(np.flatnonzero(there)).views
-            found = member.edges(member.cross(some), self.n_neighbors, self.edge_weights, KEPT_BYTES / n_inverses)
+            found = member.edges(member.cross(some), KEPT_BYTES / n_inverses)
             columns = slice(None) if member.rows is None else member.rows
             total[np.ix_(np.flatnonzero(there), np.arange(self.n_samples)[columns])] += found
         if not reached.all():

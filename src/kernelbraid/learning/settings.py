@@ -135,7 +135,7 @@ class Settings:
             changed(preset.readout, given),
             given.get("keep_matrices", preset.keep_matrices),
             given.get("fusion", preset.fusion if learning.is_kernel_fixed else "kernels"),
-            (learning.alpha,) if "alpha" in given or not preset.alphas else preset.alphas,
+            preset.alphas if learning.is_closed_form and "alpha" not in given and preset.alphas else (learning.alpha,),
             given.get("n_neighbors", preset.fused_neighbors),
             preset.is_trusting or "view_weights" in given or given.get("fusion") == "graphs",
             given.get("view_weights"),

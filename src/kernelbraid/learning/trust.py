@@ -103,6 +103,9 @@ def _compare(
         for j in range(i):
             both = measured[i] & measured[j]
             rows = np.flatnonzero(both)
+            if len(rows) < LEAST:
+                agreement[i, j] = agreement[j, i] = 0.0
+                continue
             A, B = (G if both.all() else sparse.csr_array(G[rows][:, rows]) for G in (graphs[i], graphs[j]))
             z, cosine = deviations(A, B)
             agreement[i, j] = agreement[j, i] = z

@@ -145,8 +145,8 @@ class WeighedViews:
         if self.samples.has_gaps:
             raise ValueError(
                 Message(
-                    "{data} lacks samples in some views, and kernels cannot be joined then; {set.fusion} can.",
-                    fusion="graphs",
+                    "{data} lacks samples in some views, and kernels cannot be joined then; leave out {name.fusion} "
+                    "and {name.gamma}, with which graphs are.",
                 )
             )
         posed = [self.samples.only(view).pose(self.bank_of(view, kernels)) for view in self.used]
@@ -296,7 +296,7 @@ def check_views(samples: Samples) -> None:
         name = name_of(view)
         if not rows.any():
             raise ValueError(Message("{name} of {data} has no sample, only NaN; leave it out.", name=name))
-        if isinstance(samples, Views) and _is_constant(samples.only(view).views[0]):
+        if isinstance(samples, Views) and rows.sum() > 1 and _is_constant(samples.only(view).views[0]):
             raise ValueError(
                 Message("{name} of {data} is constant: all its samples are alike; leave it out.", name=name)
             )

@@ -29,7 +29,7 @@ from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import graph_of
 from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.trust import TELLING
-from kernelbraid.learning.views import WeighedViews, unweighed_report, weigh
+from kernelbraid.learning.views import WeighedViews, check_weights, unweighed_report, weigh
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
@@ -45,6 +45,10 @@ from kernelbraid.solvers.landmarks import (
 SUBSAMPLE = 20_000  # samples on which k-means is started again and again
 LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
+
+
+# Attributes that belong to a consensus kernel.
+OF_KERNELS = ("kernel_", "kernel_weights_", "kernel_names_")
 
 
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -306,6 +310,14 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         tags.transformer_tags.preserves_dtype = []  # coordinates are float32
         return tags
 
+    def __getattr__(self, name):
+        if name in OF_KERNELS and "labels_" in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
+                "kernel of all of them; fit it with fusion='kernels'."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
     def _n_features_out(self) -> int:
         return int(self.cluster_centers_.shape[1])
@@ -335,6 +347,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         source = open_source(self, X, self.block_size)
         widths = self._widths(source)
         check_fusion(settings)
+        if settings.view_weights is not None:
+            check_weights(settings.view_weights, len(widths))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         if weighed is not None and settings.fusion == "graphs":
             self._fuse(weighed, widths, settings, random_state)
@@ -453,7 +467,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self._publish_counts(counts)
         self.graph_ = fused.graph
         self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
-        for name in {"kernel_", "kernel_weights_", "kernel_names_"} & set(vars(self)):  # of an earlier fit
+        for name in set(OF_KERNELS) & set(vars(self)):  # of an earlier fit
             delattr(self, name)
         few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
         members = [member for member in fused.members for _ in member.ridges]

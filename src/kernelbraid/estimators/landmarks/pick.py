@@ -15,6 +15,7 @@ from kernelbraid.estimators.landmarks.sources import Source
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.views import is_bank_per_view
 from kernelbraid.solvers.landmarks import draw, leverage_scores, row_slices, settle, split_views, spread
 
 DEFAULT_LANDMARKS = 500
@@ -78,13 +79,18 @@ def pick_landmarks(
         return settle(pool, chosen, LLOYD_STEPS) if how == "k-means" else chosen
     if how == "random" or count == pool.shape[0]:
         return pool[:count]
-    return pool[draw(_leverages(split_views(pool, widths), count, settings), count, random_state)]
+    views = split_views(pool, widths)
+    kept = views if used is None else [views[view] for view in used]
+    kernels = settings.kernels
+    if used is not None and is_bank_per_view(kernels):
+        kernels = [kernels[view] for view in used]
+    return pool[draw(_leverages(kept, count, kernels, settings.learning.alpha), count, random_state)]
 
 
 def _pick_by_views(
     pool: Array, count: int, how: str, widths: tuple[int, ...], used: Sequence[int], random_state: np.random.RandomState
 ) -> Array:
-    """Return landmarks that are spread out in some of the views; they have the means of the others."""
+    """Return landmarks that are spread out in some of the views, with what the others have of the same samples."""
     views = split_views(pool, widths)
     scales = [_spread_of(view) if number in used else np.inf for number, view in enumerate(views)]
     seen = side_by_side([views[number] / scales[number] for number in used])
@@ -128,13 +134,13 @@ def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
         )
 
 
-def _leverages(pool: list[Array], n_pilots: int, settings: Settings) -> np.ndarray:
+def _leverages(pool: list[Array], n_pilots: int, kernels: Any, alpha: float) -> np.ndarray:
     """Return leverage scores of samples under the average kernel, through the first of them as pilots."""
     pilots = [view[:n_pilots] for view in pool]
-    banks = banks_for(settings.kernels, pilots)
+    banks = banks_for(kernels, pilots)
     bank = FittedBank.of(pilots, banks, stack_bank(pilots, banks))
     n_kernels = sum(map(len, banks))
     average = np.full(n_kernels, 1 / n_kernels)
     rows_of_pool = row_slices(pool[0].shape[0], n_pilots)
     cross = np.concatenate([bank.cross([view[rows] for view in pool], average) for rows in rows_of_pool])
-    return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, settings.learning.alpha)
+    return leverage_scores(cross, cross[:n_pilots] / 2 + cross[:n_pilots].T / 2, alpha)
