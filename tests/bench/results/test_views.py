@@ -7,6 +7,7 @@ from kernelbraid.bench.records.store import Store
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.views import BEST_VIEW, KERNELS, MEAN_VIEW, SEVEN, views_tables
 from kernelbraid.bench.results.writing import write_tables
+from kernelbraid.datasets.view_sets import VIEW_SETS
 
 
 def run(acc, data="ngs", method="LKG", weights=(), **more):
@@ -25,6 +26,10 @@ def row(table, *first):
 
 def clean(acc=0.8, method="LKG", **more):
     return [run(acc, name, method, **more) for name in SEVEN]
+
+
+def test_the_seven_sets_are_those_of_the_catalogue():
+    assert [entry.name for entry in VIEW_SETS] == list(SEVEN)
 
 
 def test_without_records_of_views_there_are_no_tables():

@@ -1,10 +1,10 @@
 from kernelbraid.bench.records.record import ABLATED
-from kernelbraid.bench.trials.compared import ABLATIONS, COMPARED
+from kernelbraid.bench.trials.compared import ABLATIONS, COMPARED, JOINED
 from kernelbraid.methods import LABEL_FREE, METHODS, RIVALS, VARIANTS
 
 
 def test_everything_that_is_compared_has_one_name():
-    parts = [METHODS, VARIANTS, RIVALS, LABEL_FREE, ABLATIONS]
+    parts = [METHODS, VARIANTS, RIVALS, LABEL_FREE, ABLATIONS, JOINED]
     assert sum(map(len, parts)) == len(COMPARED)
     assert all(COMPARED[name] is method for part in parts for name, method in part.items())
 

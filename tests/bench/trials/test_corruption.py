@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from kernelbraid.bench.records.record import ADDED_VIEWS
 from kernelbraid.bench.trials.corruption import (
-    ADDED_VIEWS,
     CHANGES,
     LEVELS,
     OUTLIER,

@@ -12,6 +12,8 @@ from kernelbraid._typing import Parameters
 Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | None"
 #: Changes of the data by name, each with its level, and the name of a kernel if one of them is about a kernel.
 Changes: TypeAlias = Mapping[str, float | str]
+#: Those that add so many views.
+ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance", "row_sums")
 #: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
 #: ``"once"``: one fit with the restarts that the method has by itself, and the seed as its `random_state`.
 Scoring: TypeAlias = Literal["best100", "mean20", "once"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid.bench.records.record import Changes
+from kernelbraid.bench.records.record import ADDED_VIEWS, Changes
 from kernelbraid.datasets import Dataset
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.kernels import banks_for, build_bank
@@ -151,8 +151,6 @@ CHANGES: dict[str, Callable[[Dataset, float, np.random.Generator], Dataset]] = {
 }
 #: The change of a kernel: the share of samples that are shuffled in the kernel that ``kernel`` names.
 SHUFFLED = "shuffled"
-#: Changes that add so many views.
-ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance", "row_sums")
 #: Changes that draw nothing.
 UNDRAWN = ("copies", "view", "without", "row_sums")
 #: What a level of each change may be, and in words.

@@ -12,10 +12,10 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 
 from kernelbraid._typing import Parameters
-from kernelbraid.bench.records.record import EVERY_SCORING, STUDIES, Changes, Scoring, Trial
+from kernelbraid.bench.records.record import ADDED_VIEWS, EVERY_SCORING, STUDIES, Changes, Scoring, Trial
 from kernelbraid.bench.records.snapshot_data import PARTS
 from kernelbraid.bench.trials.compared import COMPARED
-from kernelbraid.bench.trials.corruption import ADDED_VIEWS, LEVELS, SHUFFLED
+from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import AUTO, BANKS, name_in_view
 from kernelbraid.methods import Method, combinations
