@@ -56,7 +56,8 @@ class Candidates:
     def weights_of_views(self, weights: np.ndarray) -> np.ndarray:
         """Return the share of every view in the weights of the kernels; one for precomputed kernels of one source."""
         sizes = [weights.shape[0]] if self.bank is None else [len(kernels) for kernels in self.bank.banks]
-        return np.add.reduceat(np.asarray(weights, dtype=np.float64), np.cumsum([0, *sizes[:-1]]))
+        sums = np.add.reduceat(np.asarray(weights, dtype=np.float64), np.cumsum([0, *sizes[:-1]]))
+        return np.asarray(sums / sums.sum())
 
     @cached_property
     def digests(self) -> list[bytes]:
