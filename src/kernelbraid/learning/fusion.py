@@ -14,6 +14,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.counting import FEW_PENALTIES, LARGE, NEIGHBOURS, PENALTIES, Counts, count_clusters
+from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.learn import Callback, LearnedGraph, learn
 from kernelbraid.learning.readout import graph_of
@@ -139,10 +140,13 @@ def fuse(
     Returns
     -------
     FusedGraph
-        The sum of symmetric graphs with their degrees divided out, each view's times its weight.
+        The sum of symmetric graphs with their degrees divided out, each view's times its weight; samples that a view
+        lacks have edges there by way of their neighbours.
     """
     n = weighed.samples.n_samples
-    total, shares = None, np.zeros((n, weighed.samples.n_views))
+    graphs: dict[int, Array] = {}
+    reserve: list[Array] = []
+    shares = np.zeros((n, weighed.samples.n_views))
     members: list[ViewMember] = []
     told = Told()
     for view in weighed.needed:
@@ -162,13 +166,18 @@ def fuse(
                 part.data *= weight  # in the precision of the graph
                 part = _edges_of(part, weighed.orphans) if is_reserve else part
                 shares[:, view] += degrees(part)
-                total = part if total is None else total + part
+                if is_reserve:
+                    reserve.append(part)
+                else:
+                    graphs[view] = part if view not in graphs else graphs[view] + part
             kernel = None if candidates.bank is not None else candidates.average()
             ridges = tuple(replace(settings.learning, alpha=alpha).expression_weight for alpha in settings.alphas)
             few = settings.fused_readout(candidates.n_samples).n_neighbors
             kept = (None if isinstance(few, str) else int(few), settings.readout.edge_weights)
             told_of = (candidates.bank, kernel, ridges, np.stack(sums), *kept, is_reserve)
             members.append(ViewMember(view, weight, rows, *told_of))
+    few = settings.fused_readout(n).n_neighbors
+    bridges = bridged(graphs, weighed.samples.measured, None if isinstance(few, str) else int(few))
     sums_of_rows = shares.sum(axis=1, keepdims=True)
     return FusedGraph(
         Z=None,
@@ -176,7 +185,7 @@ def fuse(
         status=told.status,
         n_iter=told.n_iter,
         complaint=told.complaint,
-        graph=sparse.csr_array(total),
+        graph=sparse.csr_array(sum([*graphs.values(), *reserve, *bridges])),
         shares=shares / np.where(sums_of_rows > 0, sums_of_rows, 1.0),
         members=members,
         edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
