@@ -12,6 +12,7 @@ from kernelbraid.datasets import npz, preprocessing
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, unknown_name
 from kernelbraid.datasets.entries import Entry
+from kernelbraid.datasets.made import MADE
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import check_matrix
@@ -65,7 +66,7 @@ def load(name: str) -> Dataset:
     name : str
         "yale", "jaffe", "orl", "ar", "ba", "tr11", "tr41", "tr45", "tdt2", "cora" or "nuswide_view3"; "digits",
         "wine" or "breast_cancer", which need no file; "webkb203", "ngs", "bbc", "leaves100", "movies", "proteinfold" or
-        "prokaryotic", which have several views.
+        "prokaryotic", which have several views; or one that is drawn, such as "made_moons".
 
     Returns
     -------
@@ -93,6 +94,9 @@ def load(name: str) -> Dataset:
     if name in BUNDLED:
         X, y, key = BUNDLED[name].read()
         return Dataset(name, BUNDLED[name].title, [X], y, key)
+    if name in MADE:
+        made, y, key = MADE[name].read()
+        return Dataset(name, name.removeprefix("made_").replace("_", " "), [made], y, key)
     entry = find(name)
     path = locate(entry)
     if path is None:
@@ -104,7 +108,7 @@ def load(name: str) -> Dataset:
 
 
 def available() -> list[str]:
-    """List the names that `load` knows, whether or not their files are there.
+    """List the names of real data that `load` knows, whether or not their files are there.
 
     Returns
     -------
@@ -118,8 +122,10 @@ def find(name: str) -> Entry:
     """Return the entry of a data set that is kept in a file."""
     if name in BUNDLED:
         raise DataError(f"{name!r} comes with scikit-learn and needs no file; load it as it is.")
+    if name in MADE:
+        raise DataError(f"{name!r} is drawn and needs no file; load it as it is.")
     if name not in CATALOG:
-        raise unknown_name(name, available())
+        raise unknown_name(name, [*available(), *MADE])
     return CATALOG[name]
 
 
