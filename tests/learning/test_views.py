@@ -300,3 +300,13 @@ class TestWhatIsKept:
         expected = 0.75 * build_bank(TWO, "middle").mean(axis=0)
         expected[np.ix_(there, there)] += 0.25 * build_bank(ONE[there], "middle").mean(axis=0)
         np.testing.assert_allclose(weighed.average(), expected, atol=1e-12)
+
+
+def test_copies_are_told_where_samples_are_missing():
+    rng = np.random.default_rng(0)
+    X, other = (4 * rng.normal(size=(4, 5))[np.arange(120) % 4] + rng.normal(size=(120, 5)) for _ in range(2))
+    gaps = X.copy()
+    gaps[::10] = np.nan
+    weighed = weigh(Views([gaps, X, other]))
+    np.testing.assert_allclose(weighed.weights, [0.5, 0.0, 0.5])
+    assert "is a copy of view 1" in weighed.trust.reasons[1]

@@ -58,6 +58,7 @@ def judge(
     measured: Sequence[NDArray[np.bool_]],
     halves_agree: Callable[[int], bool | None],
     are_equal: Callable[[int, int], bool],
+    graph_among: Callable[[int, NDArray[np.int64]], Array] | None = None,
 ) -> Trust:
     """Tell which views to trust.
 
@@ -72,6 +73,9 @@ def judge(
         two views agree.
     are_equal : callable
         Tells whether two views hold the same numbers; asked where their samples are too few to tell by neighbours.
+    graph_among : callable, default=None
+        Returns the graph of nearest neighbours of a view among some of its samples: those that another one has, too.
+        What is left of the graphs there if None.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def judge(
     """
     if len(measured[0]) < LEAST:
         return Trust.of_all(len(graphs), f"is not compared with the others, for which {LEAST} samples are needed")
-    agreement, cosines = _compare(graphs, measured)
+    agreement, cosines = _compare(graphs, measured, graph_among)
     originals = _originals(cosines, are_equal if len(measured[0]) < ENOUGH else lambda i, j: True)
     distinct = [i for i, source in enumerate(originals) if source == i]
     joined = agreement[np.ix_(distinct, distinct)] > LEVEL
@@ -94,7 +98,9 @@ def judge(
 
 
 def _compare(
-    graphs: Sequence[Array], measured: Sequence[NDArray[np.bool_]]
+    graphs: Sequence[Array],
+    measured: Sequence[NDArray[np.bool_]],
+    graph_among: Callable[[int, NDArray[np.int64]], Array] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return deviations above chance and cosines of all pairs, over the samples that both views have."""
     m = len(graphs)
@@ -106,7 +112,11 @@ def _compare(
             if len(rows) < LEAST:
                 agreement[i, j] = agreement[j, i] = 0.0
                 continue
-            A, B = (G if both.all() else sparse.csr_array(G[rows][:, rows]) for G in (graphs[i], graphs[j]))
+            A, B = graphs[i], graphs[j]
+            if not both.all() and graph_among is not None:
+                A, B = graph_among(i, rows), graph_among(j, rows)
+            elif not both.all():
+                A, B = (sparse.csr_array(G[rows][:, rows]) for G in (A, B))
             z, cosine = deviations(A, B)
             agreement[i, j] = agreement[j, i] = z
             cosines[i, j] = cosines[j, i] = cosine

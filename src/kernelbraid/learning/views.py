@@ -236,7 +236,8 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     some = samples if samples.n_samples <= TELLING else samples.some(_spaced(samples.n_samples))
     with blas_threads(some.n_samples, threads):
         graphs = [_neighbours(some, view) for view in range(some.n_views)]
-        trust = judge(graphs, some.measured, partial(_halves_agree, some), partial(_are_equal, some))
+        asked = (partial(_halves_agree, some), partial(_are_equal, some), partial(_graph_among, some))
+        trust = judge(graphs, some.measured, *asked)
     if given is not None:
         trust = trust.weighing(given)
     weights = trust.counted.astype(float) if given is None else given
@@ -259,6 +260,12 @@ def _neighbours(samples: Samples, view: int) -> Array:
         return graph
     edges = graph.tocoo()
     return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(samples.n_samples,) * 2)
+
+
+def _graph_among(samples: Samples, view: int, rows: NDArray[np.int64]) -> Array:
+    """Return the graph of nearest neighbours in a view among some of the samples that it has."""
+    places = np.searchsorted(np.flatnonzero(samples.measured[view]), rows)
+    return neighbour_graph(_similarities(samples.only(view))[np.ix_(places, places)])
 
 
 def _similarities(samples: Samples) -> np.ndarray:
