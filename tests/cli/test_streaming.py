@@ -173,8 +173,8 @@ def test_workers_put_views_side_by_side(run, cluster, npy, parquet, tmp_path):
     options = ("--drop", "species", "--dask", cluster.scheduler_address, "--out", out)
     result = run("cluster", npy, parquet, *MANY, *options)
     assert result.exit_code == 0, result.stderr
-    assert "of the views of DATA, one is left, view 1;" in result.stderr  # the other is its copy
-    with pytest.warns(UserWarning, match="of the views of X, one is left, view 1;"):
+    assert "of the views of DATA, one is left, view 1, and a copy of it;" in result.stderr
+    with pytest.warns(UserWarning, match="of the views of X, one is left, view 1, and a copy of it;"):
         expected = LandmarkLKG(3, n_landmarks=30, view_widths=[5, 5], random_state=0).fit(np.hstack([X, X]))
     np.testing.assert_array_equal(labels_in(out), expected.labels_)
 

@@ -222,7 +222,7 @@ class TestMemory:
         ("parameters", "n_views", "working"),
         [
             ({}, 3, FUSED_MATRICES),
-            ({"n_neighbors": "all"}, 3, WORKING_MATRICES),
+            ({"n_neighbors": "all"}, 3, WORKING_MATRICES + 6),
             ({"fusion": "kernels"}, 3, CLOSED_FORM_MATRICES + 3),
             ({"gamma": 10.0}, 3, WORKING_MATRICES + 3),
             ({"preset": "authors", "kernels": "middle", "keep_matrices": False}, 3, WORKING_MATRICES),

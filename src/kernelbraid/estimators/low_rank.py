@@ -428,7 +428,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         is_fused = settings.fusion == "graphs"
         working = learning.working_matrices + samples.n_views
         if is_fused:
-            working = WORKING_MATRICES if settings.fused_neighbors == "all" else FUSED_MATRICES
+            every_edge = WORKING_MATRICES + 2 * samples.n_views  # the graphs of all views, with their indices
+            working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
         at_once = samples.only(0) if is_fused and samples.n_samples > KEPT else samples
         check_memory(self, at_once, settings.fused_banks[0], storage="lazy", working=working)
         weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)

@@ -449,7 +449,7 @@ def test_kernels_of_views_are_joined_on_request(run, refuse, write_views):
     says = ["--fusion graphs", "--gamma 10", "leave out one of them"]
     refuse("cluster", *files, *FAST, "--fusion", "graphs", "--gamma", 10, code=1, says=says)
     some = write_views(range(60), range(30), range(60))
-    refuse("cluster", *some, *FAST, "--fusion", "kernels", "--id", "id", code=1, says="--fusion graphs can")
+    refuse("cluster", *some, *FAST, "--fusion", "kernels", "--id", "id", code=1, says="leave out --fusion and --gamma")
 
 
 def test_an_id_that_a_file_has_twice_is_refused(refuse, no_fit, blobs, tmp_path):
