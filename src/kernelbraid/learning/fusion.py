@@ -18,7 +18,7 @@ from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.learn import Callback, LearnedGraph, learn
 from kernelbraid.learning.readout import graph_of
-from kernelbraid.learning.settings import Readout, Settings
+from kernelbraid.learning.settings import Learning, Readout, Settings
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.ops.refinement import EdgeWeights, refine_graph
 from kernelbraid.ops.spectral import degrees, normalised_graph
@@ -143,51 +143,25 @@ def fuse(
         The sum of symmetric graphs with their degrees divided out, each view's times its weight; samples that a view
         lacks have edges there by way of their neighbours.
     """
-    n = weighed.samples.n_samples
+    fusing = _Fusing(weighed, settings, random_state, callback)
+    parts = [(view, *fusing.learn(view, posed)) for view in weighed.needed for posed in _posed(weighed, view, settings)]
+    shares = np.zeros((weighed.n_samples, weighed.samples.n_views))
     graphs: dict[int, Array] = {}
-    reserve: list[Array] = []
-    shares = np.zeros((n, weighed.samples.n_views))
-    members: list[ViewMember] = []
-    told = Told()
-    for view in weighed.needed:
-        rows = _rows_of(weighed, view)
-        is_reserve = bool(weighed.weights[view] == 0)
-        posed = _posed(weighed, view, settings)
-        weight = _weight_of(weighed, view) / (len(posed) * len(settings.alphas))
-        for candidates in posed:
-            sums = []
-            for alpha in settings.alphas:
-                learning = replace(settings.learning, alpha=alpha)
-                learned = learn(candidates, learning, random_state=random_state, callback=callback)
-                told.hear(learned)
-                graph = as_sparse(graph_of(learned, settings.fused_readout(candidates.n_samples)))
-                sums.append(degrees(graph))
-                part = spread_out(normalised_graph(graph), rows, n)
-                part.data *= weight  # in the precision of the graph
-                part = _edges_of(part, weighed.orphans) if is_reserve else part
-                shares[:, view] += degrees(part)
-                if is_reserve:
-                    reserve.append(part)
-                else:
-                    graphs[view] = part if view not in graphs else graphs[view] + part
-            kernel = None if candidates.bank is not None else candidates.average()
-            ridges = tuple(replace(settings.learning, alpha=alpha).expression_weight for alpha in settings.alphas)
-            few = settings.fused_readout(candidates.n_samples).n_neighbors
-            kept = (None if isinstance(few, str) else int(few), settings.readout.edge_weights)
-            told_of = (candidates.bank, kernel, ridges, np.stack(sums), *kept, is_reserve)
-            members.append(ViewMember(view, weight, rows, *told_of))
-    few = settings.fused_readout(n).n_neighbors
-    bridges = bridged(graphs, weighed.samples.measured, None if isinstance(few, str) else int(few))
-    sums_of_rows = shares.sum(axis=1, keepdims=True)
+    for view, _, graph in parts:
+        shares[:, view] += degrees(graph)
+        graphs[view] = graph if view not in graphs else graphs[view] + graph
+    trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
+    bridges = bridged(trusted, weighed.samples.measured, settings.kept_edges(weighed.n_samples))
+    totals = shares.sum(axis=1, keepdims=True)
     return FusedGraph(
         Z=None,
         identities=weighed.identities,
-        status=told.status,
-        n_iter=told.n_iter,
-        complaint=told.complaint,
-        graph=sparse.csr_array(sum([*graphs.values(), *reserve, *bridges])),
-        shares=shares / np.where(sums_of_rows > 0, sums_of_rows, 1.0),
-        members=members,
+        status=fusing.told.status,
+        n_iter=fusing.told.n_iter,
+        complaint=fusing.told.complaint,
+        graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
+        shares=shares / np.where(totals > 0, totals, 1.0),
+        members=[member for _, member, _ in parts],
         edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
     )
 
@@ -206,6 +180,50 @@ class Told:
         if learned.status is not Status.CONVERGED and self.status.is_sound:
             self.status = learned.status
         self.complaint = self.complaint or learned.complaint
+
+
+class _Fusing:
+    """Learns the graphs of views one after the other."""
+
+    def __init__(
+        self,
+        weighed: WeighedViews,
+        settings: Settings,
+        random_state: np.random.RandomState | None,
+        callback: Callback | None,
+    ) -> None:
+        self.weighed, self.settings = weighed, settings
+        self.options: dict[str, Any] = {"random_state": random_state, "callback": callback}
+        self.told = Told()
+
+    def learn(self, view: int, candidates: Candidates) -> tuple[ViewMember, Array]:
+        """Return what a bank over a view adds: for new samples, and as the sum of a graph for every penalty."""
+        weighed, settings, n = self.weighed, self.settings, candidates.n_samples
+        learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
+        graphs = [self._graph(candidates, learning) for learning in learnings]
+        weight = _weight_of(weighed, view) / (settings.n_fused(isinstance(weighed.samples, Views)))
+        rows, is_reserve = _rows_of(weighed, view), bool(weighed.weights[view] == 0)
+        total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
+        total.data *= weight  # in the precision of the graphs
+        member = ViewMember(
+            view,
+            weight,
+            rows,
+            candidates.bank,
+            None if candidates.bank is not None else candidates.average(),
+            tuple(learning.expression_weight for learning in learnings),
+            np.stack([degrees(graph) for graph in graphs]),
+            settings.kept_edges(n),
+            settings.readout.edge_weights,
+            is_reserve,
+        )
+        return member, _edges_of(total, weighed.orphans) if is_reserve else total
+
+    def _graph(self, candidates: Candidates, learning: Learning) -> Array:
+        """Learn one graph, and take in how that ended."""
+        learned = learn(candidates, learning, **self.options)
+        self.told.hear(learned)
+        return as_sparse(graph_of(learned, self.settings.fused_readout(candidates.n_samples)))
 
 
 def _rows_of(weighed: WeighedViews, view: int) -> np.ndarray | None:
