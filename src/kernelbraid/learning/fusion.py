@@ -144,12 +144,15 @@ def fuse(
         lacks have edges there by way of their neighbours.
     """
     fusing = _Fusing(weighed, settings, random_state, callback)
-    parts = [(view, *fusing.learn(view, posed)) for view in weighed.needed for posed in _posed(weighed, view, settings)]
-    shares = np.zeros((weighed.n_samples, weighed.samples.n_views))
+    members: list[ViewMember] = []
     graphs: dict[int, Array] = {}
-    for view, _, graph in parts:
-        shares[:, view] += degrees(graph)
-        graphs[view] = graph if view not in graphs else graphs[view] + graph
+    shares = np.zeros((weighed.n_samples, weighed.samples.n_views))
+    for view in weighed.needed:
+        for candidates in _posed(weighed, view, settings):
+            member, graph = fusing.learn(view, candidates)
+            members.append(member)
+            shares[:, view] += degrees(graph)
+            graphs[view] = graph if view not in graphs else graphs[view] + graph
     trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
     bridges = bridged(trusted, weighed.samples.measured, settings.kept_edges(weighed.n_samples))
     totals = shares.sum(axis=1, keepdims=True)
@@ -161,7 +164,7 @@ def fuse(
         complaint=fusing.told.complaint,
         graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
         shares=shares / np.where(totals > 0, totals, 1.0),
-        members=[member for _, member, _ in parts],
+        members=members,
         edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
     )
 
