@@ -25,7 +25,7 @@ from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
-from kernelbraid.learning.fusion import FusedExtension
+from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 

@@ -8,7 +8,7 @@ from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import read_cross, read_new
 from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.fusion import FusedExtension
+from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 

@@ -19,7 +19,8 @@ from kernelbraid.estimators.reading import as_published, check_memory, is_precom
 from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.fusion import FusedExtension, FusedGraph, count_fused, learn_graph
+from kernelbraid.learning.fused_extension import FusedExtension
+from kernelbraid.learning.fusion import FusedGraph, count_fused, learn_graph
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
@@ -508,7 +509,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
         if isinstance(candidates, WeighedViews):
             assert isinstance(learned, FusedGraph)  # of these views
-            return FusedExtension.of(candidates, learned, placement)
+            return FusedExtension.of(candidates, learned.members, placement)
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
     def _instead(self, shapes: list[tuple[int, int]]) -> Message | None:

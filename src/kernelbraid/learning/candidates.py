@@ -143,6 +143,11 @@ class Views:
         return [view.shape for view in self.views]
 
     @property
+    def widths(self) -> list[int]:
+        """Features of the views."""
+        return [width for _, width in self.shapes]
+
+    @property
     def like(self) -> Array:
         """An array that lives where the samples do."""
         return self.views[0]
@@ -229,6 +234,11 @@ class GivenKernels:
     def n_views(self) -> int:
         """Number of sources."""
         return max(len(self.sizes), 1)
+
+    @property
+    def widths(self) -> list[int]:
+        """Numbers of kernels of the sources."""
+        return list(self.sizes) or [len(self.matrices)]
 
     @property
     def measured(self) -> list[NDArray[np.bool_]]:

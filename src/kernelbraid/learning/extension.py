@@ -54,7 +54,7 @@ class Extension:
             readout.edge_weights,
             placement,
             None if bank is not None and learning.is_kernel_fixed else kernel,
-            np.frombuffer(b"".join(candidates.digests), dtype=np.uint8).reshape(-1, 16) if bank is None else None,
+            as_rows(candidates.digests) if bank is None else None,
             None if candidates.weighed is None else candidates.weighed.used,
             None if bank is not None or candidates.weighed is None else list(candidates.weighed.samples.sizes),
         )
@@ -72,7 +72,7 @@ class Extension:
     def known(self, samples: list[Array]) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
         if self._places is None:
-            self._places = {digest: place for place, digest in reversed(list(enumerate(self._digests())))}
+            self._places = first_places(self._digests())
         return np.array([self._places.get(digest, -1) for digest in row_digests(samples)])
 
     def _digests(self) -> list[bytes]:
@@ -92,6 +92,21 @@ class Extension:
 
     def place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
-        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
-        fitted = asarray_like(to_numpy(embedding)[places], placed)
-        return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
+        return place_among(self.placement, edges, places, embedding)
+
+
+def as_rows(digests: list[bytes]) -> np.ndarray:
+    """Return digests as rows of bytes, which a file can hold."""
+    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 16)
+
+
+def first_places(digests: list[bytes]) -> dict[bytes, int]:
+    """Return where each digest comes first."""
+    return {digest: place for place, digest in reversed(list(enumerate(digests)))}
+
+
+def place_among(placement: Placement, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
+    """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
+    placed = placement.embed(asarray_like(edges, placement.basis))
+    fitted = asarray_like(to_numpy(embedding)[places], placed)
+    return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)

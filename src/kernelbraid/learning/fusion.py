@@ -7,27 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
+from kernelbraid._arrays import to_numpy
 from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
-from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.counting import FEW_PENALTIES, LARGE, NEIGHBOURS, PENALTIES, Counts, count_clusters
+from kernelbraid.learning.fused_extension import ViewMember
 from kernelbraid.learning.gaps import bridged
-from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.learn import Callback, LearnedGraph, learn
 from kernelbraid.learning.readout import graph_of
 from kernelbraid.learning.settings import Learning, Readout, Settings
 from kernelbraid.learning.views import WeighedViews
-from kernelbraid.ops.refinement import EdgeWeights, refine_graph
+from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import degrees, normalised_graph
-from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 from kernelbraid.solvers.status import Status
-
-# Bytes of inverses that are kept for the next new samples; more are formed anew each time.
-KEPT_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -35,73 +30,12 @@ class FusedGraph(LearnedGraph):
     """The sum of the graphs of several views, with what each contributes."""
 
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))  # (n, n_views), rows of sum one
-    members: "list[ViewMember]" = field(default_factory=list)
+    members: list[ViewMember] = field(default_factory=list)
     edges: tuple[Any, ...] = ()  # which ones stayed
 
     def suits(self, readout: Readout) -> bool:
         """Tell whether it can be read out so: graphs were refined before they were summed."""
         return super().suits(readout) and self.edges == (readout.n_neighbors, readout.edge_weights)
-
-
-@dataclass
-class ViewMember:
-    """The graphs of one bank over one view, with what new samples need."""
-
-    view: int
-    weight: float  # of each of its graphs in the sum
-    rows: np.ndarray | None  # samples that the view has; None for all
-    bank: FittedBank | None  # None for precomputed kernels
-    kernel: Array | None  # their average, which cannot be formed again
-    ridges: tuple[float, ...]  # weight of the squared coefficients, per graph
-    degrees: np.ndarray  # (n_graphs, n_samples of the view)
-    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
-    edge_weights: EdgeWeights
-    is_reserve: bool = False  # whether it places only samples that no other view has
-    _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_inverses": {}}
-
-    def consensus(self) -> Array:
-        """Return the kernel of the fitted samples."""
-        if self.kernel is not None:
-            return self.kernel
-        assert self.bank is not None  # a precomputed kernel is kept
-        return self.bank.within(self.even)
-
-    def cross(self, given: list[Array]) -> Array:
-        """Return kernel values between new samples and fitted ones; from the view, or from its kernels."""
-        if self.bank is not None:
-            return self.bank.cross(given, self.even)
-        total: Array = 0.0
-        for K in given:
-            total = total + K / len(given)
-        return total
-
-    def edges(self, cross: Array, room: float) -> np.ndarray:
-        """Return the edges of new samples to those of the view, summed over its graphs, degrees divided out."""
-        total = np.zeros(cross.shape)
-        K = None
-        for ridge, D in zip(self.ridges, self.degrees, strict=True):
-            expression = self._inverses.get(ridge)
-            if expression is None:
-                K = self.consensus() if K is None else K
-                expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights)
-                if K.shape[0] ** 2 * 8 <= room:
-                    self._inverses[ridge] = expression
-            blocks = row_blocks(cross.shape[0])
-            like = expression.inverse
-            found = [to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks]
-            edges = np.concatenate(found).astype(np.float64)
-            own = edges.sum(axis=1, keepdims=True)
-            total += edges / np.sqrt(np.where(own > 0, own, 1.0) * np.where(D > 0, D, 1.0)[None, :])
-        return total * self.weight
-
-    @property
-    def even(self) -> np.ndarray:
-        """Weights of the kernels of the bank."""
-        m = 0 if self.bank is None else sum(map(len, self.bank.banks))
-        return np.full(m, 1 / m) if m else np.empty(0)
 
 
 def learn_graph(
@@ -293,100 +227,3 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
         return graph
     edges = graph.tocoo()
     return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(n, n))
-
-
-@dataclass
-class FusedExtension:
-    """A fused graph with what it takes to place new samples beside its own."""
-
-    members: list[ViewMember]
-    widths: list[int]  # features of all views, or numbers of kernels of all sources
-    n_samples: int
-    placement: Placement
-    digests: np.ndarray  # of the fitted samples, (n, 16)
-    is_precomputed: bool
-    _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, weighed: WeighedViews, learned: FusedGraph, placement: Placement) -> "FusedExtension":
-        """Take from a fit what new samples need."""
-        samples = weighed.samples
-        is_precomputed = not isinstance(samples, Views)
-        widths = list(samples.sizes) if is_precomputed else [width for _, width in samples.shapes]  # type: ignore[union-attr]
-        return cls(
-            learned.members,
-            widths,
-            samples.n_samples,
-            placement,
-            np.frombuffer(b"".join(weighed.digests), dtype=np.uint8).reshape(-1, 16),
-            is_precomputed,
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_places": None}
-
-    @property
-    def used(self) -> list[int]:
-        """Views that count."""
-        return sorted({member.view for member in self.members})
-
-    def by_view(self, given: list[Array]) -> list[list[Array]]:
-        """Return new samples as what each view of the fit has of them, or say that they do not fit."""
-        if self.is_precomputed:
-            ends = np.cumsum(self.widths).tolist()
-            return [given[end - size : end] for end, size in zip(ends, self.widths, strict=True)]
-        widths = [view.shape[1] for view in given]
-        if widths != self.widths:
-            raise ValueError(
-                Message(
-                    "the views of {data} have {widths} features; those of the fit had {known}.",
-                    widths=widths,
-                    known=self.widths,
-                )
-            )
-        return [[view] for view in given]
-
-    def known(self, given: list[Array]) -> np.ndarray:
-        """Return the place of each sample among the fitted ones, -1 for those that are new."""
-        if self._places is None:
-            self._places = {row.tobytes(): place for place, row in reversed(list(enumerate(self.digests)))}
-        by_view = self.by_view(given)
-        kept = [matrix for view in self.used for matrix in by_view[view]]
-        return np.array([self._places.get(digest, -1) for digest in row_digests(kept)])
-
-    def edges(self, given: list[Array]) -> np.ndarray:
-        """Return the edges of new samples (rows) to fitted ones, summed over the views that they have."""
-        by_view = self.by_view(given)
-        n_new = int(given[0].shape[0])
-        total = np.zeros((n_new, self.n_samples))
-        reached = np.zeros(n_new, dtype=bool)
-        n_inverses = sum(len(member.ridges) for member in self.members)
-        main = [member.view for member in self.members if not member.is_reserve]
-        reached_otherwise = np.logical_or.reduce([Views(by_view[view]).measured[0] for view in main])
-        for member in self.members:
-            mine = by_view[member.view]
-            there = np.ones(n_new, dtype=bool) if self.is_precomputed else Views(mine).measured[0]
-            there = there & ~reached_otherwise if member.is_reserve else there
-            reached |= there
-            if not there.any():
-                continue
-            some = mine if there.all() else Views(mine).some(np.flatnonzero(there)).views
-            found = member.edges(member.cross(some), KEPT_BYTES / n_inverses)
-            columns = slice(None) if member.rows is None else member.rows
-            total[np.ix_(np.flatnonzero(there), np.arange(self.n_samples)[columns])] += found
-        if not reached.all():
-            raise ValueError(
-                Message(
-                    "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); "
-                    "leave it out.",
-                    row=int(np.argmin(reached)),
-                    views=", ".join(f"view {view + 1}" for view in self.used),
-                )
-            )
-        return total
-
-    def place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
-        """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
-        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
-        fitted = asarray_like(to_numpy(embedding)[places], placed)
-        return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)

@@ -25,7 +25,7 @@ from kernelbraid.estimators.tryouts import Member
 from kernelbraid.kernels import Custom, FittedBank
 from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.fusion import FusedExtension, ViewMember
+from kernelbraid.learning.fused_extension import FusedExtension, ViewMember
 from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
 from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, FusedExpression, LandmarkExpression
