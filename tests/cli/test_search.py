@@ -25,10 +25,10 @@ def test_a_search_clusters_a_file_and_says_why(run, blobs_csv, blobs, tmp_path):
     for words in (
         "LKGSearch, a setting of LKG, chosen without labels",
         "\n9 settings were fitted in ",
-        "\nChosen: kernels=",
+        "\nChosen: --alpha ",
     ):
         assert words in result.stdout
-    assert "setting        kernels " in result.stdout
+    assert "setting        alpha " in result.stdout
     assert evaluate(blobs[1], read_labels(out))["acc"] == 1.0
 
 
@@ -38,14 +38,12 @@ def test_json_has_the_choice_and_its_reasons(run, blobs_csv):
     assert summary["n_clusters"] == 3
     assert summary["evidence"] is None
     assert summary["why"][0].startswith("4 settings were fitted in ")
-    assert list(summary["best_params"]) == ["kernels", "alpha"]
-    assert summary["best_params"]["kernels"] == summary["kernels"]
+    assert list(summary["best_params"]) == ["alpha", "n_neighbors"]
 
 
 def test_a_search_takes_kernels_and_views(run, stack, blobs, tmp_path):
     summary = json.loads(run("cluster", stack, *SEARCH, "--kernels", "precomputed", "--json").stdout)
     assert summary["n_features"] is None
-    assert summary["best_params"]["kernels"] == "precomputed"
     assert summary["cluster_sizes"] == [10, 10, 10]
     for name, view in (("a", blobs[0][:, :2]), ("b", blobs[0][:, 2:])):
         np.save(tmp_path / f"{name}.npy", view)

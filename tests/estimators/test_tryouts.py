@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelbraid import LKG
-from kernelbraid.estimators.tryouts import Member, Reference, best_of, check_tryouts, explain, score_members
+from kernelbraid.estimators.tryouts import Member, Reference, agreed, best_of, check_tryouts, explain, score_members
 from kernelbraid.kernels import Custom, Gaussian, build_bank
 from kernelbraid.metrics import agreement
 from problems import blobs
@@ -72,20 +72,20 @@ def member(labels, fault="", **scores):
     )
 
 
-def test_a_score_is_the_agreement_with_the_others_times_the_modularity():
+def test_a_score_is_the_agreement_with_the_others():
     labellings = [y, y, np.arange(30) % 3]
-    members = [member(labels, modularity=share) for labels, share in zip(labellings, (0.4, 0.6, -0.2), strict=True)]
+    members = [member(labels) for labels in labellings]
     score_members(members, build_bank(X, [Gaussian(1.0)])[0])
-    for each, agrees in zip(members, agreement(labellings), strict=True):
-        assert each.scores["score"] == pytest.approx(max(agrees, 0) * max(each.scores["modularity"], 0))
-    assert best_of(members) == 1
-    assert members[2].scores["score"] == 0.0
+    np.testing.assert_allclose([each.scores["score"] for each in members], agreement(labellings))
+    assert best_of(members) == 0
+    assert agreed(members, members[0]) == members[0].scores["agreement"]
 
 
-def test_a_single_setting_is_scored_by_its_graph_alone():
-    alone = member(y, modularity=0.4)
+def test_a_single_setting_has_nobody_to_agree_with():
+    alone = member(y)
     score_members([alone], build_bank(X, [Gaussian(1.0)])[0])
-    assert alone.scores["score"] == 0.4
+    assert agreed([alone], alone) == 1.0
+    assert agreed([alone, member(y, "broken")], alone) == 1.0
 
 
 def test_a_faulty_setting_is_never_chosen_before_a_sound_one():
@@ -122,7 +122,6 @@ def test_sentences_say_what_was_chosen_and_how_far_the_settings_agree(agrees, sa
     told = explain([*members, member(y, "the fit ended with diverged")], members[0], available=5, seconds=1.0)
     assert told[0] == "3 settings were fitted in 1.0 s (2 more were left when the search ended); 2 of them are sound."
     assert told[1:3] == ["Left out: the fit ended with diverged.", "Chosen: alpha=0.25."]
-    assert told[-1] == "Its graph has 1 connected component."
     heard = [sentence for sentence in told if sentence.startswith("The settings agree")]
     assert [sentence[: len(says)] for sentence in heard] == [says] if says else heard == []
 

@@ -4,8 +4,16 @@ from scipy import sparse
 
 from kernelbraid import LKG
 from kernelbraid.kernels import Gaussian
+from kernelbraid.learning import counting
 from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.counting import Counts, count_clusters, count_if_asked, kernel_graphs, largest_count
+from kernelbraid.learning.counting import (
+    Counts,
+    background,
+    count_clusters,
+    count_if_asked,
+    kernel_graphs,
+    largest_count,
+)
 from kernelbraid.ops.refinement import refine_graph
 from problems import blobs
 
@@ -30,13 +38,67 @@ def test_blocks_are_counted(sizes):
     assert counts.stability.max() <= 1 + 1e-12
 
 
-def test_the_largest_stability_wins_and_modularity_decides_among_equals():
-    numbers = np.array([2, 3, 4])
-    gap = np.zeros(3)
-    assert Counts(numbers, np.array([0.5, 0.9, 0.8]), np.array([0.9, 0.1, 0.5]), gap).best == 3
-    assert Counts(numbers, np.array([0.9, 0.9, 0.8]), np.array([0.2, 0.1, 0.5]), gap).best == 2
+def evidence(stability, modularity=None, cut=None, **more):
+    """Return counts for 2, 3, ... with these columns; modularity at its limit and nothing cut if they are not given."""
+    numbers = np.arange(2, len(stability) + 2)
+    limit = 1 - 1 / numbers
+    modularity = limit if modularity is None else np.array(modularity)
+    zero = np.zeros(len(stability))
+    return Counts(numbers, np.array(stability), modularity, zero if cut is None else np.array(cut), zero, **more)
+
+
+def test_the_score_is_the_product_of_what_speaks_for_a_number():
+    counts = evidence([0.5, 0.9, -0.1], modularity=[0.25, 0.3, 0.2], cut=[0.2, 0.1, 0.0])
+    np.testing.assert_allclose(counts.score, [0.5 * 0.8 * 0.5, 0.9 * 0.9 * 0.45, 0.0])
+    assert counts.best == 3
+    assert set(counts.columns()) == {"n_clusters", "score", "stability", "modularity", "cut", "eigengap"}
+
+
+def test_the_largest_score_wins_and_modularity_decides_among_equals():
+    assert evidence([0.5, 0.9, 0.8]).best == 3
+    assert evidence([0.9, 0.9, 0.8]).best == 3  # the limit of the modularity is higher
     near = np.array([False, True, True])  # the others had few restarts, and may owe their place to them
-    assert Counts(numbers, np.array([0.9, 0.5, 0.8]), np.array([0.2, 0.1, 0.5]), gap, near).best == 4
+    assert evidence([0.9, 0.5, 0.8], is_near=near).best == 4
+
+
+def test_the_plateau_and_other_peaks_are_told():
+    counts = evidence([0.5, 0.97, 1.0, 0.96, 0.6, 0.9, 0.3])
+    assert counts.plateau == (3, 5)
+    assert counts.alternatives == [7]
+    told = " ".join(counts.sentences())
+    assert "4 clusters have the best score among 2 to 8" in told
+    assert "3 to 5 are about as good" in told
+    assert "Plausible as well: 7;" in told
+    sharp = evidence([0.2, 1.0, 0.3])
+    assert sharp.plateau == (3, 3)
+    assert len(sharp.sentences()) == 1
+
+
+@pytest.mark.parametrize(("share", "best", "told"), [(0.2, 3, ""), (0.7, 3, "may be none"), (1.0, 1, "left in one")])
+def test_a_cloud_that_falls_apart_as_easily_speaks_against_any_clusters(share, best, told):
+    counts = evidence([0.2, 1.0, 0.3], background=share)
+    assert counts.best == best
+    assert counts.peak == 3
+    assert (counts.warning is None) == (told == "")
+    assert told in " ".join(counts.sentences())
+
+
+@pytest.mark.parametrize("draw", [lambda rng: rng.normal(size=(150, 2)), lambda rng: rng.normal(size=(120, 30))])
+def test_noise_is_one_cluster_or_doubted(draw):
+    X = draw(np.random.default_rng(0))
+    with pytest.warns(UserWarning, match="no clear clusters"):
+        model = LKG("auto", random_state=0).fit(X)
+    assert "a cloud without any" in " ".join(model.why_)
+    if model.n_clusters_ == 1:
+        assert set(model.labels_) == {0}
+
+
+def test_clear_clusters_share_far_fewer_edges_than_a_cloud():
+    X, _ = blobs(n=90)
+    candidates = Views([X]).pose("auto")
+    assert background(candidates, 3, np.random.RandomState(0)) < 0.3
+    cloud = Views([np.random.default_rng(0).normal(size=(200, 5))]).pose("auto")
+    assert background(cloud, 3, np.random.RandomState(0)) > 0.65
 
 
 def test_the_eigengap_is_that_of_the_normalised_graph():
@@ -55,27 +117,28 @@ def test_all_numbers_near_the_best_are_tried():
     assert counts.n_clusters[-1] == largest_count(150) == 50
 
 
-def test_every_kernel_and_their_average_get_graphs():
+def test_penalties_and_numbers_of_edges_get_graphs(monkeypatch):
     X, _ = blobs(n=40)
-    bank = [Gaussian(scale) for scale in (0.1, 0.5, 1.0, 2.0, 5.0)]
-    graphs = kernel_graphs(Views([X]).pose(bank))
-    assert len(graphs) == 3 * (1 + 4)
+    candidates = Views([X]).pose("auto")
+    graphs = kernel_graphs(candidates)
+    assert len(graphs) == 3 * 2
     assert all(sparse.issparse(graph) for graph in graphs)
-    assert len(kernel_graphs(Views([X]).pose(bank[:1]))) == 3
+    monkeypatch.setattr(counting, "LARGE", 30)
+    assert len(kernel_graphs(candidates)) == 2
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_the_graphs_are_those_of_the_normal_equations_and_no_kernel_is_used_up(is_shared):
     X, _ = blobs(n=20)
     candidates = Views([X]).pose([Gaussian(0.1), Gaussian(1.0)], is_shared=is_shared)
-    kernels = [candidates.stack.combine(np.array(g)) for g in ([0.5, 0.5], [1.0, 0.0], [0.0, 1.0])]
+    K = candidates.stack.combine(np.array([0.5, 0.5]))
     expected = [
-        refine_graph(np.linalg.solve(K + alpha * np.eye(20), K), n_neighbors=5, edge_weights="scaled").toarray()
-        for K in kernels
-        for alpha in (1.0, 0.3, 3.0)
+        refine_graph(np.linalg.solve(K + alpha * np.eye(20), K), n_neighbors=few, edge_weights="scaled").toarray()
+        for alpha in (0.2, 0.2 / 3, 0.6)  # that of few samples
+        for few in (4, 4)
     ]
     np.testing.assert_allclose([graph.toarray() for graph in kernel_graphs(candidates)], expected, atol=1e-10)
-    np.testing.assert_array_equal(candidates.average(), kernels[0])
+    np.testing.assert_array_equal(candidates.average(), K)
 
 
 def test_processes_count_as_this_one_does():
@@ -108,11 +171,11 @@ def test_lkg_chooses_and_reports(xp):
     X, y = blobs(n=60)
     model = LKG("auto", random_state=0).fit(X)
     assert model.n_clusters_ == len(set(y)) == len(set(model.labels_))
-    evidence = model.n_clusters_evidence_
-    assert set(evidence) == {"n_clusters", "score", "modularity", "eigengap"}
-    assert len({len(column) for column in evidence.values()}) == 1
-    assert evidence["n_clusters"].min() == 2
-    assert evidence["n_clusters"].max() == 20
+    found = model.n_clusters_evidence_
+    assert set(found) == {"n_clusters", "score", "stability", "modularity", "cut", "eigengap"}
+    assert len({len(column) for column in found.values()}) == 1
+    assert found["n_clusters"].min() == 2
+    assert found["n_clusters"].max() == 20
     again = LKG("auto", random_state=0).fit(xp.asarray(X))
     assert again.n_clusters_ == model.n_clusters_
 

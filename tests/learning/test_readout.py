@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
+from kernelbraid.datasets.made import MADE
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.readout import cluster, distinct_labels, graph_of, place, place_graph, read_out
@@ -161,3 +163,11 @@ def test_single_precision_stays_single():
                 asked = {"n_neighbors": n_neighbors, "edge_weights": edge_weights, "embedding": embedding}
                 placed = place(single, replace(RECOMMENDED, **asked))
                 assert placed.graph.dtype == placed.vectors.dtype == placed.embedding.dtype == np.float32, asked
+
+
+@pytest.mark.parametrize("name", ["made_blobs_sizes", "made_eye"])
+def test_clusters_of_very_different_sizes_survive_where_pieces_are_joined(name):
+    samples, classes, _ = MADE[name].read()
+    ways = [LKG(int(classes.max()) + 1, assign_labels=way, random_state=0) for way in ("merge", "kmeans")]
+    joined, cut_up = (adjusted_rand_score(classes, model.fit_predict(samples)) for model in ways)
+    assert joined > 0.9 > cut_up

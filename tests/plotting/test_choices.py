@@ -37,9 +37,8 @@ def test_every_setting_is_a_point_at_its_score_in_the_row_of_its_kernels(draw, s
     x, y = points.get_offsets().T
     np.testing.assert_allclose(x, search.results_["score"])
     assert x.argmax() == search.best_index_
-    assert row_names(ax)[0] == "gaussian s=2"
-    assert "4 kernels together" in row_names(ax)
-    assert list(np.round(y[:8])) == list(range(8))
+    assert row_names(ax) == [f"n_neighbors={few}" for few in (10, 7, 15, 5)]
+    assert list(np.round(y)) == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3
     np.testing.assert_allclose(ring.get_offsets()[0], [x[search.best_index_], y[search.best_index_]])
     assert words(ax) == [f"chosen, alpha={search.best_params_['alpha']:g}"]
 
@@ -100,7 +99,7 @@ def test_the_smallest_and_largest_searches_are_drawn(draw, members):
 def test_a_search_over_given_kernels_is_drawn(draw, samples):
     kernels = np.stack([samples @ samples.T + 200, np.exp(-((samples[:, None] - samples) ** 2).sum(-1))])
     search = LKGSearch(3, kernels="precomputed", budget=3, random_state=0).fit(kernels)
-    assert row_names(draw(plot_search, search)) == ["precomputed"]
+    assert row_names(draw(plot_search, search)) == ["n_neighbors=10"]
 
 
 # The number of clusters
@@ -133,7 +132,7 @@ def test_the_choice_of_a_fit_is_drawn(draw, samples):
     model = LKG("auto", n_init=1, random_state=0).fit(samples)
     ax = draw(plot_n_clusters, model)
     assert f"{model.n_clusters_} chosen" in ax.get_title(loc="left")
-    assert len(ax.get_legend().get_texts()) == 3
+    assert len(ax.get_legend().get_texts()) == 5
 
 
 def test_no_number_is_written_over_the_choice(draw, chooser):

@@ -238,5 +238,5 @@ def test_several_spaces_at_once_give_what_one_after_the_other_would(monkeypatch,
         found = kmeans_each(spaces, k, n_init=n_init, random_state=np.random.RandomState(1))
         state = np.random.RandomState(1)
         for space, labels in zip(spaces, found, strict=True):
-            expected = kmeans(space, k, n_init=n_init, random_state=state).labels
+            expected = kmeans(space, k, n_init=n_init, random_state=state, spread=True).labels
             np.testing.assert_array_equal(labels, expected)

@@ -52,6 +52,7 @@ def summarise(
         "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),
         "views": _views(chosen, files),
         "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
+        "reliability": getattr(model, "reliability_", None),
         "why": [say(sentence, InOptions({})) for sentence in getattr(model, "why_", [])],
     }
 
@@ -111,6 +112,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "graph": _components(summary["n_components"]),
         "clusters": n_clusters_in_words(summary["n_clusters"], summary["evidence"]),
         "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
+        "reliability": None if summary["reliability"] is None else f"{summary['reliability']:.2f}",
         "fit": f"{summary['seconds']:.2f} seconds",
         "labels": summary["out"] or "not written; give --out labels.csv",
         "model": summary["model"],

@@ -181,9 +181,10 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         labels, known = self._read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
         candidates = self._read(X, model, len(labels))
-        learned = model._learn(candidates, check_random_state(model.random_state))
-        reading = read_out(learned, model._readout(), random_state=check_random_state(model.random_state))
-        model._publish(candidates, model._settings(), learned, reading)
+        settings = model._settings()  # as they are: no number of clusters is asked for
+        learned = model._learn(candidates, check_random_state(model.random_state), settings)
+        reading = read_out(learned, settings.readout, random_state=check_random_state(model.random_state))
+        model._publish(candidates, settings, learned, reading)
         self.graph_model_ = model
         self.view_weights_, self.view_report_ = model.view_weights_, model.view_report_
         self._publish(reading.placed.graph, labels, known)

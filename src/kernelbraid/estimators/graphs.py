@@ -40,8 +40,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         warn_of(learned.complaint, stacklevel=5)
         return self
 
-    def _readout(self) -> Readout:
-        """Return how the graph is read out."""
+    def _readout(self, candidates: Candidates | None = None) -> Readout:
+        """Return how the graph is read out, of whatever samples."""
         names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters", "n_jobs")
         return Readout(**{name: getattr(self, name) for name in names})
 

@@ -15,6 +15,7 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.counting import Counts
 from kernelbraid.learning.memory import WORKING_MATRICES, choose_storage
 
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -193,3 +194,9 @@ def warn_of(complaint: Message | None, stacklevel: int = 4) -> None:
     """Warn of what a fit complains of; the warning points at the call of ``fit``."""
     if complaint is not None:
         warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def warn_of_counts(counts: Counts | None, stacklevel: int = 4) -> None:
+    """Warn if hardly anything speaks for the number of clusters that was chosen."""
+    if counts is not None and counts.warning is not None:
+        warnings.warn(counts.warning, UserWarning, stacklevel=stacklevel)

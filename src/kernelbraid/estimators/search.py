@@ -21,24 +21,22 @@ from kernelbraid.estimators.base import (
     Interval,
     StrOptions,
     fit_context,
-    is_kernel_list,
-    is_view_list,
     mark_input,
 )
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of
+from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of, warn_of_counts
 from kernelbraid.estimators.tryouts import (
     Attempt,
     Banks,
     Member,
     Tryout,
+    agreed,
     attempts,
     best_of,
     check_tryouts,
     explain,
     score_attempts,
 )
-from kernelbraid.kernels import BANKS
 from kernelbraid.learning.candidates import GivenKernels, Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.fusion import count_fused
@@ -47,28 +45,32 @@ from kernelbraid.learning.readout import cluster, place_graph
 from kernelbraid.learning.settings import Settings
 from kernelbraid.ops.refinement import average_graphs
 
-# Weights of the squared penalty, those that cover the range with few fits first; kernels have a diagonal of one.
-ALPHAS = (1.0, 0.1, 0.3, 3.0, 0.03)
-#: What all candidates have in common: a fixed kernel, a graph in closed form, the ten strongest edges of each sample.
+#: Weights of the penalty that are tried, in units of what :class:`LKG` takes for so many samples and clusters.
+PARTS = (1.0, 1 / 3, 3.0)
+#: Edges of each sample that are tried.
+NEIGHBOURS = (10, 7, 15, 5)
+#: The same for graphs of several views that are fused; LKG as it comes is tried first.
+ALPHAS, FUSED_NEIGHBOURS = (1.0, 3.0, 30.0), (20, 10)
+#: What all candidates have in common: a fixed kernel, and a graph in closed form.
 COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
 
 
-def default_candidates(precomputed: bool = False, *, several: bool = False) -> list[dict[str, Any]]:
+def default_candidates(n_samples: int, n_clusters: int, *, several: bool = False) -> list[dict[str, Any]]:
     """Return the settings that a search tries, in the order in which it tries them.
 
     Parameters
     ----------
-    precomputed : bool, default=False
-        Whether the kernels are given, so that only their average can be tried.
+    n_samples, n_clusters : int
+        What the weight of the penalty follows from.
     several : bool, default=False
-        Whether there are several views: LKG as it comes, which fuses graphs of several penalties, is tried, too.
+        Whether there are several views, whose graphs are fused.
     """
-    banks: list[Any] = ["precomputed"]
-    if not precomputed:
-        middle, near = BANKS["middle"], BANKS["near"]
-        banks = [*([kernel] for kernel in middle), list(middle), *([kernel] for kernel in near)]
-    single = [{"kernels": bank, "alpha": alpha} for alpha in ALPHAS for bank in banks]
-    return [{}, *single] if several else single
+    if several:
+        fused = [{"alpha": alpha, "n_neighbors": few} for few in FUSED_NEIGHBOURS for alpha in ALPHAS]
+        return [{}, {"assign_labels": "merge"}, *fused]
+    alpha = Settings.of(COMMON).sized(n_samples, n_clusters).learning.alpha
+    few = [count for count in NEIGHBOURS if count < n_samples] or [NEIGHBOURS[-1]]
+    return [{"alpha": part * alpha, "n_neighbors": count} for count in few for part in PARTS]
 
 
 @dataclass(frozen=True)
@@ -85,17 +87,18 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     """Search for a setting of :class:`LKG` without labels.
 
     Fits a list of settings, leaves out those that broke down or found nothing, and chooses the one whose clusters most
-    of the others find, too, and which are dense in its own graph: the largest product of the mean adjusted Rand index
-    with all other sound settings and of the modularity. Settings that suit the data tend to find the same clusters;
-    those that do not, fail each in its own way. ``why_`` explains the choice.
+    of the others find, too: that of the largest mean adjusted Rand index with all other sound settings. Settings that
+    suit the data tend to find the same clusters; those that do not, fail each in its own way. ``why_`` explains the
+    choice.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters; ``"auto"`` chooses it first, as :class:`LKG` does, for all settings.
     candidates : list of dict, default=None
-        Parameters of LKG to try, on top of those that all candidates share (a fixed kernel, the squared penalty, ten
-        neighbours); None tries five weights of the penalty with each of seven kernels and with the average of four.
+        Parameters of LKG to try, on top of those that all candidates share (a fixed kernel, the squared penalty); None
+        tries three weights of the penalty, that of LKG in the middle, with 5, 7, 10 and 15 neighbours; with several
+        views LKG as it comes, with its pieces joined, and three weights with 10 and 20 neighbours.
     kernels : {"samples", "precomputed"}, default="samples"
         What X holds.
     budget : int or float, default=None
@@ -145,6 +148,9 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     results_ : pandas DataFrame
         One row per setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
         pandas.
+    reliability_ : float
+        How far the clusters can be relied on, between 0 and 1: that of the chosen setting, as for :class:`LKG`, times
+        the mean adjusted Rand index of its clusters with those of the others.
     why_ : list of str
         What was tried, what was chosen, and how far it can be trusted.
     n_features_in_ : int
@@ -223,19 +229,22 @@ class LKGSearch(ClusterMixin, BaseEstimator):
             The fitted search.
         """
         started, seed = time.perf_counter(), self._draw_seed()
-        several = (is_view_list(X) or is_kernel_list(X)) and len(X) > 1
-        tryouts = check_tryouts(self._base(seed), self._candidates(several))
+        given = None if self.candidates is None else check_tryouts(self._base(seed), list(self.candidates))
         samples = read_samples(self, X, precomputed=self.kernels == "precomputed", gaps=True)
+        counts = self._count(samples, seed)
+        tryouts = given or check_tryouts(self._base(seed), self._candidates(samples, counts))
         banks = Banks(samples, is_shared=self._may_share(samples, tryouts))
         self._tell_of_views(banks, tryouts)
-        counts = self._count(banks, seed)
         found = self._try([tryout.with_count(counts) for tryout in tryouts], banks, seed, started)
         members, reference = score_attempts(found, keep_graphs=self.result == "consensus")
         best = best_of(members)
         self._publish(members, found[best], counts, seed)
         told = explain(members, members[best], len(tryouts), time.perf_counter() - started, reference.all_alike)
-        self.why_ = [str(line) for line in told]
+        chosen = [] if counts is None else counts.sentences()
+        self.why_ = [*chosen, *told, *self.best_estimator_.why_]
+        self.reliability_ = self.best_estimator_.reliability_ * agreed(members, members[best])
         self._join(members, seed)
+        warn_of_counts(counts)
         self._warn(members, told)
         return self
 
@@ -271,10 +280,10 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         """Return the kernels of a setting that names none."""
         return "precomputed" if self.kernels == "precomputed" else "auto"
 
-    def _candidates(self, several: bool) -> Sequence[Mapping[str, Any]]:
-        if self.candidates is not None:
-            return list(self.candidates)
-        return default_candidates(self.kernels == "precomputed", several=several)
+    def _candidates(self, samples: Views | GivenKernels, counts: Counts | None) -> Sequence[Mapping[str, Any]]:
+        """Return the settings for these samples and so many clusters."""
+        n_clusters = self.n_clusters if counts is None else counts.best
+        return default_candidates(samples.n_samples, n_clusters, several=samples.n_views > 1)
 
     def _may_share(self, samples: Views | GivenKernels, tryouts: Sequence[Tryout]) -> bool:
         """Refuse settings for which there is no room; tell whether the average of every bank can be kept as well."""
@@ -301,11 +310,11 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         for warning in sorted({found.trust.warning for found in weighed if found.trust.warning is not None}):
             warnings.warn(warning, UserWarning, stacklevel=4)
 
-    def _count(self, banks: Banks, seed: int) -> Counts | None:
+    def _count(self, samples: Views | GivenKernels, seed: int) -> Counts | None:
         """Choose the number of clusters if it is not given, once for all settings."""
         if self.n_clusters != "auto":
             return None
-        settings = self._base(seed)._settings()
+        settings, banks = self._base(seed)._settings(), Banks(samples, is_shared=False)
         weighed = banks.weigh(settings)
         if weighed is not None:
             return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=self.n_jobs)
@@ -342,7 +351,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
             best = best.with_restarts(self.n_init, seed)
         self.best_index_ = next(i for i, member in enumerate(members) if member.params is best.tryout.params)
         self.best_params_ = dict(best.tryout.params)
-        self.best_estimator_ = best.publish()
+        self.best_estimator_ = best.publish(seed)
         copy_features(self, self.best_estimator_)
         self.n_clusters_ = self.n_clusters if counts is None else counts.best
         self.n_clusters_evidence_ = None if counts is None else counts.columns()

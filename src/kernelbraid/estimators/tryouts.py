@@ -23,8 +23,9 @@ from kernelbraid.learning.fusion import learn_graph
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.parallel import each
 from kernelbraid.learning.readout import Reading, cluster, read_out
+from kernelbraid.learning.reliability import judge
 from kernelbraid.learning.settings import Settings, check_fusion
-from kernelbraid.learning.views import WeighedViews, weigh
+from kernelbraid.learning.views import WeighedViews, has_several, weigh
 from kernelbraid.metrics import agreement, balance, kernel_silhouettes, modularity
 from kernelbraid.solvers.status import Status
 
@@ -67,6 +68,11 @@ class Tryout:
         model = clone(self.model).set_params(n_clusters=counts.best)
         return Tryout(self.params, model, replace(self.settings, readout=readout))
 
+    def sized(self, candidates: Candidates | WeighedViews) -> "Tryout":
+        """Return the setting for these samples."""
+        n_clusters, several = int(self.settings.readout.n_clusters), has_several(candidates)
+        return replace(self, settings=self.settings.sized(candidates.n_samples, n_clusters, several=several))
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -85,10 +91,12 @@ class Attempt:
         reading = cluster(self.reading.placed, settings.readout, random_state=np.random.RandomState(seed))
         return replace(self, tryout=tryout, reading=reading)
 
-    def publish(self) -> LKG:
+    def publish(self, seed: int) -> LKG:
         """Return the estimator with what was learned: fitted, though nobody called its ``fit``."""
-        self.tryout.model._publish(self.candidates, self.tryout.settings, self.learned, self.reading)
-        return self.tryout.model
+        model, settings = self.tryout.model, self.tryout.settings
+        model._publish(self.candidates, settings, self.learned, self.reading)
+        model._explain(judge(self.reading, settings.readout, random_state=np.random.RandomState(seed)))
+        return model
 
 
 def check_tryouts(base: LKG, candidates: Sequence[Mapping[str, Any]]) -> list[Tryout]:
@@ -233,8 +241,9 @@ def attempts(tryouts: Iterable[Tryout], banks: Banks, seed: int, n_jobs: int | N
 
     def tasks() -> Iterator[tuple[Any, ...]]:
         for tryout in tryouts:
-            waiting.append((tryout, banks.pose(tryout)))
-            candidates = waiting[-1][1]
+            candidates = banks.pose(tryout)
+            tryout = tryout.sized(candidates)
+            waiting.append((tryout, candidates))
             if isinstance(candidates, Candidates) and candidates.is_shared:
                 candidates.average()  # once, here: processes would form it again and again
             yield candidates, tryout.settings, seed, tryout.model.callback
@@ -258,6 +267,12 @@ def score_attempts(found: Sequence[Attempt], *, keep_graphs: bool) -> tuple[list
     sound = [member for member in members if not member.fault]
     score_members(sound, reference.kernel())
     return members, reference
+
+
+def agreed(members: Sequence[Member], best: Member) -> float:
+    """Return how much of the clusters of a setting the others find, too, between 0 and 1; 1 if there are none."""
+    others = [member for member in members if not member.fault]
+    return max(best.scores["agreement"], 0.0) if len(others) > 1 and not best.fault else 1.0
 
 
 def best_of(members: Sequence[Member]) -> int:
@@ -298,9 +313,7 @@ def score_members(members: Sequence[Member], kernel: NDArray[np.float64]) -> Non
     agreements = agreement([member.labels for member in members])
     for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
         member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}
-        # One setting has nobody to agree with; the factors are not below zero, so that two bad ones do not make a good.
-        factor = max(float(agrees), 0.0) if len(members) > 1 else 1.0
-        member.scores["score"] = factor * max(member.scores["modularity"], 0.0)
+        member.scores["score"] = float(agrees)
 
 
 def explain(
@@ -328,10 +341,9 @@ def explain(
     told.append(Message("Chosen: {chosen}.", chosen=chosen))
     if len(sound) > 1:
         told.append(
-            f"Its clusters agree with those of the other settings (mean adjusted Rand index "
-            f"{best.scores['agreement']:.2f}) and are dense in its graph (modularity {best.scores['modularity']:.2f}): "
-            f"the product of both is the largest. Their silhouette under the average kernel is "
-            f"{best.scores['silhouette']:.3f}."
+            f"Its clusters agree most with those of the other settings (mean adjusted Rand index "
+            f"{best.scores['agreement']:.2f}). Their modularity in its graph is {best.scores['modularity']:.2f}, and "
+            f"their silhouette under the average kernel {best.scores['silhouette']:.3f}."
         )
         mean = float(np.mean([member.scores["agreement"] for member in sound]))
         if mean >= HIGH:
@@ -342,8 +354,6 @@ def explain(
         told.append("That was one fit only, so nothing was compared; a larger budget compares settings.")
     if all_alike:
         told.append("All kernels are the same matrix on these samples, so that only the penalty was chosen.")
-    components = int(best.scores["components"])
-    told.append(f"Its graph has {components} connected component{'s' if components > 1 else ''}.")
     return told
 
 

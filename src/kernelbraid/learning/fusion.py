@@ -12,7 +12,7 @@ from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.learning.candidates import Candidates, Views
-from kernelbraid.learning.counting import FEW_PENALTIES, LARGE, NEIGHBOURS, PENALTIES, Counts, count_clusters
+from kernelbraid.learning.counting import LARGE, Counts, count_clusters
 from kernelbraid.learning.fused_extension import ViewMember
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.learn import Callback, LearnedGraph, learn
@@ -23,6 +23,9 @@ from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import degrees, normalised_graph
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 from kernelbraid.solvers.status import Status
+
+#: Weights of the penalty, and edges of each sample, of the fused graphs that choose the number of clusters.
+PENALTIES, FEW_PENALTIES, NEIGHBOURS = (1.0, 0.3, 3.0), (1.0, 3.0), 5
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +13,13 @@ from kernelbraid._linalg import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
+from kernelbraid.metrics.label_free import agreement
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import embed_rows, spectral_vectors, symmetrise
 from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
+from kernelbraid.solvers.pieces import PIECES, cut, join, settle
+
+CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,9 @@ class Reading:
     placed: PlacedGraph
     labels: np.ndarray
     inertia: float
-    n_iter: int  # steps of k-means
+    n_iter: int  # steps of k-means; 0 if pieces were joined
+    pieces: np.ndarray | None = None  # parts of clusters that lie together in the embedding; None for clusters as such
+    agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
 
 
 def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
@@ -91,18 +98,46 @@ def graph_of(learned: LearnedGraph, readout: Readout) -> Array:
 
 
 def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
-    """Return the clusters that k-means finds in an embedding."""
+    """Return the clusters in an embedding: pieces that are joined, or those of k-means."""
     k = int(readout.n_clusters)
     with blas_threads(placed.embedding.shape[0], readout.n_jobs):
-        found: Clustering = kmeans(
-            placed.embedding,
-            k,
-            n_init=readout.n_init,
-            random_state=random_state,
-            by_distance=readout.restart_score == "distance",
-            spread=placed.is_fused,  # views that agree make many small clusters clear, which random starts miss
-        )
+        if readout.assign_labels == "merge" and 1 < k < placed.embedding.shape[0]:
+            return join_pieces(placed, readout, random_state)
+        return run_kmeans(placed, readout, readout.n_init, random_state)
+
+
+def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
+    """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
+    k = int(readout.n_clusters)
+    found: Clustering = kmeans(
+        placed.embedding,
+        k,
+        n_init=n_init,
+        random_state=random_state,
+        by_distance=readout.restart_score == "distance",
+        spread=placed.is_fused or readout.assign_labels == "merge",
+    )
     return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
+
+
+def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
+    """Cut the embedding into pieces and join them, several times; take the clusters on which most of them agree."""
+    k, X = int(readout.n_clusters), placed.embedding
+    options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
+    cuts = cut(X, min(PIECES * k, X.shape[0]), **options)
+    joined = [settle(placed.graph, join(placed.graph, pieces, k)) for pieces in cuts]
+    shared = agreement(joined)
+    best = int(np.argmax(shared))
+    labels = distinct_labels(joined[best], k, placed.identities)
+    return Reading(placed, labels, _inertia(to_numpy(X), labels), 0, cuts[best], float(shared.mean()))
+
+
+def _inertia(X: np.ndarray, labels: np.ndarray) -> float:
+    """Return the sum of squared distances to the centres of clusters."""
+    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
+    np.add.at(sums, labels, X)
+    centres = sums / np.maximum(np.bincount(labels), 1)[:, None]
+    return float(((X - centres[labels]) ** 2).sum())
 
 
 def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRan
 from kernelbraid.solvers.low_rank.thresholding import Route
 
 Fusion: TypeAlias = Literal["graphs", "kernels"]
+Assignment: TypeAlias = Literal["kmeans", "merge"]
 RestartScore: TypeAlias = Literal["inertia", "distance"]
 S = TypeVar("S", "Learning", "Readout")
 
@@ -24,6 +25,11 @@ S = TypeVar("S", "Learning", "Readout")
 FUSED_BANKS = ("middle", [SelfTuning(7)])
 #: Edges of a sample in such a graph: a tenth of the samples, within these bounds.
 FUSED_NEIGHBORS = (10, 20)
+#: The weight of the penalty follows the samples: so many for each unit, times the root of the number of clusters; and
+#: the least weight, below which noise is expressed, too.
+SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
+#: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
+NEIGHBORS, FEW_PER_CLUSTER = (7, 10), 30
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
@@ -97,6 +103,7 @@ class Readout:
     edge_weights: EdgeWeights
     embedding: Spectrum
     n_init: int  # restarts of k-means
+    assign_labels: Assignment = "kmeans"  # how the embedding becomes clusters
     restart_score: RestartScore = "inertia"
     n_clusters: int | Literal["auto"] = 8
     graph_from: GraphName = "Z"  # which of two learned graphs
@@ -116,6 +123,7 @@ class Settings:
     fused_neighbors: int | Literal["all"] | None = None  # edges that stay of each sample there; None: by their number
     is_trusting: bool = False  # whether views are weighed before they are fused; otherwise all kernels are candidates
     view_weights: Any = None  # of the user
+    left_open: frozenset[str] = frozenset()  # alpha, n_neighbors, assign_labels, where the data decide
 
     @classmethod
     def of(cls, parameters: Parameters) -> "Settings":
@@ -139,7 +147,27 @@ class Settings:
             given.get("n_neighbors", preset.fused_neighbors),
             preset.is_trusting or "view_weights" in given or given.get("fusion") == "graphs",
             given.get("view_weights"),
+            preset.left_open - given.keys() - (frozenset() if learning.is_closed_form else {"alpha", "n_neighbors"}),
         )
+
+    def sized(self, n_samples: int, n_clusters: int, *, several: bool = False) -> "Settings":
+        """Return the settings for so many samples and clusters.
+
+        Eigenvalues of a kernel grow with the samples that are alike, so that a penalty of the same weight smooths the
+        less, the more there are; and a sample has no more neighbours than there are others in its cluster. Of several
+        views what is left open stays as it is, but that k-means alone does as well there as pieces that are joined.
+        """
+        few, many = NEIGHBORS
+        others = max(n_samples // n_clusters - 1, 2)
+        chosen: dict[str, Any] = {
+            "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
+            "n_neighbors": min(few, others) if n_samples <= FEW_PER_CLUSTER * n_clusters else many,
+        }
+        if several:
+            chosen = {"assign_labels": "kmeans"}
+        chosen = {name: value for name, value in chosen.items() if name in self.left_open}
+        readout = changed(replace(self.readout, n_clusters=n_clusters), chosen)
+        return replace(self, learning=changed(self.learning, chosen), readout=readout, left_open=frozenset())
 
     def fused_readout(self, n_samples: int) -> Readout:
         """Return how the graph of a view with so many samples is refined before it is summed.
@@ -259,10 +287,18 @@ PRESETS: dict[str, Settings] = {
             max_iter=200,
             tol=1e-3,
         ),
-        readout=Readout(n_neighbors=10, edge_weights="scaled", embedding="largest", n_init=20, graph_from="Z"),
+        readout=Readout(
+            n_neighbors=10,
+            edge_weights="scaled",
+            embedding="largest",
+            n_init=20,
+            assign_labels="merge",
+            graph_from="Z",
+        ),
         keep_matrices=False,
         fusion="graphs",
         alphas=(1.0, 30.0),
         is_trusting=True,
+        left_open=frozenset({"alpha", "n_neighbors", "assign_labels"}),
     ),
 }

@@ -324,6 +324,11 @@ def _is_constant(X: Array) -> bool:
     return bool(namespace(X).all(X[:1, :] == X))
 
 
+def has_several(posed: Candidates | WeighedViews) -> bool:
+    """Tell whether samples have several views that were weighed."""
+    return isinstance(posed, WeighedViews) or posed.weighed is not None
+
+
 def check_weights(view_weights: Any, n_views: int) -> NDArray[np.float64]:
     """Return weights of views as numbers, or say what is wrong with them."""
     try:

@@ -1,6 +1,14 @@
 """Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
-from kernelbraid.metrics.label_free import agreement, ami, balance, kernel_silhouette, kernel_silhouettes, modularity
+from kernelbraid.metrics.label_free import (
+    agreement,
+    ami,
+    balance,
+    cut_share,
+    kernel_silhouette,
+    kernel_silhouettes,
+    modularity,
+)
 from kernelbraid.metrics.scores import (
     SCORES,
     accuracy,
@@ -29,6 +37,7 @@ __all__ = [
     "kernel_silhouettes",
     "modularity",
     "balance",
+    "cut_share",
     "agreement",
     "ami",
 ]

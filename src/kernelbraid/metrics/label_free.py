@@ -106,6 +106,31 @@ def modularity(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
     return float(within.sum() - (degrees**2).sum())
 
 
+def cut_share(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
+    """Return the mean share of a cluster's edges that leave it: the normalised cut over the number of clusters.
+
+    Parameters
+    ----------
+    graph : array or sparse matrix of shape (n, n)
+        Symmetric and not negative.
+    labels : array of shape (n,)
+        Clusters.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; clusters without edges count 1, but for a single one, of which nothing is cut.
+    """
+    S = sparse.csr_array(graph)
+    labels = _numbered(labels, S.shape)
+    if labels.max() == 0:
+        return 0.0
+    indicators = _indicators(labels)
+    within = (indicators.T @ (S @ indicators)).diagonal()
+    total = indicators.T @ np.asarray(S.sum(axis=1)).ravel()
+    return float(np.mean(np.where(total > 0, 1 - within / np.where(total > 0, total, 1.0), 1.0)))
+
+
 def balance(labels: ArrayLike) -> float:
     """Return the entropy of the sizes of the clusters over its largest value.
 

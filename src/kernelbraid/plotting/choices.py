@@ -28,7 +28,7 @@ SPREAD = 0.22  # how far the points of a row are moved apart, so that all of the
 
 
 def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
-    """Draw the score of every number of clusters, and modularity and eigengap beside it, and mark the number chosen.
+    """Draw the score of every number of clusters, what it is made of beside it, and mark the number chosen.
 
     Parameters
     ----------
@@ -44,8 +44,9 @@ def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    The score is how well clusters of different graphs agree; the others do not decide unless it is a tie. Curves that
-    are far smaller than the others are multiplied by a power of ten, which the legend names.
+    The score is how well clusters of different graphs agree, times the share of edges that they do not cut, times
+    their modularity over its limit; the eigengap does not decide. Curves that are far smaller than the others are
+    multiplied by a power of ten, which the legend names.
     """
     evidence = model.n_clusters_evidence_
     if evidence is None:
@@ -112,7 +113,7 @@ def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
     ax.grid(axis="y", color="#EEEEEE", linewidth=0.8)
     ax.set_axisbelow(True)
     title = f"Settings tried (crosses: {left_out.sum()} left out)" if left_out.any() else "Settings tried"
-    return finish(ax, title, "score: agreement with the others × modularity", spines=("bottom",))
+    return finish(ax, title, "score: agreement with the other settings", spines=("bottom",))
 
 
 def _largest(values: np.ndarray) -> float:

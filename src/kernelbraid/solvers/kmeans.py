@@ -133,7 +133,7 @@ def kmeans(
 def kmeans_each(
     spaces: Sequence[Array], n_clusters: int, *, n_init: int, random_state: np.random.RandomState
 ) -> list[Labels]:
-    """Cluster the same samples in each of several spaces, as one call of :func:`kmeans` after the other would.
+    """Cluster the same samples in each of several spaces, as :func:`kmeans` with spread starts does one by one.
 
     Parameters
     ----------
@@ -151,12 +151,13 @@ def kmeans_each(
     size = max(1, TOGETHER // (n_init * n * n_clusters))
     for first in range(0, len(spaces), size):
         some = [FeatureSpace(X) for X in spaces[first : first + size]]
-        starts = np.concatenate([random_samples(n_init, n, n_clusters, random_state) for _ in some])
+        mine = (np.asarray(X, dtype=np.float64) for X in spaces[first : first + size])
+        starts = np.concatenate([spread_samples(X, n_init, n_clusters, random_state) for X in mine])
         clusters = replace(Clusters.of(starts, n_clusters, n), spaces=np.full(len(some), n_init))
         ends = [ended for ended, _ in descend(FeatureSpaces(some), clusters, rule)]
         for at in range(0, len(ends), n_init):
-            mine = ends[at : at + n_init]
-            found.append(mine[_lowest([ended.merit for ended in mine])].labels)
+            runs = ends[at : at + n_init]
+            found.append(runs[_lowest([ended.merit for ended in runs])].labels)
     return found
 
 

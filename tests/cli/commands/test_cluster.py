@@ -33,6 +33,7 @@ KEYS = [
     "kernels_in_words",
     "views",
     "best_params",
+    "reliability",
     "why",
     "seconds",
     "out",
@@ -105,7 +106,8 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     assert "7 kernels" in summary["kernels_in_words"][0]
     assert [view["file"] for view in summary["views"]] == ["blobs.csv"]
     assert summary["best_params"] == {}
-    assert summary["why"] == []
+    assert summary["reliability"] == pytest.approx(1.0)
+    assert "reliability 1.00" in summary["why"][0]
     assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
     assert summary["seconds"] > 0
     assert summary["out"] == str(out)
@@ -357,7 +359,8 @@ def told_of(stdout):
     """The table of the views as rows of cells, and the names of its columns."""
     lines = stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("view "))
-    columns = [re.split(r"\s{2,}", line.strip()) for line in lines[start:]]
+    end = lines.index("", start)
+    columns = [re.split(r"\s{2,}", line.strip()) for line in lines[start:end]]
     return columns[0], columns[1:]
 
 

@@ -72,7 +72,7 @@ def test_a_search_saves_the_setting_that_it_has_chosen(run, blobs_csv, tmp_path)
     summary = json.loads(run("cluster", blobs_csv, "-k", 3, "--search", "--budget", 3, "--save", path, "--json").stdout)
     model = load_model(path)
     assert isinstance(model, LKG)
-    assert [kernel.name for kernel in model.kernels] == summary["best_params"]["kernels"]
+    assert {name: getattr(model, name) for name in summary["best_params"]} == summary["best_params"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -98,10 +98,12 @@ def _place(
 ) -> tuple[PlacedGraph | Exception, Fitted | None]:
     """Return the embedding of a trial and what its record tells of the fit; a failure instead of the first."""
     try:
-        placed = place(learned, readout_of(trial, dataset.n_clusters))
+        readout = readout_of(trial, dataset.n_clusters)
+        placed = place(learned, readout)
     except (RuntimeError, ArithmeticError) as error:
         return error, None
-    coordinates = PlacedGraph(None, None, to_numpy(placed.embedding), placed.identities)
+    graph = placed.graph if readout.assign_labels == "merge" else None
+    coordinates = PlacedGraph(graph, None, to_numpy(placed.embedding), placed.identities)
     return coordinates, replace(Fitted.of(learned, names), kernel_=None)
 
 

@@ -27,6 +27,7 @@ from kernelbraid.estimators import LKG
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.kernels import BANKS, Custom, Kernel, bank_names, banks_for, split_name
+from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import PlacedGraph, cluster, place
 from kernelbraid.learning.settings import PRESETS, Readout
@@ -153,25 +154,27 @@ def _run_models(trials: Sequence[Trial], data: Data, k: int, device: str | None)
 def _run_graphs(trials: Sequence[Trial], data: Data, k: int, device: str | None) -> Iterator[Run]:
     """Learn one graph, and read it out as each trial asks; again only where it does not serve."""
     learned: LearnedGraph | None = None
+    candidates: Candidates | WeighedViews | None = None
     for trial in trials:
         model = make(trial, k, device)
         model._validate_params()
-        readout = readout_of(trial, k)
-        if learned is None or not learned.suits(readout):
+        if learned is None or not learned.suits(readout_of(trial, k, candidates)):
             started = time.perf_counter()
             candidates = model._read(data)
+            readout = readout_of(trial, k, candidates)
             learned = model._learn(candidates, np.random.RandomState(model.random_state))
             placed = lru_cache(maxsize=EMBEDDINGS)(partial(place, learned))
             placed(_without_restarts(readout))
             seconds = time.perf_counter() - started
             weighed = candidates if isinstance(candidates, WeighedViews) else getattr(candidates, "weighed", None)
             fitted = Fitted.of(learned, getattr(candidates, "names", []), weighed)
+        readout = readout_of(trial, k, candidates)
         yield trial, fitted, cluster_runs(placed(_without_restarts(readout)), readout, trial), seconds
 
 
 def _without_restarts(readout: Readout) -> Readout:
     """Return what decides the embedding."""
-    return replace(readout, n_init=1, restart_score="inertia")
+    return replace(readout, n_init=1, restart_score="inertia", assign_labels="kmeans")
 
 
 def data_for(trial: Trial, dataset: Dataset) -> Data:
@@ -244,12 +247,13 @@ def _random_state(trial: Trial, run: int) -> int:
     return trial.seed if trial.scoring == "once" else trial.seed * RUNS + run
 
 
-def readout_of(trial: Trial, n_clusters: int) -> Readout:
+def readout_of(trial: Trial, n_clusters: int, candidates: Candidates | WeighedViews | None = None) -> Readout:
     """Return how the graph of a trial is read out; a mean over runs has one restart in each unless it asks for more."""
+    readout: Readout = make(trial, n_clusters)._readout(candidates)
     if trial.scoring == "once":
-        return make(trial, n_clusters)._readout()
+        return readout
     single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
-    return replace(make(trial, n_clusters)._readout(), n_init=RESTARTS if trial.scoring == "best100" else single)
+    return replace(readout, n_init=RESTARTS if trial.scoring == "best100" else single)
 
 
 def cluster_runs(placed: PlacedGraph, readout: Readout, trial: Trial) -> list[np.ndarray]:

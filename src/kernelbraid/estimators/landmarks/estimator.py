@@ -21,7 +21,7 @@ from kernelbraid.estimators.landmarks.blocks import draw_rows, draw_seed
 from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pick_landmarks
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import is_precomputed, warn_of
+from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.fusion import count_fused, fuse
@@ -495,6 +495,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _publish_counts(self, counts: Counts | None) -> None:
         self.n_clusters_ = self.n_clusters if counts is None else counts.best
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
+        warn_of_counts(counts, stacklevel=6)
 
     def _publish_views(self, weighed: WeighedViews | None, weights: np.ndarray) -> None:
         """Set what is known of the views."""
