@@ -31,8 +31,8 @@ from kernelbraid.datasets import load, npz
 from kernelbraid.datasets.made import MADE
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.learn import learn
-from kernelbraid.learning.readout import CUTS, place
-from kernelbraid.learning.settings import NEIGHBORS, SAMPLES_PER_ALPHA, Settings
+from kernelbraid.learning.readout import CUTS, PlacedGraph, place
+from kernelbraid.learning.settings import LEAST_ALPHA, NEIGHBORS, SAMPLES_PER_ALPHA, Settings
 from kernelbraid.metrics import accuracy, agreement, ari
 from kernelbraid.solvers.pieces import CLOSENESS, PIECES, cut, join, settle
 
@@ -104,31 +104,34 @@ def judge(name: str, *, rivals: bool = True) -> Row:
 def try_constants(X: Samples, y: np.ndarray, k: int) -> Iterator[tuple[Choice, float]]:
     """Yield the accuracy with every combination of constants, in per cent, a mean over seeds."""
     candidates = Views([X]).pose("auto")
-    for scale, few in itertools.product(SCALES, FEW):
-        placed = place_with(candidates, k, scale, few)
-        for choice in tried():
-            if choice[:2] == (scale, few):
-                scores = [accuracy(y, label(placed, k, choice, seed)) for seed in SEEDS]
-                yield choice, 100 * float(np.mean(scores))
+    small = Settings.of({"preset": "recommended"}).sized(candidates.n_samples, k).readout.n_neighbors != NEIGHBORS[1]
+    for scale in SCALES:
+        scores: dict[tuple[float, int], float] = {}
+        for few in FEW:
+            if small or not scores:  # otherwise clusters are large, and the number of edges is that of all
+                scores = score_ways(place_with(candidates, k, scale, few if small else NEIGHBORS[1]), y, k)
+            yield from (((scale, few, power, number), score) for (power, number), score in scores.items())
 
 
-def place_with(candidates: Candidates, k: int, scale: float, few: int) -> Any:
-    """Return the embedding of the graph with a weight of the penalty, and fewer edges where clusters are small."""
+def place_with(candidates: Candidates, k: int, scale: float, n_neighbors: int) -> PlacedGraph:
+    """Return the embedding of the graph with a weight of the penalty and a number of edges."""
     n = candidates.n_samples
-    sized = Settings.of({"preset": "recommended"}).sized(n, k)
-    n_neighbors = few if sized.readout.n_neighbors == NEIGHBORS[0] else NEIGHBORS[1]
-    given = {"alpha": n / (scale * math.sqrt(k)), "n_neighbors": n_neighbors, "preset": "recommended"}
-    settings = Settings.of(given).sized(n, k)
+    alpha = max(n / (scale * math.sqrt(k)), LEAST_ALPHA)
+    few = min(n_neighbors, max(n // k - 1, 2))
+    settings = Settings.of({"preset": "recommended", "alpha": alpha, "n_neighbors": few}).sized(n, k)
     return place(learn(candidates, settings.learning), settings.readout)
 
 
-def label(placed: Any, k: int, choice: Choice, seed: int) -> np.ndarray:
-    """Return clusters as the library finds them, with constants of one's own."""
-    _, _, power, number = choice
-    X, random_state = placed.embedding, np.random.RandomState(seed)
-    pieces = cut(X, min(number * k, X.shape[0]), n_cuts=CUTS, n_init=4, random_state=random_state)
-    joined = [settle(placed.graph, join(placed.graph, piece, k, closeness=power)) for piece in pieces]
-    return joined[int(np.argmax(agreement(joined)))]
+def score_ways(placed: PlacedGraph, y: np.ndarray, k: int) -> dict[tuple[float, int], float]:
+    """Return the accuracy of clusters as the library finds them, for every power and number of pieces."""
+    X, found = placed.embedding, defaultdict(list)
+    for number, seed in itertools.product(NUMBERS, SEEDS):
+        n_pieces, random_state = min(number * k, X.shape[0]), np.random.RandomState(seed)
+        cuts = cut(X, n_pieces, n_cuts=CUTS, n_init=4, random_state=random_state)
+        for power in POWERS if number > 1 else (CLOSENESS,):
+            joined = [settle(placed.graph, join(placed.graph, pieces, k, closeness=power)) for pieces in cuts]
+            found[power, number].append(100 * accuracy(y, joined[int(np.argmax(agreement(joined)))]))
+    return {way: float(np.mean(scores)) for way, scores in found.items()}
 
 
 def beside(X: Samples, y: np.ndarray, k: int) -> dict[str, list[float]]:

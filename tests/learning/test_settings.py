@@ -178,3 +178,43 @@ def test_the_documentation_lists_every_difference():
         pytest.skip("the documentation is not beside the tests")
     text = page.read_text(encoding="utf-8")
     assert [name for name in DIFFERING if f"`{name}`" not in text] == []
+
+
+def recommended(**given):
+    return Settings.of({"preset": "recommended", **given})
+
+
+@pytest.mark.parametrize(("n", "k", "alpha"), [(1000, 4, 2.0), (9394, 30, 9394 / 250 / 30**0.5), (60, 3, 0.2)])
+def test_the_penalty_follows_the_samples_and_has_a_least_weight(n, k, alpha):
+    assert recommended().sized(n, k).learning.alpha == pytest.approx(alpha)
+
+
+@pytest.mark.parametrize(("n", "k", "edges"), [(301, 10, 10), (300, 10, 7), (15, 3, 4), (4, 4, 2)])
+def test_small_clusters_have_fewer_edges(n, k, edges):
+    assert recommended().sized(n, k).readout.n_neighbors == edges
+
+
+def test_what_is_given_is_not_sized():
+    sized = recommended(alpha=3.0, n_neighbors=4, assign_labels="kmeans").sized(1000, 10)
+    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (3.0, 4, "kmeans")
+    assert sized.readout.n_clusters == 10
+    assert sized.sized(10, 2).learning.alpha == 3.0
+
+
+def test_several_views_keep_what_is_left_open_and_k_means():
+    sized = recommended().sized(1000, 10, several=True)
+    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "kmeans")
+    assert recommended(assign_labels="merge").sized(1000, 10, several=True).readout.assign_labels == "merge"
+
+
+def test_a_learned_kernel_keeps_its_penalty():
+    sized = recommended(gamma=10.0).sized(1000, 10)
+    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "merge")
+
+
+@pytest.mark.parametrize("preset", ["authors", "paper"])
+def test_published_presets_leave_nothing_open(preset):
+    settings = Settings.of({"preset": preset})
+    sized = settings.sized(1000, 10)
+    assert (sized.learning, sized.readout) == (settings.learning, replace(settings.readout, n_clusters=10))
+    assert sized.readout.assign_labels == "kmeans"

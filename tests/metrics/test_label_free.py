@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, silhouette_score
 
-from kernelbraid.metrics import agreement, ami, balance, kernel_silhouette, modularity
+from kernelbraid.metrics import agreement, ami, balance, cut_share, kernel_silhouette, modularity
 from kernelbraid.metrics.label_free import kernel_silhouettes
 from problems import blobs
 
@@ -135,3 +135,20 @@ def test_ami_knows_names_from_clusters_and_chance_from_agreement():
     assert abs(ami(a, rng.integers(12, size=600))) < 0.05
     with pytest.raises(ValueError, match="600 and 599 labels"):
         ami(a, a[1:])
+
+
+def test_the_share_that_is_cut_is_the_normalised_cut_over_the_number_of_clusters():
+    rng = np.random.default_rng(0)
+    A = rng.random((20, 20))
+    A = A + A.T
+    labels = np.arange(20) % 3
+    expected = np.mean([A[np.ix_(labels == c, labels != c)].sum() / A[labels == c].sum() for c in range(3)])
+    assert cut_share(A, labels) == pytest.approx(expected)
+    assert cut_share(sparse.csr_array(A), 5 * labels) == pytest.approx(expected)
+
+
+def test_nothing_is_cut_of_one_cluster_and_of_components():
+    A = np.kron(np.eye(2), np.ones((3, 3)))
+    assert cut_share(A, np.zeros(6)) == 0.0
+    assert cut_share(A, [0, 0, 0, 1, 1, 1]) == pytest.approx(0.0)
+    assert cut_share(np.zeros((4, 4)), [0, 0, 1, 1]) == 1.0  # clusters without edges hold nothing

@@ -47,7 +47,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return placed
 
     def predict(self, X):
-        """Return the clusters of samples: that of the nearest centre of a piece of a cluster in the embedding.
+        """Return the clusters of samples: the nearest centre in the embedding.
 
         Parameters
         ----------
@@ -60,19 +60,12 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Labels; those of ``labels_`` for fitted samples.
         """
         placed, places = self._place(X)
-        labels = to_numpy(self.labels_)
-        centres, cluster_of = self._centres(to_numpy(self.embedding_), labels)
-        nearest = nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
-        return beside(np.where(places >= 0, labels[places], cluster_of[nearest]), self.labels_)
-
-    def _centres(self, embedding: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the centres of the pieces that clusters are made of, and the cluster of each."""
-        pieces = vars(self).get("_pieces")
-        parts = labels if pieces is None else labels * (int(pieces.max()) + 1) + pieces
-        _, first, part = np.unique(parts, return_index=True, return_inverse=True)
-        sums = np.zeros((len(first), embedding.shape[1]))
-        np.add.at(sums, part, embedding)
-        return sums / np.bincount(part)[:, None], labels[first]
+        fitted, labels = to_numpy(self.embedding_), to_numpy(self.labels_)
+        centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
+        found = np.where(
+            places >= 0, labels[places], nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
+        )
+        return beside(found, self.labels_)
 
     def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""

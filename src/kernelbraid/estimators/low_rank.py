@@ -513,7 +513,6 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             if settings.keep_matrices:
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
         self._fitted = self._extension(candidates, settings, learned, reading)
-        self._pieces = reading.pieces
         self.n_components_ = placed.n_components
         self.n_clusters_ = int(placed.embedding.shape[1])
         self.n_clusters_evidence_ = None if counts is None else counts.columns()

@@ -40,5 +40,5 @@ def _mixed(draws: np.ndarray, X: Array) -> np.ndarray:
     X = X if hasattr(X, "toarray") else to_numpy(X)
     mean = np.asarray(X.mean(axis=0)).ravel()
     n = draws.shape[0]
-    mixed: np.ndarray = np.asarray(draws @ X) - draws.sum(axis=1)[:, None] * mean
-    return mixed / np.sqrt(n) + mean
+    mixed = np.asarray(draws @ X) - draws.sum(axis=1)[:, None] * mean
+    return np.asarray(mixed / np.sqrt(n) + mean)

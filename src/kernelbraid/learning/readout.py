@@ -47,7 +47,6 @@ class Reading:
     labels: np.ndarray
     inertia: float
     n_iter: int  # steps of k-means; 0 if pieces were joined
-    pieces: np.ndarray | None = None  # parts of clusters that lie together in the embedding; None for clusters as such
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
 
 
@@ -129,7 +128,7 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)
-    return Reading(placed, labels, _inertia(to_numpy(X), labels), 0, cuts[best], float(shared.mean()))
+    return Reading(placed, labels, _inertia(to_numpy(X), labels), 0, float(shared.mean()))
 
 
 def _inertia(X: np.ndarray, labels: np.ndarray) -> float:
