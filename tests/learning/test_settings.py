@@ -209,7 +209,7 @@ def test_several_views_keep_what_is_left_open_and_k_means():
 
 def test_a_learned_kernel_keeps_its_penalty():
     sized = recommended(gamma=10.0).sized(1000, 10)
-    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "merge")
+    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "kmeans")
 
 
 @pytest.mark.parametrize("preset", ["authors", "paper"])

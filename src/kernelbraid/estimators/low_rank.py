@@ -142,10 +142,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         eigenvalue of the Laplacian. Rows have unit length; with ``"random_walk"`` they are as scikit-learn has them,
         eigenvectors of largest eigenvalue of the random walk on the graph.
     assign_labels : {"merge", "kmeans"}, default=None
-        How the embedding becomes clusters. ``"merge"`` (recommended for one view) cuts it by k-means into twice as many
-        pieces as clusters and joins those that share most edges, five times over, and takes the clusters that most of
-        the others find, too: long, small and large clusters survive. ``"kmeans"`` (recommended for several views,
-        published) takes the best of `n_init` runs.
+        How the embedding becomes clusters. ``"merge"`` (recommended for one view and a kernel that is not learned) cuts
+        it by k-means into twice as many pieces as clusters and joins those that share most edges, five times over, and
+        takes the clusters that most of the others find, too: long, small and large clusters survive. ``"kmeans"``
+        (recommended otherwise, published) takes the best of `n_init` runs.
     n_init : int, default=None
         Restarts of k-means, over all cuts. Recommended: 20; published: 100.
     restart_score : {"inertia", "distance"}, default="inertia"

@@ -25,7 +25,7 @@ from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
 from kernelbraid.solvers.kmeans import kmeans_each
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
-from kernelbraid.solvers.pieces import PIECES, cut, join, settle
+from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
@@ -225,7 +225,8 @@ def _share_between(candidates: Candidates, n_clusters: int, random_state: np.ran
     graph = refine_graph(coefficients, n_neighbors=_edges(NEIGHBOURS[-1], n), edge_weights="scaled")
     X = unit_rows(spectral_vectors(graph, n_clusters))
     pieces = cut(X, min(PIECES * n_clusters, X.shape[0]), n_cuts=CUTS, n_init=RESTARTS, random_state=random_state)
-    return float(np.mean([cut_share(graph, settle(graph, join(graph, piece, n_clusters))) for piece in pieces]))
+    edges = Edges.of(graph)
+    return float(np.mean([cut_share(graph, settle(edges, join(edges, piece, n_clusters))) for piece in pieces]))
 
 
 def count_clusters(
@@ -310,7 +311,8 @@ def _evidence(
     found = kmeans_each(spaces, k, n_init=n_init, random_state=random_state)
     draw = partial(cut, n_cuts=1, n_init=n_init, random_state=random_state, spread=False)
     pieces = [draw(X, min(PIECES * k, X.shape[0]))[0] for X in spaces]
-    joined = [settle(graph, join(graph, piece, k)) for graph, piece in zip(graphs, pieces, strict=True)]
+    edges = [Edges.of(graph) for graph in graphs]
+    joined = [settle(own, join(own, piece, k)) for own, piece in zip(edges, pieces, strict=True)]
     evidence = {
         "stability": np.mean([agreement(found).mean(), agreement(joined).mean()]),
         "modularity": np.mean([modularity(graph, labels) for graph, labels in zip(graphs, joined, strict=True)]),

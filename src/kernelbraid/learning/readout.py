@@ -17,7 +17,7 @@ from kernelbraid.metrics.label_free import agreement
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import embed_rows, spectral_vectors, symmetrise
 from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
-from kernelbraid.solvers.pieces import PIECES, cut, join, settle
+from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
 
@@ -124,7 +124,8 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     k, X = int(readout.n_clusters), placed.embedding
     options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
     cuts = cut(X, min(PIECES * k, X.shape[0]), **options)
-    joined = [settle(placed.graph, join(placed.graph, pieces, k)) for pieces in cuts]
+    edges = Edges.of(placed.graph)
+    joined = [settle(edges, join(edges, pieces, k)) for pieces in cuts]
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)

@@ -147,15 +147,15 @@ class Settings:
             given.get("n_neighbors", preset.fused_neighbors),
             preset.is_trusting or "view_weights" in given or given.get("fusion") == "graphs",
             given.get("view_weights"),
-            preset.left_open - given.keys() - (frozenset() if learning.is_closed_form else {"alpha", "n_neighbors"}),
+            preset.left_open - given.keys(),
         )
 
     def sized(self, n_samples: int, n_clusters: int, *, several: bool = False) -> "Settings":
         """Return the settings for so many samples and clusters.
 
         Eigenvalues of a kernel grow with the samples that are alike, so that a penalty of the same weight smooths the
-        less, the more there are; and a sample has no more neighbours than there are others in its cluster. Of several
-        views what is left open stays as it is, but that k-means alone does as well there as pieces that are joined.
+        less, the more there are; and a sample has no more neighbours than there are others in its cluster. For several
+        views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters.
         """
         few, many = NEIGHBORS
         others = max(n_samples // n_clusters - 1, 2)
@@ -163,7 +163,7 @@ class Settings:
             "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
             "n_neighbors": min(few, others) if n_samples <= FEW_PER_CLUSTER * n_clusters else many,
         }
-        if several:
+        if several or not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}
         chosen = {name: value for name, value in chosen.items() if name in self.left_open}
         readout = changed(replace(self.readout, n_clusters=n_clusters), chosen)

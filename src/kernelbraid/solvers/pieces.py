@@ -4,6 +4,8 @@ k-means cuts what is long or large, and joins what is small: its pieces are abou
 twice as many pieces as clusters the cuts do no harm, since the graph knows which of the pieces belong together.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -67,7 +69,41 @@ def cut(
     return np.stack([ends[run].labels for run in best])
 
 
-def join(graph: Array, pieces: Labels, n_clusters: int, *, closeness: float = CLOSENESS) -> Labels:
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a symmetric graph, each in both directions; negative ones, and those to oneself, are left out."""
+
+    ends: Labels  # (2, n_edges)
+    weights: NDArray[np.float64]
+    n: int  # vertices
+
+    @classmethod
+    def of(cls, graph: "Array | Edges") -> "Edges":
+        """Take them from an array or a csr array, once for all cuts."""
+        if isinstance(graph, Edges):
+            return graph
+        found = sparse.coo_array(graph if sparse.issparse(graph) else to_numpy(graph))
+        kept = (found.data > 0) & (found.row != found.col)
+        ends = np.stack([found.row[kept], found.col[kept]]).astype(np.int64)
+        return cls(ends, found.data[kept].astype(np.float64), int(found.shape[0]))
+
+    def between(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+        """Return the sums of edges between groups of vertices."""
+        starts, ends = groups[self.ends]
+        return _summed(starts, ends, self.weights, (n_groups, n_groups))
+
+    def to(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+        """Return the sums of the edges of each vertex to groups."""
+        return _summed(self.ends[0], groups[self.ends[1]], self.weights, (self.n, n_groups))
+
+
+def _summed(rows: Labels, columns: Labels, weights: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return a matrix of sums."""
+    sums = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
+    return np.asarray(sums, dtype=np.float64).reshape(shape)
+
+
+def join(graph: Array | Edges, pieces: Labels, n_clusters: int, *, closeness: float = CLOSENESS) -> Labels:
     r"""Join pieces of a graph until so many clusters are left, each time the two that are closest.
 
     .. math:: w_{ab} / (v_a v_b)^{0.85}
@@ -76,7 +112,7 @@ def join(graph: Array, pieces: Labels, n_clusters: int, *, closeness: float = CL
 
     Parameters
     ----------
-    graph : array or csr array of shape (n, n)
+    graph : array or csr array of shape (n, n), or Edges
         Symmetric; negative edges count as none.
     pieces : ndarray of shape (n,)
         Numbers of pieces.
@@ -91,10 +127,11 @@ def join(graph: Array, pieces: Labels, n_clusters: int, *, closeness: float = CL
         Clusters from 0 on; as many as there are pieces if these are fewer.
     """
     _, pieces = np.unique(pieces, return_inverse=True)
-    edges, volumes = _between(graph, pieces)
-    m = len(volumes)
-    cluster_of = np.arange(m)
-    alive = np.ones(m, dtype=bool)
+    m = int(pieces.max()) + 1
+    edges = Edges.of(graph).between(pieces, m)
+    edges = edges / max(float(edges.sum()), np.finfo(float).tiny) + NO_EDGE
+    volumes = edges.sum(axis=1)
+    cluster_of, alive = np.arange(m), np.ones(m, dtype=bool)
     near = edges / np.outer(volumes, volumes) ** closeness
     np.fill_diagonal(near, -1.0)
     for _ in range(m - n_clusters):
@@ -111,36 +148,17 @@ def join(graph: Array, pieces: Labels, n_clusters: int, *, closeness: float = CL
     return np.unique(cluster_of[pieces], return_inverse=True)[1]
 
 
-def _between(graph: Array, groups: Labels) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shares of edges between groups of vertices, none of them zero, and of all edges of each group."""
-    edges = sparse.csr_array(graph if sparse.issparse(graph) else to_numpy(graph)).astype(np.float64)
-    edges.data = np.maximum(edges.data, 0.0)
-    members = _members(groups)
-    between = (members.T @ (edges @ members)).toarray()
-    total = float(between.sum())
-    between = between / total if total > 0 else between
-    return between + NO_EDGE, between.sum(axis=1) + NO_EDGE
-
-
-def settle(graph: Array, labels: Labels) -> Labels:
+def settle(graph: Array | Edges, labels: Labels) -> Labels:
     """Give every vertex the cluster to which most of its edges go; all stay where a cluster would be lost.
 
     Parameters
     ----------
-    graph : array or csr array of shape (n, n)
-        Symmetric.
+    graph : array or csr array of shape (n, n), or Edges
+        Symmetric; negative edges count as none.
     labels : ndarray of shape (n,)
         Clusters from 0 on, without gaps.
     """
-    edges = sparse.csr_array(graph if sparse.issparse(graph) else to_numpy(graph))
-    members = _members(labels)
-    to_clusters = (edges @ members).toarray()
-    to_clusters[np.arange(labels.size), labels] -= edges.diagonal()
+    k = int(labels.max()) + 1
+    to_clusters = Edges.of(graph).to(labels, k)
     moved = np.where(to_clusters.max(axis=1) > 0, to_clusters.argmax(axis=1), labels)
-    return moved if np.bincount(moved, minlength=members.shape[1]).all() else labels
-
-
-def _members(groups: Labels) -> sparse.csr_array:
-    """Return who belongs to which group, (n, n_groups)."""
-    n = groups.size
-    return sparse.csr_array((np.ones(n), (np.arange(n), groups)), shape=(n, int(groups.max()) + 1))
+    return moved if np.bincount(moved, minlength=k).all() else labels
