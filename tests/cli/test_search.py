@@ -25,10 +25,9 @@ def test_a_search_clusters_a_file_and_says_why(run, blobs_csv, blobs, tmp_path):
     for words in (
         "LKGSearch, a setting of LKG, chosen without labels",
         "\n9 settings were fitted in ",
-        "\nChosen: --alpha ",
+        "\nChosen: the setting of LKG as it comes.",
     ):
         assert words in result.stdout
-    assert "setting        alpha " in result.stdout
     assert evaluate(blobs[1], read_labels(out))["acc"] == 1.0
 
 
@@ -38,7 +37,7 @@ def test_json_has_the_choice_and_its_reasons(run, blobs_csv):
     assert summary["n_clusters"] == 3
     assert summary["evidence"] is None
     assert summary["why"][0].startswith("4 settings were fitted in ")
-    assert list(summary["best_params"]) == ["alpha", "n_neighbors"]
+    assert summary["best_params"] == {}  # LKG as it comes: the blobs are clear
 
 
 def test_a_search_takes_kernels_and_views(run, stack, blobs, tmp_path):

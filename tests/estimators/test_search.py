@@ -27,7 +27,7 @@ def search():
 def test_it_finds_separate_clusters_and_says_why(search):
     assert adjusted_rand_score(y, search.labels_) > 0.9
     assert search.why_[0].startswith(f"{len(default_candidates(60, 3))} settings were fitted in ")
-    assert any(sentence.startswith("Chosen: alpha=") for sentence in search.why_)
+    assert any(sentence.startswith("Chosen: ") for sentence in search.why_)
     assert search.why_[-1].startswith("The graph has ")
 
 
@@ -35,9 +35,10 @@ def test_the_default_is_in_the_middle_of_what_is_tried(search):
     model = LKG(3, random_state=0)
     settings = model._settings().sized(60, 3)
     tried = default_candidates(60, 3)
-    assert {"alpha": settings.learning.alpha, "n_neighbors": settings.readout.n_neighbors} in tried
-    assert len({entry["alpha"] for entry in tried}) == 3
-    assert {entry["n_neighbors"] for entry in default_candidates(8, 2)} == {5, 7}  # not more than there are others
+    assert tried[0] == {}
+    assert {"alpha": settings.learning.alpha, "n_neighbors": settings.readout.n_neighbors} not in tried
+    assert len({entry["alpha"] for entry in tried[1:]}) == 3
+    assert {entry["n_neighbors"] for entry in default_candidates(8, 2)[1:]} == {3, 5, 7}  # fewer than samples
 
 
 def test_it_is_relied_on_as_far_as_its_setting_and_the_others_agree(search):
@@ -62,9 +63,9 @@ def test_results_hold_a_row_a_setting_with_its_scores(search):
     assert {"alpha", "silhouette", "agreement", "modularity", "balance", "components", "status", "seconds"} <= set(
         results
     )
-    assert results["score"].idxmax() == search.best_index_
+    assert results["score"].max() <= max(1.1 * results["score"][0], results["score"][search.best_index_])
     assert results["agreement"].between(-1, 1).all()
-    np.testing.assert_allclose(results["score"], results["agreement"])
+    np.testing.assert_allclose(results["score"], results["agreement"] * results["stability"])
     assert search.candidate_labels_.shape == (len(results), 60)
     assert (search.n_clusters_, search.n_clusters_evidence_) == (3, None)
 

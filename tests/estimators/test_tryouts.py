@@ -72,18 +72,20 @@ def member(labels, fault="", **scores):
     )
 
 
-def test_a_score_is_the_agreement_with_the_others():
+def test_a_score_is_the_agreement_with_the_others_times_that_of_cuts_of_its_own():
     labellings = [y, y, np.arange(30) % 3]
-    members = [member(labels) for labels in labellings]
+    members = [member(labels, stability=share) for labels, share in zip(labellings, (0.4, 0.6, -0.2), strict=True)]
     score_members(members, build_bank(X, [Gaussian(1.0)])[0])
-    np.testing.assert_allclose([each.scores["score"] for each in members], agreement(labellings))
-    assert best_of(members) == 0
+    for each, agrees in zip(members, agreement(labellings), strict=True):
+        assert each.scores["score"] == pytest.approx(max(agrees, 0) * max(each.scores["stability"], 0))
+    assert best_of(members) == 1
     assert agreed(members, members[0]) == members[0].scores["agreement"]
 
 
 def test_a_single_setting_has_nobody_to_agree_with():
-    alone = member(y)
+    alone = member(y, stability=0.4)
     score_members([alone], build_bank(X, [Gaussian(1.0)])[0])
+    assert alone.scores["score"] == 0.4
     assert agreed([alone], alone) == 1.0
     assert agreed([alone, member(y, "broken")], alone) == 1.0
 
@@ -92,6 +94,12 @@ def test_a_faulty_setting_is_never_chosen_before_a_sound_one():
     assert best_of([member(y, "broken"), member(y, score=0.0), member(y, score=0.3)]) == 2
     assert best_of([member(y, "broken"), member(y, score=0.0)]) == 1
     assert best_of([member(y, "broken"), member(y, "too")]) == 0
+
+
+def test_the_first_setting_stays_unless_another_is_better_by_the_lead():
+    assert best_of([member(y, score=0.5), member(y, score=0.54)], lead=1.1) == 0
+    assert best_of([member(y, score=0.5), member(y, score=0.56)], lead=1.1) == 1
+    assert best_of([member(y, "broken"), member(y, score=0.01)], lead=1.1) == 1
 
 
 def test_settings_are_compared_by_the_mean_of_their_kernels_each_taken_once():

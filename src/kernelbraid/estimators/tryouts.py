@@ -275,10 +275,14 @@ def agreed(members: Sequence[Member], best: Member) -> float:
     return max(best.scores["agreement"], 0.0) if len(others) > 1 and not best.fault else 1.0
 
 
-def best_of(members: Sequence[Member]) -> int:
-    """Return the place of the sound setting with the largest score; the first one if none is sound."""
-    scores = [-np.inf if member.fault else member.scores["score"] for member in members]
-    return int(np.argmax(scores))
+def best_of(members: Sequence[Member], lead: float = 1.0) -> int:
+    """Return the place of the sound setting with the largest score; the first one if none is sound.
+
+    The first one also stays if it is sound and no score is larger than its own by that factor.
+    """
+    scores = np.array([-np.inf if member.fault else member.scores["score"] for member in members])
+    best = int(np.argmax(scores))
+    return best if scores[best] > lead * scores[0] else 0
 
 
 def member_of(attempt: Attempt, *, keep_graph: bool) -> Member:
@@ -288,6 +292,7 @@ def member_of(attempt: Attempt, *, keep_graph: bool) -> Member:
     graph = placed.graph if sparse.issparse(placed.graph) else to_numpy(placed.graph)
     member.scores = {
         "modularity": modularity(graph, labels),
+        "stability": 1.0 if attempt.reading.agreement is None else attempt.reading.agreement,
         "balance": balance(labels),
         "components": float(placed.n_components),
     }
@@ -313,7 +318,9 @@ def score_members(members: Sequence[Member], kernel: NDArray[np.float64]) -> Non
     agreements = agreement([member.labels for member in members])
     for member, silhouette, agrees in zip(members, silhouettes, agreements, strict=True):
         member.scores |= {"silhouette": float(silhouette), "agreement": float(agrees)}
-        member.scores["score"] = float(agrees)
+        # One setting has nobody to agree with; the factors are not below zero, so that two bad ones do not make a good.
+        factor = max(float(agrees), 0.0) if len(members) > 1 else 1.0
+        member.scores["score"] = factor * max(member.scores["stability"], 0.0)
 
 
 def explain(
@@ -341,8 +348,8 @@ def explain(
     told.append(Message("Chosen: {chosen}.", chosen=chosen))
     if len(sound) > 1:
         told.append(
-            f"Its clusters agree most with those of the other settings (mean adjusted Rand index "
-            f"{best.scores['agreement']:.2f}). Their modularity in its graph is {best.scores['modularity']:.2f}, and "
+            f"Its clusters agree with those of the other settings to a mean adjusted Rand index of "
+            f"{best.scores['agreement']:.2f}. Their modularity in its graph is {best.scores['modularity']:.2f}, and "
             f"their silhouette under the average kernel {best.scores['silhouette']:.3f}."
         )
         mean = float(np.mean([member.scores["agreement"] for member in sound]))

@@ -113,7 +113,7 @@ def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
     ax.grid(axis="y", color="#EEEEEE", linewidth=0.8)
     ax.set_axisbelow(True)
     title = f"Settings tried (crosses: {left_out.sum()} left out)" if left_out.any() else "Settings tried"
-    return finish(ax, title, "score: agreement with the other settings", spines=("bottom",))
+    return finish(ax, title, "score: agreement with the other settings × that of its own cuts", spines=("bottom",))
 
 
 def _largest(values: np.ndarray) -> float:
@@ -142,7 +142,7 @@ def _row_name(params: Parameters) -> str:
     """Return what tells a row of settings from the others: the kernels, and whatever else but alpha is set."""
     words = [_kernel_names(params["kernels"])] if "kernels" in params else []
     words += [f"{name}={value}" for name, value in params.items() if name not in ("alpha", "kernels")]
-    return ", ".join(words) or "shared setting"
+    return ", ".join(words) or ("LKG as it comes" if not params else "shared setting")
 
 
 def _kernel_names(kernels: str | Sequence[Kernel | Custom]) -> str:
