@@ -94,7 +94,7 @@ def test_fitted_attributes_are_what_they_say():
 
 def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
     model = keep()
-    refined = refine_graph(model.coefficients_, n_neighbors=7, edge_weights="scaled")  # 15 samples a cluster
+    refined = refine_graph(model.coefficients_, n_neighbors=5, edge_weights="scaled")  # 15 samples a cluster
     assert isinstance(model.graph_, sparse.csr_array)
     np.testing.assert_allclose(dense(model.graph_), dense(refined))
     np.testing.assert_array_equal(np.diag(dense(model.graph_)), 0)

@@ -189,7 +189,7 @@ def test_the_penalty_follows_the_samples_and_has_a_least_weight(n, k, alpha):
     assert recommended().sized(n, k).learning.alpha == pytest.approx(alpha)
 
 
-@pytest.mark.parametrize(("n", "k", "edges"), [(301, 10, 10), (300, 10, 7), (15, 3, 4), (4, 4, 2)])
+@pytest.mark.parametrize(("n", "k", "edges"), [(301, 10, 10), (300, 10, 5), (15, 3, 4), (4, 4, 2)])
 def test_small_clusters_have_fewer_edges(n, k, edges):
     assert recommended().sized(n, k).readout.n_neighbors == edges
 

@@ -131,7 +131,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         ``"paper"``).
     n_neighbors : int or "all", default=None
         Refine the graph: keep so many strongest edges of each sample, and no self-similarity; ``"all"`` leaves it as
-        it is. Recommended: 10; of one view, 7 if there are at most 30 samples a cluster, and fewer if a cluster has not
+        it is. Recommended: 10; of one view, 5 if there are at most 30 samples a cluster, and fewer if a cluster has not
         so many; 20 in each of several graphs that are fused (a tenth of the samples if these are few); published: all.
     edge_weights : {"learned", "scaled", "binary"}, default=None
         What an edge weighs: what was learned (published), that relative to the strongest edge of its sample

@@ -29,7 +29,7 @@ FUSED_NEIGHBORS = (10, 20)
 #: the least weight, below which noise is expressed, too.
 SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
 #: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
-NEIGHBORS, FEW_PER_CLUSTER = (7, 10), 30
+NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
