@@ -63,7 +63,7 @@ def test_results_hold_a_row_a_setting_with_its_scores(search):
     assert {"alpha", "silhouette", "agreement", "modularity", "balance", "components", "status", "seconds"} <= set(
         results
     )
-    assert results["score"].max() <= max(1.1 * results["score"][0], results["score"][search.best_index_])
+    assert results["score"].max() <= max(1.3 * results["score"][0], results["score"][search.best_index_])
     assert results["agreement"].between(-1, 1).all()
     np.testing.assert_allclose(results["score"], results["agreement"] * results["stability"])
     assert search.candidate_labels_.shape == (len(results), 60)
