@@ -2,6 +2,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -22,22 +23,30 @@ X, y = blobs(n=300, d=6, k=3)
 
 
 @pytest.fixture(scope="module")
-def workers():
-    """A cluster of two processes, with a client that Dask uses by itself."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        yield cluster
+def clusters():
+    """Clusters of two processes that were started, and what ends them."""
+    with ExitStack() as stack:
+        yield [], stack
+
+
+def has_both_workers(cluster):
+    try:
+        cluster.wait_for_workers(2, timeout=20)
+    except TimeoutError:
+        return False
+    return True
 
 
 @pytest.fixture
-def cluster(workers):
-    """The cluster with both of its workers, whatever the test before has done to them."""
-    workers.wait_for_workers(2, timeout=60)
-    return workers
+def cluster(clusters):
+    """A cluster with both of its workers, and a client that Dask uses; a new one if a killed worker stays away."""
+    started, stack = clusters
+    if not started or not has_both_workers(started[-1]):
+        options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": "CRITICAL"}
+        started.append(stack.enter_context(distributed.LocalCluster(n_workers=2, **options)))
+        stack.enter_context(distributed.Client(started[-1]))
+        started[-1].wait_for_workers(2, timeout=60)
+    return started[-1]
 
 
 @pytest.fixture(params=["threads", "cluster"])
