@@ -196,8 +196,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
-        into pieces, times that of the pieces that were joined with k-means alone. On data with known classes it ranks
-        fits as their agreement with the classes does, with a rank correlation of about 0.65.
+        into pieces, times that of the pieces that were joined with k-means alone.
     why_ : list of str
         The same in sentences; how the number of clusters was chosen, if it was, and what is plausible beside it.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
