@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from kernelbraid import _system
-from kernelbraid._system import available_bytes, peak_bytes, write_whole
+from kernelbraid._system import available_bytes, format_bytes, peak_bytes, write_whole
 
 
 @pytest.mark.parametrize(("mode", "content"), [("w", "a\r\nb\n"), ("wb", b"\x00\xff")])
@@ -55,3 +55,8 @@ def test_the_peak_of_memory_is_known_or_zero(monkeypatch):
     assert peak_bytes() > 0
     monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
     assert peak_bytes() == 0
+
+
+@pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])
+def test_numbers_of_bytes_are_readable(count, text):
+    assert format_bytes(count) == text

@@ -1,7 +1,7 @@
 import pytest
 
 from kernelbraid.learning import memory
-from kernelbraid.learning.memory import choose_storage, format_bytes, predict_bytes
+from kernelbraid.learning.memory import choose_storage, predict_bytes
 
 SIZE = {"n_samples": 1000, "n_kernels": 12, "n_views": 1, "itemsize": 8}
 
@@ -47,8 +47,3 @@ def test_the_ways_out_are_those_that_help():
         choose_storage("auto", 5e7, **SIZE)
     with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
         choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})
-
-
-@pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])
-def test_numbers_of_bytes_are_readable(count, text):
-    assert format_bytes(count) == text

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kernelbraid._messages import Message, join
-from kernelbraid._system import available_bytes
+from kernelbraid._system import available_bytes, format_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries.
@@ -113,12 +113,3 @@ def choose_storage(
             ways=join(" or ", ways),
         )
     )
-
-
-def format_bytes(count: float) -> str:
-    """Return a number of bytes for people."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} TB"
