@@ -4,6 +4,7 @@ import math
 import os
 import pickle
 import zipfile
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from kernelbraid import (
 )
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.models import saving
+from kernelbraid.estimators.models.members import CHECKSUMS
 from kernelbraid.kernels import Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
 from problems import blobs
 
@@ -166,7 +168,7 @@ def test_a_fit_of_several_views_holds_no_matrix_of_all_samples(path):
     model.predict(two(new))  # what it keeps for the next ones is not saved
     save_model(model, path)
     with zipfile.ZipFile(path) as archive:
-        shapes = [np.load(io.BytesIO(archive.read(name))).shape for name in archive.namelist() if name != TREE]
+        shapes = [np.load(io.BytesIO(archive.read(name))).shape for name in archive.namelist() if "npy" in name]
     assert (30, 30) not in shapes
 
 
@@ -252,7 +254,7 @@ def test_equal_models_make_equal_files_that_numpy_can_open(path, tmp_path):
     assert path.read_bytes() == (tmp_path / "b.model").read_bytes()
     with np.load(path, allow_pickle=False) as content:
         assert TREE in content
-        assert all(isinstance(content[name], np.ndarray) for name in content if name != TREE)
+        assert all(isinstance(content[name], np.ndarray) for name in content if name not in (TREE, CHECKSUMS))
 
 
 def test_no_number_changes_in_the_file(twin):
@@ -336,7 +338,7 @@ def test_a_write_that_fails_leaves_the_old_file(saved, monkeypatch, tmp_path):
 
 
 def rewrite(path, change=None, **members):
-    """Change the tree of a file, or its arrays by number."""
+    """Change the tree of a file, or its arrays by number, with checksums of what is there then."""
     with zipfile.ZipFile(path) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     tree = json.loads(content[TREE])
@@ -344,6 +346,8 @@ def rewrite(path, change=None, **members):
         change(tree)
     content[TREE] = json.dumps(tree).encode()
     content |= {f"arrays/{name[1:]}.npy": value for name, value in members.items()}
+    content.pop(CHECKSUMS)
+    content[CHECKSUMS] = json.dumps({name: sha256(value).hexdigest() for name, value in content.items()})
     with zipfile.ZipFile(path, "w") as archive:
         for name, value in content.items():
             archive.writestr(name, value)
@@ -379,11 +383,13 @@ def test_a_file_that_was_cut_or_changed_is_damaged(saved):
 
 def test_another_version_says_what_to_install(saved):
     ours = kernelbraid.__version__
-    for version in (0, 3, 7, "2", None):
+    for version, told in [(0, "0"), (3, "3"), (7, "7"), ("2", "'2'"), (None, "None"), ([9] * 99, r"'\[9, .{,20}'")]:
         rewrite(saved, lambda tree, version=version: tree.update(version=version, kernelbraid="9.9.0"))
+        newer = ", which is newer" if version in (3, 7) else ""
         with pytest.raises(
             ValueError,
-            match=f"has version {version} .* kernelbraid {ours} reads versions up to 2; install kernelbraid 9.9.0",
+            match=f"has version {told} of the model format{newer}, and kernelbraid {ours} reads versions up to 2; "
+            "install kernelbraid 9.9.0",
         ):
             load_model(saved)
 
@@ -404,7 +410,7 @@ def test_names_are_looked_up_in_our_lists_only(saved):
     ]:
         saved.write_bytes(whole)
         rewrite(saved, lambda tree, owner=owner, names=names: change(tree, owner, **names))
-        with pytest.raises(ValueError, match=f"holds {told}, which kernelbraid .* does not know; install kernelbraid"):
+        with pytest.raises(ValueError, match=rf"damaged \(it holds {told}, which is unknown\)"):
             load_model(saved)
 
 
@@ -416,6 +422,7 @@ def test_names_are_looked_up_in_our_lists_only(saved):
         lambda tree: tree.update(model={"is": "dict", "pairs": []}),
         lambda tree: tree["model"].update({"class": ["LKG"]}),
         lambda tree: tree["model"]["parameters"].update(no_parameter=1),
+        lambda tree: tree["model"]["parameters"].update(n_clusters=0),
         lambda tree: tree["model"]["attributes"].clear(),
         lambda tree: tree["model"]["attributes"]["labels_"].update(number=99),
         lambda tree: tree["model"]["attributes"]["labels_"].update(number="../labels"),
@@ -506,4 +513,70 @@ def test_an_attribute_cannot_take_the_place_of_a_method(saved):
 def test_a_version_that_is_none_is_not_repeated(saved):
     rewrite(saved, lambda tree: tree.update(version=3, kernelbraid="9\x1b[31m\nevil"))
     with pytest.raises(ValueError, match="install another kernelbraid, which wrote it"):
+        load_model(saved)
+
+
+# Checksums, and what a newer version wrote
+
+
+def test_a_change_behind_the_sums_of_the_archive_is_found(saved):
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    for name, changed in [("arrays/0.npy", content["arrays/0.npy"][:-1] + b"\1"), (TREE, content[TREE] + b" ")]:
+        with zipfile.ZipFile(saved, "w") as archive:
+            for key, value in {**content, name: changed}.items():
+                archive.writestr(key, value)
+        with pytest.raises(ValueError, match=rf"damaged \({name} has another checksum than it was written with\)"):
+            load_model(saved)
+
+
+def test_members_that_were_added_or_taken_away_are_found(saved):
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("arrays/99.npy", b"")
+    with pytest.raises(ValueError, match=r"damaged \(it has other members than were written\)"):
+        load_model(saved)
+
+
+def test_a_file_without_checksums_is_read(saved):
+    with zipfile.ZipFile(saved) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    assert content.pop(CHECKSUMS)
+    with zipfile.ZipFile(saved, "w") as archive:
+        for name, value in content.items():
+            archive.writestr(name, value)
+    assert load_model(saved).labels_.shape == (6,)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda node: node["parameters"].update(new_option=1), "it holds the parameter 'new_option' of KernelKMeans"),
+        (lambda node: node["parameters"].update(init="orbit"), "KernelKMeans takes no such init"),
+        (lambda node: node.update({"class": "LKG3"}), "it holds the class 'LKG3'"),
+        (
+            lambda node: node["attributes"]["_fitted"]["fields"].update(zeta=1),
+            "it holds the field 'zeta' of FittedBank",
+        ),
+    ],
+    ids=["parameter", "value", "class", "field"],
+)
+def test_what_a_newer_version_wrote_is_called_newer(saved, change, told):
+    rewrite(saved, lambda tree: (tree.update(kernelbraid="12.0.1"), change(tree["model"])))
+    ours = kernelbraid.__version__
+    with pytest.raises(
+        ValueError,
+        match=rf"is newer than kernelbraid {ours}, which cannot read it \({told}.*\); install kernelbraid 12\.0\.1, "
+        "which wrote it, or save the model with this version",
+    ):
+        load_model(saved)
+    rewrite(saved, lambda tree: tree.update(kernelbraid="0.1.0"))
+    with pytest.raises(ValueError, match=rf"is cut short or damaged \({told}"):
+        load_model(saved)
+
+
+def test_a_damaged_file_of_a_newer_version_is_damaged(saved):
+    rewrite(saved, lambda tree: tree.update(kernelbraid="12.0.1"))
+    content = saved.read_bytes()
+    saved.write_bytes(content.replace(X[0, 0].tobytes(), X[1, 1].tobytes(), 1))
+    with pytest.raises(ValueError, match="is cut short or damaged"):
         load_model(saved)

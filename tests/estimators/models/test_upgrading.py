@@ -131,5 +131,5 @@ def test_parts_of_version_1_are_not_read_in_files_of_today(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, value in content.items():
             archive.writestr(name, value)
-    with pytest.raises(ValueError, match=r"holds the class 'FittedGraph', which kernelbraid .* does not know"):
+    with pytest.raises(ValueError, match=r"damaged \(it holds the class 'FittedGraph', which is unknown\)"):
         load_model(path)

@@ -1,7 +1,7 @@
 """Models as plain data and arrays, and back; a fixed list says which classes there are."""
 
+import inspect
 import math
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.models.members import PLAIN, MembersIn
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -54,7 +55,6 @@ PARTS: dict[str, type] = {
     )
 }
 SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
-PLAIN = "biufcSUmM"  # kinds of dtypes whose arrays are bytes
 
 
 class UnknownNameError(Exception):
@@ -187,14 +187,14 @@ class Reader:
 
     Parameters
     ----------
-    archive : ZipFile
-        The file.
+    members : MembersIn
+        Those of the file.
     version : int
         Of its format.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, version: int) -> None:
-        self._archive = archive
+    def __init__(self, members: MembersIn, version: int) -> None:
+        self._members = members
         self._parts: Mapping[str, Callable[..., Any]] = {**PARTS, **(PARTS_OF_VERSION_1 if version == 1 else {})}
         self._arrays: dict[int, np.ndarray] = {}
 
@@ -216,12 +216,16 @@ class Reader:
         for name in node["attributes"]:
             if hasattr(kind, name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
+        _refuse_unknown(node["parameters"], inspect.signature(kind).parameters, "parameter", node["class"])
         model = kind(**self._decode_all(node["parameters"]))
         vars(model).update(self._decode_all(node["attributes"]))
         return upgrade(model)
 
     def _decode_part(self, node: Mapping[str, Any]) -> Any:
-        return _look_up(self._parts, node["class"])(**self._decode_all(node["fields"]))
+        make = _look_up(self._parts, node["class"])
+        if isinstance(make, type):
+            _refuse_unknown(node["fields"], _names(make), "field", node["class"])
+        return make(**self._decode_all(node["fields"]))
 
     def _decode_scalar(self, node: Mapping[str, Any]) -> Any:
         dtype = np.dtype(node["dtype"])
@@ -232,7 +236,7 @@ class Reader:
     def _decode_array(self, node: Mapping[str, Any]) -> np.ndarray:
         number = node["number"]
         if number not in self._arrays:
-            self._arrays[number] = read_array(self._archive, member(number))
+            self._arrays[number] = self._members.read_array(member(number))
         return self._arrays[number]
 
     def _decode_objects(self, node: Mapping[str, Any]) -> np.ndarray:
@@ -243,6 +247,8 @@ class Reader:
 
     def _decode_sparse(self, node: Mapping[str, Any]) -> Any:
         data, indices, indptr = (self.decode(node[name]) for name in ("data", "indices", "indptr"))
+        if any(array.dtype.kind != kind for array, kind in ((data, "f"), (indices, "i"), (indptr, "i"))):
+            raise ValueError("a sparse matrix has indices that are none")
         n, d = (int(length) for length in node["shape"])
         if len(indptr) != n + 1:  # before memory is taken for so many rows
             raise ValueError("a sparse matrix has another number of rows than it says")
@@ -264,23 +270,16 @@ class Reader:
     }
 
 
-def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array of an archive; memory is taken for what is there, not for what its header says."""
-    size = archive.getinfo(name).file_size
-    with archive.open(name) as file:
-        version = np.lib.format.read_magic(file)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, is_fortran, dtype = read_header[version](file)
-        if dtype.kind not in PLAIN:
-            raise ValueError(f"{name} holds {dtype} values")
-        if math.prod(shape) * dtype.itemsize != size - file.tell():
-            raise ValueError(f"{name} has another size than its array")
-        # Reading to the end also compares the check sum.
-        return np.frombuffer(bytearray(file.read()), dtype).reshape(shape, order="F" if is_fortran else "C")
-
-
 def _look_up(known: Mapping[str, Callable[..., Any]], name: Any) -> Callable[..., Any]:
     """Return a class of a list by its name."""
     if name not in known:
         raise UnknownNameError(f"the class {name!r}")
     return known[name]
+
+
+def _refuse_unknown(given: Iterable[str], known: Iterable[str], kind: str, owner: str) -> None:
+    """Say which name is none that we know."""
+    names = set(known)
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None:
+        raise UnknownNameError(f"the {kind} {unknown!r} of {owner}")

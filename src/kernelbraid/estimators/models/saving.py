@@ -2,6 +2,8 @@
 
 import json
 import re
+import struct
+import tokenize
 import zipfile
 import zlib
 from os import PathLike
@@ -13,15 +15,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._system import write_whole
+from kernelbraid.estimators.models.contents import check_model
 from kernelbraid.estimators.models.encoding import MODELS, Reader, UnknownNameError, Writer, member
+from kernelbraid.estimators.models.members import MembersIn, MembersOut
 
 FORMAT, VERSION = "kernelbraid model", 2
 READABLE = (1, 2)  # other versions are refused with what to install
 TREE = "model.json"  # the member that names the others
 # What a damaged file makes NumPy, zipfile, json and our own classes raise.
 DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, LookupError, ValueError, TypeError),
-    *(AttributeError, ArithmeticError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, SyntaxError),
+    *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, AssertionError),
 )
 NO_MODEL = "{} is no model of kernelbraid; give a file that save_model has written."
 
@@ -29,7 +33,8 @@ NO_MODEL = "{} is no model of kernelbraid; give a file that save_model has writt
 def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     """Write a fitted estimator to a file.
 
-    The file is a zip archive of JSON and .npy members. It holds no code, and reading it runs none, unlike a pickle.
+    The file is a zip archive of JSON and .npy members with their checksums. It holds no code, and reading it runs none,
+    unlike a pickle.
 
     Parameters
     ----------
@@ -88,10 +93,12 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     header = {"format": FORMAT, "version": VERSION, "kernelbraid": _our_version()}
     tree = json.dumps({**header, "model": writer.encode(model, name)}, allow_nan=False)
     with write_whole(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(TREE), tree)  # without a date, so that equal models make equal files
+        members = MembersOut(archive)
+        members.write(TREE, tree.encode())
         for number, array in enumerate(writer.arrays):
-            with archive.open(zipfile.ZipInfo(member(number)), "w", force_zip64=True) as content:
+            with members.open(member(number)) as content:
                 np.lib.format.write_array(content, array, allow_pickle=False)
+        members.close()
 
 
 def load_model(path: str | PathLike[str]) -> Any:
@@ -121,32 +128,46 @@ def load_model(path: str | PathLike[str]) -> Any:
     Notes
     -----
     Only estimators and kernels of kernelbraid are made, from a fixed list of names, and pickled objects are refused.
+    Checksums are compared, and contents with what a fit can have written: finite numbers, weights with sum one, labels
+    of clusters that there are, lengths that belong together, parameters that the class takes. A file of 0.1.0 has no
+    checksums, and is read without them.
     """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give a file that save_model has written.")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path.")
+    header: dict[str, Any] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise _RefusedError(NO_MODEL.format(path))  # ours are not compressed: they cannot grow when read
             header = _read_header(archive, path)
-            model = Reader(archive, header["version"]).decode(header["model"])
+            members = MembersIn(archive, TREE)
+            model = Reader(members, header["version"]).decode(header["model"])
+        if type(model) not in MODELS.values():
+            raise ValueError("it holds no estimator")
         check_is_fitted(model)
+        check_model(model)
         return model
     except _RefusedError as error:
         raise ValueError(str(error)) from None
-    except UnknownNameError as error:
-        raise ValueError(
-            f"{path} holds {error}, which kernelbraid {_our_version()} does not know; install {_writer(header)}, "
-            "which wrote it, or save the model again."
-        ) from None
-    except DAMAGE as error:
-        if not _looks_like_zip(path):
-            raise ValueError(NO_MODEL.format(path)) from None
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise ValueError(f"{path} is cut short or damaged ({reason}); copy it anew, or save the model again.") from None
+    except (UnknownNameError, *DAMAGE) as error:
+        raise ValueError(_complaint(path, header, error)) from None
+
+
+def _complaint(path: Path, header: dict[str, Any], error: Exception) -> str:
+    """Say why a file cannot be read, and what to do."""
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    problem = f"it holds {reason}, which is unknown" if isinstance(error, UnknownNameError) else reason
+    if _is_newer(header) and not isinstance(error, zipfile.BadZipFile):  # it is as it was written
+        return (
+            f"{path} is newer than kernelbraid {_our_version()}, which cannot read it ({problem}); install "
+            f"{_writer(header)}, which wrote it, or save the model with this version."
+        )
+    if not _looks_like_zip(path):
+        return NO_MODEL.format(path)
+    return f"{path} is cut short or damaged ({problem}); copy it anew, or save the model again."
 
 
 class _RefusedError(ValueError):
@@ -165,6 +186,17 @@ def _writer(header: dict[str, Any]) -> str:
     return f"kernelbraid {version}" if re.fullmatch(r"[0-9][0-9A-Za-z.+]{0,30}", version) else "another kernelbraid"
 
 
+def _is_newer(header: dict[str, Any]) -> bool:
+    """Tell whether a later version wrote a file."""
+    return _numbers(str(header.get("kernelbraid"))) > _numbers(_our_version())
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the first numbers of a version, nothing if it is none."""
+    found = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version)
+    return [] if found is None else [int(number) for number in found.group().split(".")]
+
+
 def _looks_like_zip(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(2) == b"PK"
@@ -175,9 +207,16 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     header = json.loads(archive.read(TREE)) if TREE in archive.namelist() else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _RefusedError(NO_MODEL.format(path))
-    if header.get("version") not in READABLE:
+    version = header.get("version")
+    if version not in READABLE:
+        newer = ", which is newer" if isinstance(version, int) and version > VERSION else ""
         raise _RefusedError(
-            f"{path} has version {header.get('version')} of the model format, and kernelbraid {_our_version()} reads "
+            f"{path} has version {_short(version)} of the model format{newer}, and kernelbraid {_our_version()} reads "
             f"versions up to {VERSION}; install {_writer(header)}, which wrote it."
         )
     return header
+
+
+def _short(value: Any) -> str:
+    """Return a value of a file, of which nothing is known, as a word."""
+    return str(value) if isinstance(value, int | None) and abs(value or 0) < 10**6 else repr(str(value)[:20])

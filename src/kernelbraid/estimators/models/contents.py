@@ -1,0 +1,186 @@
+"""What a fit can have written: every estimator with the rules of its attributes.
+
+Lengths have letters: n samples, d features over all views, k clusters, e coordinates, m kernels, p landmarks, v views,
+c classes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kernelbraid.estimators.base import refused_parameter
+from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
+from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
+from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.models.parts import (
+    BIPARTITE,
+    EXPRESSIONS,
+    GRAPHS,
+    WEIGHTS,
+    bank,
+    centres,
+    fail_unless,
+    part,
+    widths_of,
+)
+from kernelbraid.estimators.models.rules import Rule, Sizes, check_fields, count, maybe, numbers, of, several, whole
+from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
+from kernelbraid.estimators.tryouts import Member
+
+
+def names(value: Any, sizes: Sizes) -> None:
+    """Check the names of features."""
+    of(np.ndarray)(value, sizes)
+    fail_unless(value.shape == (sizes["d"],) and all(isinstance(name, str) for name in value), "holds no names")
+
+
+def classes(value: Any, sizes: Sizes) -> None:
+    """Check the classes: different, and plain values."""
+    of(np.ndarray)(value, sizes)
+    fail_unless(value.ndim == 1 and value.size > 0, "is no list of classes")
+    sizes.match("c", value.shape[0])
+    plain = all(isinstance(name, str | bool | int | float) for name in value.tolist()) or value.dtype.kind in "SmM"
+    fail_unless(plain and len(set(value.tolist())) == len(value), "holds no classes")
+
+
+def inner_model(*kinds: type) -> Rule:
+    """Return the rule of a model inside another, with lengths of its own."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        of(*kinds)(value, sizes)
+        check_model(value)
+
+    return check
+
+
+MATRIX = numbers("n n", thin=True)
+FEATURES: dict[str, Rule] = {"n_features_in_": count(1, "d"), "feature_names_in_": names}
+LABELS = whole("n", below="k", is_complete=True)
+ENDED: dict[str, Rule] = {"n_iter_": count(0), "status_": of(str), "why_": several(of(str))}
+OF_KERNELS: dict[str, Rule] = {"kernel_weights_": WEIGHTS, "kernel_names_": several(of(str), "m")}
+OF_VIEWS: dict[str, Rule] = {
+    "view_weights_": numbers("v", is_shared=True),
+    "view_report_": several(of(dict), "v"),
+    "sample_view_weights_": numbers("n v", least=0.0),
+}
+COUNTED: dict[str, Rule] = {"n_clusters_": count(1, "k"), "n_clusters_evidence_": maybe(of(dict))}
+GRAPH: dict[str, Rule] = {"embedding_": numbers("n k"), "labels_": LABELS, "graph_": MATRIX, "coefficients_": MATRIX}
+MEMBER = {"labels": whole("n"), "params": of(dict), "scores": of(dict), "status": of(str), "graph": maybe(MATRIX)}
+KMEANS = {
+    **FEATURES,
+    "centre_weights_": numbers("k n"),
+    "labels_": LABELS,
+    **OF_KERNELS,
+    **ENDED,
+    "_fitted": maybe(bank),
+    "_centres": centres,
+}
+SIMPLE = {**FEATURES, **GRAPH, **OF_KERNELS, **ENDED}
+#: The rules of each estimator, in an order in which letters are known before they are needed.
+MODEL_RULES: dict[type, dict[str, Rule]] = {
+    LKG: {
+        **FEATURES,
+        **COUNTED,
+        **GRAPH,
+        **dict.fromkeys(("auxiliary_graph_", "kernel_"), MATRIX),
+        **OF_KERNELS,
+        **ENDED,
+        "n_components_": count(1),
+        **OF_VIEWS,
+        "history_": of(dict),
+        "_fitted": GRAPHS,
+    },
+    LKGSearch: {
+        **FEATURES,
+        **COUNTED,
+        "labels_": LABELS,
+        **ENDED,
+        "candidate_labels_": whole("_ n"),
+        "best_index_": count(0),
+        "best_params_": of(dict),
+        "best_estimator_": inner_model(LKG),
+        "_members": several(part(Member, MEMBER), least=1),
+    },
+    LKGClassifier: {
+        **FEATURES,
+        "classes_": classes,
+        "label_distributions_": numbers("n c", is_shared=True),
+        "_spread": numbers("n c"),
+        "graph_model_": inner_model(LKG),
+    },
+    LandmarkLKG: {
+        **FEATURES,
+        **COUNTED,
+        "landmarks_": numbers("p d", thin=True),
+        **dict.fromkeys(("graph_", "kernel_"), numbers("p p", thin=True)),
+        "cluster_centers_": numbers("k e"),
+        "singular_values_": numbers("e", least=0.0),
+        "embedding_": numbers("n e"),
+        "labels_": whole("n", below="k"),
+        "landmark_labels_": whole("p", below="k"),
+        **OF_KERNELS,
+        **ENDED,
+        "_placement": BIPARTITE,
+        "_expression": EXPRESSIONS,
+    },
+    **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), KMEANS),
+    **dict.fromkeys((KernelSpectralClustering, AffinityAggregation, SimplexGraph, TwinGraph), SIMPLE),
+    MultipleKernelTwinGraph: SIMPLE,
+}
+#: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
+NEEDED: dict[type, tuple[str, ...]] = {
+    LKG: ("n_features_in_", "n_clusters_", "embedding_", "labels_", "_fitted"),
+    LKGSearch: ("n_features_in_", "n_clusters_", "labels_", "best_estimator_", "_members", "best_index_"),
+    LKGClassifier: ("n_features_in_", "classes_", "label_distributions_", "transduction_", "_spread", "graph_model_"),
+    # Labels and embedding may have been Dask arrays.
+    LandmarkLKG: ("n_features_in_", "n_clusters_", "landmarks_", "cluster_centers_", "_placement", "_expression"),
+    **dict.fromkeys(
+        (KernelKMeans, MultipleKernelKMeans),
+        ("n_features_in_", "centre_weights_", "labels_", "kernel_weights_", "_fitted", "_centres"),
+    ),
+}
+
+
+def check_model(model: BaseEstimator) -> None:
+    """Raise a ValueError that says what no fit can have written, if there is such."""
+    name = type(model).__name__
+    refused = refused_parameter(model)
+    fail_unless(refused is None, f"{name} takes no such {'' if refused is None else refused.parameter}")
+    needed = NEEDED.get(type(model), ("n_features_in_", "embedding_", "labels_", "graph_"))
+    missing = next((attribute for attribute in needed if attribute not in vars(model)), None)
+    fail_unless(missing is None, f"{name} lacks {missing}")
+    sizes = Sizes()
+    check_fields(model, MODEL_RULES[type(model)], sizes)
+    together = TOGETHER.get(type(model))
+    if together is not None:
+        together(model, sizes)
+
+
+def _check_kmeans(model: Any, sizes: Sizes) -> None:
+    held = sizes["n"] if model._fitted is None else sum(widths_of(model._fitted))
+    fail_unless(held == sizes["d"], "_fitted holds other features than were fitted")
+
+
+def _check_search(model: Any, sizes: Sizes) -> None:
+    fail_unless(model.best_index_ < len(model._members), "best_index_ is none of the settings")
+
+
+def _check_classifier(model: Any, sizes: Sizes) -> None:
+    check_fields(model.graph_model_, {"labels_": whole("n"), "n_features_in_": count(1, "d")}, sizes)
+    found = model.transduction_
+    of(np.ndarray)(found, sizes)
+    known = set(model.classes_.tolist())
+    fits = found.shape == (sizes["n"],) and found.dtype == model.classes_.dtype
+    fail_unless(fits and all(name in known for name in found.tolist()), "transduction_ holds other classes")
+
+
+TOGETHER: dict[type, Callable[[Any, Sizes], None]] = {
+    **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), _check_kmeans),
+    LKGSearch: _check_search,
+    LKGClassifier: _check_classifier,
+}
