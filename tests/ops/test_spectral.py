@@ -255,6 +255,17 @@ def test_a_sparse_graph_without_edges_has_finite_vectors_and_rows_of_length_one_
     assert not spectral_embedding(empty, 3, spectrum="random_walk").any()
 
 
+@pytest.mark.parametrize("n", [12, 60])
+def test_rounding_does_not_choose_among_copies_of_a_component(n):
+    part = neighbour_graph([n]).toarray()
+    graph = np.kron(np.eye(5), part)
+    noise = np.random.default_rng(0).uniform(-1e-12, 1e-12, graph.shape)
+    rounded = graph * (1 + noise + noise.T)
+    found = spectral_vectors(sparse.csr_array(graph), 7)  # five components, and two of the five second eigenvectors
+    np.testing.assert_allclose(spectral_vectors(sparse.csr_array(rounded), 7), found, atol=1e-6)
+    assert_leading(found, sparse.csr_array(graph), 7)
+
+
 def test_sparse_vectors_have_the_precision_of_the_graph_and_are_as_good_as_double():
     graph = neighbour_graph([150, 90])
     single = spectral_vectors(graph.astype(np.float32), 5)

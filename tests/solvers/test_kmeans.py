@@ -64,6 +64,12 @@ def test_more_restarts_never_raise_the_inertia():
     assert run(X, 6, n_init=20).inertia <= run(X, 6, n_init=1).inertia
 
 
+@pytest.mark.parametrize("rounding", [-1e-13, 0.0, 1e-13])
+def test_rounding_does_not_decide_which_copy_of_a_point_refills_a_cluster(rounding):
+    misfit = np.array([1.0, 4.0, 4.0 * (1 + rounding), 3.0])
+    np.testing.assert_array_equal(refill(np.zeros(4, dtype=int), misfit, 3), [0, 1, 0, 2])
+
+
 def test_empty_clusters_are_refilled_with_the_worst_fitted_points():
     labels = refill(np.array([0, 0, 0, 2]), np.array([1.1, 1.9, 1.2, 5.0]), 4)
     assert sorted(set(labels)) == [0, 1, 2, 3]

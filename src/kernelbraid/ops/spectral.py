@@ -1,17 +1,28 @@
 """From a graph to the coordinates that k-means clusters."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
+from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
 from kernelbraid._linalg import eigh, leading_eigenvectors
 from kernelbraid._typing import Array
+from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 
 #: Which eigenvectors of a graph span the embedding.
 Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised", "random_walk"]
+#: What each sorts eigenvalues by, highest first.
+RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
+    "largest": np.asarray,
+    "random_walk": np.asarray,
+    "magnitude": np.abs,
+    "unnormalised": np.negative,
+}
+MORE = 50  # eigenvectors beside those that are taken, at most, among which others share the last eigenvalue
 
 
 def symmetrise(A: Array) -> Array:
@@ -82,11 +93,19 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
         if spectrum in ("largest", "random_walk"):
             return _sparse_vectors(S, n_components)
         S = S.toarray()
-    xp = namespace(S)
     values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
-    ranks = {"magnitude": xp.abs(values), "unnormalised": -values}
-    order = xp.argsort(ranks.get(spectrum, values), descending=True, stable=True)
-    return _with_positive_peaks(xp.take(vectors, order[:n_components], axis=1))
+    known = partial(_known_vectors, S, n_components, spectrum)
+    chosen = choose_vectors(to_numpy(values), vectors, n_components, rank=RANKS[spectrum], known=known)
+    return _with_positive_peaks(chosen)
+
+
+def _known_vectors(S: Array, most: int, spectrum: Spectrum, value: float) -> Array | None:
+    """Return the eigenvectors that are known of an eigenvalue: those of components, where it is theirs."""
+    xp, is_plain = namespace(S), spectrum == "unnormalised"
+    if abs(value - (0 if is_plain else 1)) > tolerance(S.dtype, xp) or bool(xp.min(S) < 0):
+        return None
+    graph = sparse.csr_array(to_numpy(S))
+    return asarray_like(_component_vectors(graph, most, np.ones(graph.shape[0]) if is_plain else None), S)
 
 
 def _with_positive_peaks(vectors: Array) -> Array:
@@ -105,14 +124,28 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
     known = _component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:
-        known = np.hstack([known, leading_eigenvectors(normalised_graph(S), known, left)])
+        known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left)])
     return _with_positive_peaks(known)
 
 
-def _component_vectors(S: Array, most: int) -> Array:
-    """Return the roots of the degrees on each of at most so many components, scaled to length one."""
+def _leading_vectors(N: Array, known: Array, count: int) -> Array:
+    """Return the eigenvectors of largest eigenvalue beside the known ones, with all that share the last eigenvalue."""
+    most = N.shape[0] - known.shape[1]
+    for more in (1, MORE):
+        taken = min(count + more, most)
+        vectors = leading_eigenvectors(N, known, taken)
+        values = np.sum(vectors * (N @ vectors), axis=0)
+        if taken == most or values[count - 1] - values[-1] > tolerance(N.dtype):
+            break
+    order = np.argsort(values, kind="stable")
+    return choose_vectors(values[order], vectors[:, order], count)
+
+
+def _component_vectors(S: Array, most: int, roots: np.ndarray | None = None) -> Array:
+    """Return vectors of length one on each of at most so many components: parts of `roots`, those of the degrees."""
     _, part = connected_components(S, directed=False)
-    roots = np.sqrt(degrees(S))
+    if roots is None:
+        roots = np.sqrt(degrees(S))
     sizes = np.bincount(part, weights=roots > 0)  # isolated vertices have no eigenvalue 1
     order = np.argsort(-sizes, kind="stable")[: min(most, np.count_nonzero(sizes))]
     place = np.full(sizes.shape[0], -1)

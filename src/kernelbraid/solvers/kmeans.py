@@ -327,15 +327,20 @@ def refill(labels: Labels, misfit: Host, k: int) -> Labels:
     """Give every empty cluster the point of largest misfit whose own cluster keeps another point.
 
     Points with a misfit up to 1 sit on their centre and stay: splitting copies of one point would make up a cluster.
+    Of points of one cluster with the same misfit, which may be copies, the first goes; the others see a centre next.
     """
     counts = np.bincount(labels, minlength=k)
     if counts.all():
         return labels
     labels = labels.copy()
-    worst_first = iter(np.argsort(-misfit, kind="stable")[: np.count_nonzero(misfit > 1)])
+    alike = np.round(misfit / misfit.max(initial=1.0) / TIED)  # rounding must not decide which one goes
+    worst_first = iter(np.argsort(-alike, kind="stable")[: np.count_nonzero(misfit > 1)])
+    gone: set[tuple[int, float]] = set()
     for empty in np.flatnonzero(counts == 0):
         for point in worst_first:
-            if counts[labels[point]] > 1:
+            kind = int(labels[point]), float(alike[point])
+            if counts[labels[point]] > 1 and kind not in gone:
+                gone.add(kind)
                 counts[labels[point]] -= 1
                 labels[point] = empty
                 break

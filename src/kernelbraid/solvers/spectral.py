@@ -16,6 +16,7 @@ from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.ops.eigenspaces import choose_vectors
 from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph
 from kernelbraid.ops.weights import power_weights
@@ -60,8 +61,8 @@ def affinities(kernels: KernelStack) -> StoredStack:
 
 def update_eigenvectors(S: Array, k: int) -> Array:
     """Minimise -Tr(F'S F) over F'F = I: the eigenvectors of largest eigenvalue."""
-    _, vectors = eigh(S)
-    return vectors[:, -k:]
+    values, vectors = eigh(S)
+    return choose_vectors(to_numpy(values), vectors, k)
 
 
 def costs(graphs: KernelStack, F: Array) -> Vector:
