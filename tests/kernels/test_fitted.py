@@ -9,7 +9,9 @@ from kernelbraid.kernels import (
     Custom,
     Gaussian,
     Linear,
+    Neighbours,
     Polynomial,
+    SelfTuning,
     banks_for,
     build_bank,
     resolve_banks,
@@ -137,3 +139,26 @@ def test_kernels_are_formed_again_between_the_fitted_samples():
         weights = np.random.default_rng(0).dirichlet(np.ones(stack.n_kernels))
         found = FittedBank.of(views, banks, stack).within(weights)
         np.testing.assert_allclose(found, stack.combine(weights), atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.1), SelfTuning(2), Neighbours(2)], ids=lambda kernel: kernel.name)
+def test_kernels_of_distances_do_not_change_with_the_origin(kernel):
+    rng = np.random.default_rng(2)
+    near, new = (rng.integers(-50, 50, (n, 4)).astype(float) for n in (12, 5))
+    found = [
+        fit_bank([near + offset], [kernel])[0].cross([new + offset], np.ones(1)) for offset in (0.0, 1e4, 1e8, 1e12)
+    ]
+    for far in found[1:]:
+        np.testing.assert_allclose(far, found[0], atol=1e-9)
+
+
+def test_kernels_of_products_keep_their_meaning_far_from_the_origin():
+    fitted, new = FITTED + 1e3, NEW + 1e3
+    kernels = [Linear(None), Linear("cosine"), Polynomial(1.0, 2, "max")]
+    bank, stack = fit_bank([fitted], kernels)
+    lengths = np.linalg.norm(new, axis=1)[:, None] * np.linalg.norm(fitted, axis=1)
+    largest = 1 + (fitted**2).sum(axis=1).max()
+    expected = [new @ fitted.T, new @ fitted.T / lengths, ((1 + new @ fitted.T) / largest) ** 2]
+    assert stack.views[0][0].is_far
+    for position, values in enumerate(expected):
+        np.testing.assert_allclose(bank.cross([new], unit(3, position)), values, rtol=1e-12)

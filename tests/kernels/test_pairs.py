@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels.pairs import pairs_of, pairs_within
@@ -47,3 +47,25 @@ def test_every_view_has_pairs_and_they_are_moved_where_they_shall_be_kept():
     assert (9, 5) in moved
     assert (9, 2) not in moved  # a sparse view stays; its products move
     assert moved.count((9, 9)) == 2
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e8, 1e12])
+def test_distances_far_from_the_origin_are_those_near_it(xp, offset):
+    near = np.random.default_rng(1).integers(-50, 50, (12, 4)).astype(float)  # so that the offset rounds none away
+    pairs = pairs_within(xp.asarray(near + offset))
+    assert pairs.is_far
+    np.testing.assert_allclose(to_numpy(pairs.squared_distances()), squareform(pdist(near) ** 2), atol=1e-7)
+    assert pairs.max_distance == pytest.approx(pdist(near).max() ** 2)
+    some = pairs.rows(slice(3, 7)).about_origin()[0]
+    np.testing.assert_allclose(to_numpy(some), (near[3:7] + offset) @ (near + offset).T)
+
+
+def test_products_far_from_the_origin_are_those_about_it():
+    far = X + 1e3
+    pairs = pairs_within(far)
+    products, rows, columns = pairs.about_origin()
+    assert pairs.is_far and not pairs_within(X).is_far
+    np.testing.assert_allclose(products, far @ far.T, rtol=1e-13)
+    np.testing.assert_allclose(rows, (far**2).sum(axis=1), rtol=1e-13)
+    np.testing.assert_array_equal(rows, columns)
+    assert pairs.max_square == pytest.approx(rows.max())

@@ -12,7 +12,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels.banks import stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel
-from kernelbraid.kernels.pairs import pairs_of
+from kernelbraid.kernels.pairs import about_mean, pairs_of
 from kernelbraid.kernels.precomputed import as_matrix
 from kernelbraid.kernels.stacks import LazyStack, Vector
 
@@ -36,7 +36,8 @@ class FittedBank:
             ]
             for view, bank, (_, kernels) in zip(views, banks, stack.views, strict=True)
         ]
-        return cls(views, bound, [replace(pairs, products=nothing) for pairs, _ in stack.views])
+        kept = [replace(pairs, products=nothing, row_sides=None, column_sides=None) for pairs, _ in stack.views]
+        return cls(views, bound, kept)
 
     def within(self, weights: Vector) -> Array:
         """Return sum_i w_i H_i between the fitted samples, formed anew."""
@@ -93,6 +94,8 @@ def _like(A: Array, fitted: Array) -> Array:
 def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:
     """Return what the kernels need to know about new and fitted samples, in the scale of the fitted ones."""
     new, fitted = (_double(A) if pairs.scale == 1.0 else _double(A) / pairs.scale for A in (new, fitted))
+    if pairs.is_far:
+        return about_mean(replace(pairs, new=True), new, fitted)
     products = new @ fitted.T
     if sparse.issparse(products):
         products = products.toarray()

@@ -24,16 +24,21 @@ class Pairs:
     """What the kernels need to know about two sets of samples.
 
     Samples are divided by `scale`, a power of two that keeps their inner products away from overflow and underflow.
+    Those that lie far from the origin are kept about their mean m: distances are differences of products, and would
+    lose all digits there.
     """
 
-    products: Array  # x_i . y_j, (n_rows, n_columns)
-    row_squares: Array  # x_i . x_i, (n_rows,)
-    column_squares: Array  # y_j . y_j, (n_columns,)
-    max_square: float  # largest x . x among the fitted samples
+    products: Array  # x_i . y_j, (n_rows, n_columns), of samples about their mean if they are far
+    row_squares: Array  # x_i . x_i, (n_rows,), likewise
+    column_squares: Array  # y_j . y_j, (n_columns,), likewise
+    max_square: float  # largest x . x among the fitted samples, about the origin
     max_distance: float  # largest squared distance among the fitted samples
     scale: float = 1.0
     first_row: int = 0  # where the rows stand among the fitted samples
     new: bool = False  # whether the rows are other samples than the fitted ones
+    is_far: bool = False
+    row_sides: Array | None = None  # (x_i - m) . m + m . m / 2, (n_rows,), of samples that are far
+    column_sides: Array | None = None  # (y_j - m) . m + m . m / 2, (n_columns,)
 
     def rows(self, rows: slice) -> "Pairs":
         """Return a block of rows."""
@@ -41,13 +46,23 @@ class Pairs:
             self,
             products=self.products[rows, :],
             row_squares=self.row_squares[rows],
+            row_sides=None if self.row_sides is None else self.row_sides[rows],
             first_row=self.first_row + (rows.start or 0),
         )
 
     def moved(self, place: Callable[[Array], Array]) -> "Pairs":
         """Return the same on another device."""
-        arrays = {name: place(getattr(self, name)) for name in ("products", "row_squares", "column_squares")}
-        return replace(self, **arrays)
+        names = ("products", "row_squares", "column_squares", "row_sides", "column_sides")
+        arrays = {name: getattr(self, name) for name in names}
+        return replace(self, **{name: place(array) for name, array in arrays.items() if array is not None})
+
+    def about_origin(self) -> tuple[Array, Array, Array]:
+        """Return the products of rows and columns, and the squares of both, wherever the samples lie."""
+        if self.row_sides is None or self.column_sides is None:
+            return self.products, self.row_squares, self.column_squares
+        sides = self.row_sides[:, None] + self.column_sides[None, :]
+        rows, columns = self.row_squares + 2 * self.row_sides, self.column_squares + 2 * self.column_sides
+        return in_place("add", sides, self.products), rows, columns
 
     def to_scale(self, offset: float) -> float:
         """Return what a number added to x . y is in the scale of the products."""
@@ -166,10 +181,10 @@ class Polynomial:
     def matrix(self, pairs: Pairs) -> Array:
         """Return ((a + x.y) / scale)^b: dividing before the power cannot overflow."""
         offset = pairs.to_scale(self.offset)
-        base = offset + pairs.products
+        products, rows, columns = pairs.about_origin()
+        base = offset + products
         if self.normalise == "cosine":
-            rows, columns = pairs.row_squares + offset, pairs.column_squares + offset
-            return _power(_unit_diagonal(base, rows, columns), self.degree)
+            return _power(_unit_diagonal(base, rows + offset, columns + offset), self.degree)
         if self.normalise == "max":
             return _power(base / ((offset + pairs.max_square) or 1.0), self.degree)
         return _power(base * pairs.scale * pairs.scale, self.degree)
