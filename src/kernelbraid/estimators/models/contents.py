@@ -26,7 +26,18 @@ from kernelbraid.estimators.models.parts import (
     part,
     widths_of,
 )
-from kernelbraid.estimators.models.rules import Rule, Sizes, check_fields, count, maybe, numbers, of, several, whole
+from kernelbraid.estimators.models.rules import (
+    FAR,
+    Rule,
+    Sizes,
+    check_fields,
+    count,
+    maybe,
+    numbers,
+    of,
+    several,
+    whole,
+)
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
@@ -69,7 +80,12 @@ OF_VIEWS: dict[str, Rule] = {
     "sample_view_weights_": numbers("n v", least=0.0),
 }
 COUNTED: dict[str, Rule] = {"n_clusters_": count(1, "k"), "n_clusters_evidence_": maybe(of(dict))}
-GRAPH: dict[str, Rule] = {"embedding_": numbers("n k"), "labels_": LABELS, "graph_": MATRIX, "coefficients_": MATRIX}
+GRAPH: dict[str, Rule] = {
+    "embedding_": numbers("n k", most=FAR),
+    "labels_": LABELS,
+    "graph_": MATRIX,
+    "coefficients_": MATRIX,
+}
 MEMBER = {"labels": whole("n"), "params": of(dict), "scores": of(dict), "status": of(str), "graph": maybe(MATRIX)}
 KMEANS = {
     **FEATURES,
@@ -118,9 +134,9 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         **COUNTED,
         "landmarks_": numbers("p d", thin=True),
         **dict.fromkeys(("graph_", "kernel_"), numbers("p p", thin=True)),
-        "cluster_centers_": numbers("k e"),
+        "cluster_centers_": numbers("k e", most=FAR),
         "singular_values_": numbers("e", least=0.0),
-        "embedding_": numbers("n e"),
+        "embedding_": numbers("n e", most=FAR),
         "labels_": whole("n", below="k"),
         "landmark_labels_": whole("p", below="k"),
         **OF_KERNELS,

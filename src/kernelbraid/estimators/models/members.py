@@ -84,6 +84,8 @@ class MembersIn:
     def read_array(self, name: str) -> np.ndarray:
         """Return an array, in the byte order of this machine."""
         content = self.read(name)
+        if b"L" in content[10 : content.find(b"\n")]:  # a number as Python 2 wrote it, of which NumPy would warn
+            raise ValueError(f"{name} has a header that was not written with it")
         file = io.BytesIO(content)
         version = np.lib.format.read_magic(file)
         read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from kernelbraid.estimators.models.rules import (
+    FAR,
     Rule,
     Sizes,
     check_fields,
@@ -114,7 +115,7 @@ def digests(value: Any, sizes: Sizes) -> None:
     fail_unless(value.dtype == np.uint8, "holds no bytes")
 
 
-PLACEMENT = part(Placement, {"basis": numbers("n k"), "values": numbers("k"), "spectrum": SPECTRUM})
+PLACEMENT = part(Placement, {"basis": numbers("n k", most=FAR), "values": numbers("k"), "spectrum": SPECTRUM})
 
 
 def extension(value: Any, sizes: Sizes) -> None:
@@ -207,7 +208,7 @@ FUSED_EXPRESSION = {
 }
 
 
-BIPARTITE = part(BipartiteEmbedding, {"basis": numbers("p e"), "values": numbers("e"), "spectrum": SPECTRUM})
+BIPARTITE = part(BipartiteEmbedding, {"basis": numbers("p e", most=FAR), "values": numbers("e"), "spectrum": SPECTRUM})
 
 
 def either(rules: Mapping[type, Rule]) -> Rule:

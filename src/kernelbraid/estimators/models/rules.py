@@ -14,6 +14,8 @@ from scipy import sparse
 
 # How far weights may be from a sum of one, or below zero: those of float32 on a GPU are.
 SLACK = 1e-3
+# The largest coordinate: distances are sums of squares.
+FAR = 1e150
 ANY = "_"  # a length that belongs to no other
 
 
@@ -30,7 +32,13 @@ Rule: TypeAlias = Callable[[Any, Sizes], None]
 
 
 def numbers(
-    shape: str, *, least: float = -math.inf, is_positive: bool = False, is_shared: bool = False, thin: bool = False
+    shape: str,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    is_positive: bool = False,
+    is_shared: bool = False,
+    thin: bool = False,
 ) -> Rule:
     """Return the rule of finite floating-point numbers.
 
@@ -38,8 +46,8 @@ def numbers(
     ----------
     shape : str
         Letters of the lengths, separated by blanks.
-    least : float
-        The smallest that is allowed.
+    least, most : float
+        The smallest and the largest that are allowed.
     is_positive : bool
         Whether all are above zero.
     is_shared : bool
@@ -57,9 +65,11 @@ def numbers(
         held = value.data if sparse.issparse(value) else value
         if not np.isfinite(held).all():
             raise ValueError("holds NaN or infinity")
-        smallest = held.min(initial=math.inf)
+        smallest, largest = (float(found) for found in (held.min(), held.max())) if held.size else (math.inf, -math.inf)
         if smallest < (-SLACK if is_shared else least) or (is_positive and not smallest > 0):
             raise ValueError(f"holds {smallest:g}, which is too small")
+        if max(largest, -smallest) > most:
+            raise ValueError(f"holds {max(largest, -smallest):g}, which is too large")
         if is_shared and not (abs(value.sum(axis=-1) - 1) <= SLACK).all():
             raise ValueError("holds weights whose sum is not one")
 

@@ -1,5 +1,6 @@
 """Fitted models as files: plain data and arrays, never code."""
 
+import errno
 import json
 import re
 import struct
@@ -27,6 +28,7 @@ DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, SyntaxError),
     *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, AssertionError),
 )
+LONGEST = 200  # characters of a reason, which may repeat what the file holds
 NO_MODEL = "{} is no model of kernelbraid; give a file that save_model has written."
 
 
@@ -152,13 +154,16 @@ def load_model(path: str | PathLike[str]) -> Any:
         return model
     except _RefusedError as error:
         raise ValueError(str(error)) from None
-    except (UnknownNameError, *DAMAGE) as error:
+    except (UnknownNameError, *DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # that is a place before the start of the file
+            raise
         raise ValueError(_complaint(path, header, error)) from None
 
 
 def _complaint(path: Path, header: dict[str, Any], error: Exception) -> str:
     """Say why a file cannot be read, and what to do."""
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
     problem = f"it holds {reason}, which is unknown" if isinstance(error, UnknownNameError) else reason
     if _is_newer(header) and not isinstance(error, zipfile.BadZipFile):  # it is as it was written
         return (

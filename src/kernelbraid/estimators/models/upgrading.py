@@ -29,7 +29,7 @@ class FittedGraph:
         digests = np.frombuffer(b"".join(row_digests(self.samples)), dtype=np.uint8).reshape(-1, 16)
         return Extension(
             self.bank,
-            np.asarray(kernel_weights, dtype=np.float64),
+            np.asarray(kernel_weights).astype(np.float64, casting="same_kind"),  # not from what is damaged
             float(asked["alpha"] if asked["graph_penalty"] == "frobenius" else asked["mu"]),
             None if asked["n_neighbors"] == "all" else int(asked["n_neighbors"]),
             asked["edge_weights"],
