@@ -95,7 +95,8 @@ def bank(value: Any, sizes: Sizes) -> None:
         "pairs": several(part(Pairs, PAIRS), "b"),
     }
     check_fields(value, rules, inner)
-    sizes.match("m", sum(map(len, value.banks)))
+    total = sum(map(len, value.banks))
+    fail_unless(sizes.setdefault("m", total) == total, f"has {total} kernels instead of {sizes['m']}")
 
 
 def widths_of(fitted: FittedBank) -> list[int]:

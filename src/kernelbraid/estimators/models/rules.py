@@ -119,8 +119,11 @@ def number(*, is_positive: bool = False, is_finite: bool = True) -> Rule:
     """Return the rule of a number that is not negative."""
 
     def check(value: Any, _: Sizes) -> None:
-        is_real = isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
-        if not is_real or (is_positive and value == 0) or (is_finite and not math.isfinite(value)):
+        try:
+            found = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+        except OverflowError:  # of a whole number
+            found = math.nan
+        if not found >= 0 or (is_positive and found == 0) or (is_finite and found == math.inf):
             raise ValueError(f"is {_named(value)} instead of a {'positive ' if is_positive else ''}number")
 
     return check
