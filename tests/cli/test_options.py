@@ -17,7 +17,8 @@ RENAMED = {
     "seed": "random_state",
 }
 #: What the program itself does.
-OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "dask", "search", "method"}
+OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "dask"}
+OURS |= {"search", "method"}
 
 
 def option(annotation):

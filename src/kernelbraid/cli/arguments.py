@@ -45,6 +45,7 @@ def cluster(
     key: options.Key = None,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
+    header: options.Header = None,
     landmarks: options.Landmarks = None,
     dask: options.Dask = None,
     search: options.Search = False,
@@ -135,7 +136,7 @@ def cluster(
         raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
         refuse_to_save(recipe)
-    reading = {"key": key, "id_column": id_column, "drop": drop or []}
+    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
     clustering.run(data, recipe, reading=reading, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet)
 
 
@@ -166,6 +167,7 @@ def predict(
     key: options.Key = None,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
+    header: options.Header = None,
 ) -> None:
     """Label new samples with a model that was saved.
 
@@ -184,7 +186,7 @@ def predict(
         check_target(out, "'--out'", data)
         if out.exists() and out.samefile(model):
             raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
-    reading = {"key": key, "id_column": id_column, "drop": drop or []}
+    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
     prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
 
 
@@ -223,6 +225,7 @@ def score(
         ),
     ] = "max",
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
+    header: options.Header = None,
 ) -> None:
     """Score labels against the truth with eight measures.
 
@@ -234,7 +237,7 @@ def score(
     """
     from kernelbraid.cli.commands import score as scoring
 
-    scoring.run(truth, labels, key=key, nmi_average=nmi_average, as_json=as_json)
+    scoring.run(truth, labels, key=key, header=header, nmi_average=nmi_average, as_json=as_json)
 
 
 def demo(

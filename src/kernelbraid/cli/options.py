@@ -229,3 +229,12 @@ Drop: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
 ]
+Header: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        show_default=False,
+        help="Whether the first row of CSV and TSV files names the columns; without it the row itself decides.",
+        rich_help_panel=INPUT,
+    ),
+]

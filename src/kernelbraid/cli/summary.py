@@ -14,6 +14,7 @@ from kernelbraid._typing import Parameters
 from kernelbraid.cli.messages import PHRASES, InOptions, option_name
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
+from kernelbraid.cli.views import headers_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
 STATUS_WORDS = {
@@ -105,6 +106,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "setting": _setting(summary["best_params"]),
         "samples": str(summary["n_samples"]),
         "features": "none, precomputed kernels" if features is None else str(features),
+        "header": headers_in_words(summary.get("header", {})),
         "landmarks": _number_or_none(summary["n_landmarks"]),
         "kernels": _kernels(summary),
         "status": STATUS_WORDS.get(status, status),

@@ -1,7 +1,7 @@
 """The files of a command as views of the same samples, read at once or opened to be read in blocks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets import DataError, Samples, Stream, column_names, open_stream, read_samples
+from kernelbraid.datasets import DataError, LabelFile, Samples, Stream, column_names, open_stream, read_samples
+from kernelbraid.files.sources import Source, open_source
 
 SAME_ORDER = "give the same samples in the same order"
 
@@ -24,6 +25,7 @@ class FileViews:
     n_features: int | None  # over all views; None for kernels
     names: list[str] | None = None  # of the features, if one file has them
     files: tuple[str, ...] = ()  # one for each view
+    headers: dict[str, bool] = field(default_factory=dict)  # by file: whether the first row of a CSV or TSV is one
 
 
 def open_views(
@@ -33,17 +35,21 @@ def open_views(
     id_column: str | None,
     drop: Sequence[str],
     keep: Sequence[str] | None = None,
+    header: bool | None = None,
 ) -> FileViews:
     """Open the files as views of the same samples, to be read in blocks."""
-    choices = columns_by_file(paths, id_column, drop)
+    sources = [open_source(path) for path in paths]
+    choices = columns_by_file(sources, id_column, drop, header)
     streams: list[Stream] = [
-        open_stream(path, key=key, keep=keep, **choice) for path, choice in zip(paths, choices, strict=True)
+        open_stream(source, key=key, keep=keep, header=header, **choice)
+        for source, choice in zip(sources, choices, strict=True)
     ]
     remedy = f"files that are read in blocks are not matched by ids; {SAME_ORDER}"
     n_samples = agreed_count(paths, [stream.n_samples for stream in streams], remedy)
     ids = agreed_ids(paths, [stream.ids for stream in streams], remedy)
     names = streams[0].feature_names if len(streams) == 1 else None
-    return FileViews(streams, ids, n_samples, sum(stream.n_features for stream in streams), names, called(paths))
+    n_features = sum(stream.n_features for stream in streams)
+    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers_of(paths, streams))
 
 
 def read_views(
@@ -54,19 +60,25 @@ def read_views(
     drop: Sequence[str],
     precomputed: bool,
     keep: Sequence[str] | None = None,
+    header: bool | None = None,
     instead_of_kernels: str = "for kernels add --kernels precomputed",
 ) -> FileViews:
     """Read the files as views of the same samples, or as kernels over them.
 
     Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
     """
-    choices = columns_by_file(paths, id_column, drop)
-    files = [read_samples(path, key=key, keep=keep, **choice) for path, choice in zip(paths, choices, strict=True)]
+    sources = [open_source(path) for path in paths]
+    choices = columns_by_file(sources, id_column, drop, header)
+    files = [
+        read_samples(source, key=key, keep=keep, header=header, **choice)
+        for source, choice in zip(sources, choices, strict=True)
+    ]
+    headers = headers_of(paths, files)
     for path, file in zip(paths, files, strict=True):
         if file.X.ndim == 3 and not precomputed:
             raise DataError(f"{path}: this is a stack of shape {file.X.shape}; {instead_of_kernels}.")
     if len(files) > 1 and not precomputed and all(choice["id_column"] is not None for choice in choices):
-        return matched_by_id(paths, files)
+        return replace(matched_by_id(paths, files), headers=headers)
     remedy = f"kernels are not matched by ids; {SAME_ORDER}" if precomputed else way_out(paths, choices, id_column)
     # Kernels between new and fitted samples need not be square.
     n_samples = agreed_count(paths, [file.X.shape[-2] for file in files], remedy)
@@ -75,18 +87,20 @@ def read_views(
     if precomputed:
         # The kernels of one file are of one source, and so is a matrix: those of several files are views.
         kernels = matrices if len(matrices) > 1 else matrices[0]
-        return FileViews(kernels, ids, n_samples, None, None, called(paths))
+        return FileViews(kernels, ids, n_samples, None, None, called(paths), headers)
     n_features = sum(X.shape[1] for X in matrices)
     if len(files) > 1:
-        return FileViews(matrices, ids, n_samples, n_features, None, called(paths))
-    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths))
+        return FileViews(matrices, ids, n_samples, n_features, None, called(paths), headers)
+    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths), headers)
 
 
-def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence[str]) -> list[dict[str, Any]]:
+def columns_by_file(
+    sources: Sequence[Source], id_column: str | None, drop: Sequence[str], header: bool | None
+) -> list[dict[str, Any]]:
     """Return id column and columns to drop for each file; among several files a column need not be in all."""
-    if len(paths) == 1 or not (drop or id_column):
-        return [{"id_column": id_column, "drop": drop} for _ in paths]
-    known = [column_names(path) for path in paths]
+    if len(sources) == 1 or not (drop or id_column):
+        return [{"id_column": id_column, "drop": drop} for _ in sources]
+    known = [column_names(source, header=header) for source in sources]
     for name in [*drop, *([id_column] if id_column else [])]:
         if not any(name in names for names in known):
             raise DataError(f"no file has a column {name!r}; with several files give columns by name.")
@@ -94,6 +108,20 @@ def columns_by_file(paths: Sequence[Path], id_column: str | None, drop: Sequence
         {"id_column": id_column if id_column in names else None, "drop": [name for name in drop if name in names]}
         for names in known
     ]
+
+
+def headers_of(paths: Sequence[Path], files: Sequence[Samples | Stream | LabelFile]) -> dict[str, bool]:
+    """Return what was decided about the first rows of the files that have a header or could have one."""
+    return {name: file.header for name, file in zip(called(paths), files, strict=True) if file.header is not None}
+
+
+def headers_in_words(headers: Mapping[str, bool]) -> str | None:
+    """Return what was decided about first rows for people; None where there was nothing to decide."""
+    words = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
+    told = {name: words[header] for name, header in headers.items()}
+    if len(set(told.values())) <= 1:
+        return next(iter(told.values()), None)
+    return "; ".join(f"{name}: {sentence}" for name, sentence in told.items())
 
 
 def called(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.datasets.entries import Entry, View
-from kernelbraid.files import arrays, labels, readers
-from kernelbraid.files.arrays import Matrix
+from kernelbraid.files import labels, readers
+from kernelbraid.files.arrays import list_arrays
 from kernelbraid.files.columns import LABEL_NAMES
-from kernelbraid.files.errors import DataError
+from kernelbraid.files.errors import DataError, reading
+from kernelbraid.files.sources import ARRAY_FILES, Source, open_source
+from kernelbraid.files.stored import Matrix, Stored, is_label_array, to_csr
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "truth")
@@ -26,29 +28,36 @@ def read(entry: Entry, path: Path) -> tuple[list[Matrix], NDArray[np.int64]]:
     DataError
         The file cannot be read, or has no matrix or no classes of the right shape.
     """
-    path, suffix = readers.check_path(path)
-    if suffix == ".npy":
+    source = open_source(path)
+    if source.suffix == ".npy":
         raise DataError(f"{path}: an .npy file has no classes; save samples and classes as X and y in one .npz file.")
-    if suffix not in readers.ARRAY_FILES:
-        views, y = _read_table(entry, path)
+    if source.suffix not in ARRAY_FILES:
+        views, y = _read_table(entry, source)
     else:
-        found = arrays.read_arrays(path)
-        views, y = _find_trailing(entry, found) or (_find_views(entry, path, found), _find_classes(entry, path, found))
+        listed = list_arrays(source)
+        with reading(path):
+            found = dict(_matrices(entry, listed))
+        known = found or {name: array for name, array in listed.items() if array.ndim == 2}
+        views, y = _find_trailing(entry, found) or (
+            _find_views(entry, path, found, known),
+            _find_classes(entry, path, listed),
+        )
     values = labels.check_labels(path, y)
     if len(values) != entry.n_samples:
         raise DataError(f"{path}: {len(values)} labels for {entry.n_samples} samples; give one label per sample.")
     return [readers.check_matrix(path, X) for X in views], np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def _read_table(entry: Entry, path: Path) -> tuple[list[Matrix], Host]:
+def _read_table(entry: Entry, source: Source) -> tuple[list[Matrix], Host]:
     """Return the columns of a table: the classes are the one called label or so, otherwise the last."""
+    path = source.path
     if len(entry.views) > 1:
         raise DataError(f"{path}: a table holds one view; save the {len(entry.views)} views as X0, X1 in an .npz file.")
-    names = [name.strip().lower() for name in readers.column_names(path)]
+    names = [name.strip().lower() for name in readers.column_names(source)]
     at = next((names.index(name) for name in LABEL_NAMES if name in names), len(names) - 1)
-    X = readers.read_samples(path, drop=[at + 1]).X
+    X = readers.read_samples(source, drop=[at + 1]).X
     _check_shape(entry, path, {"the table without its labels": X})
-    return [X], readers.read_labels(path).values
+    return [X], readers.read_labels(source).values
 
 
 def _check_shape(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> None:
@@ -58,7 +67,7 @@ def _check_shape(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> None:
         raise _no_matrix(entry, view, path, found)
 
 
-def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Matrix]) -> DataError:
+def _no_matrix(entry: Entry, view: View, path: Path, found: Mapping[str, Matrix | Stored]) -> DataError:
     """Return the error for a file without a matrix that it should hold."""
     shapes = ", ".join(f"{name} {' x '.join(map(str, X.shape))}" for name, X in found.items()) or "none"
     return DataError(
@@ -72,21 +81,31 @@ def _fits(entry: Entry, view: View, X: Matrix) -> bool:
     return tuple(X.shape) == (entry.n_samples, view.n_features)
 
 
-def _matrices(found: Mapping[str, Matrix]) -> Iterator[tuple[str, Matrix]]:
-    """Yield the matrices of a file by name, those in MATLAB cells too."""
-    for name, value in found.items():
-        if value.dtype.kind == "O" and not sparse.issparse(value):
-            cells = {f"{name}{{{i}}}": cell for i, cell in enumerate(value.ravel(), 1) if hasattr(cell, "dtype")}
-            yield from _matrices({key: arrays.to_csr(cell) for key, cell in cells.items()})
-        elif value.dtype.kind in "biuf" and value.ndim == 2:
-            yield name, value
+def _matrices(entry: Entry, listed: Mapping[str, Stored]) -> Iterator[tuple[str, Matrix]]:
+    """Yield the matrices of a file that have as many rows or columns as there are samples, and those in cells."""
+    for name, array in listed.items():
+        if array.dtype.kind == "O":
+            yield from _in_cells(name, array.read())
+        elif array.dtype.kind in "biuf" and array.ndim == 2 and entry.n_samples in array.shape:
+            yield name, array.read()
+
+
+def _in_cells(name: str, cells: Host) -> Iterator[tuple[str, Matrix]]:
+    """Yield the matrices in MATLAB cells."""
+    for i, cell in enumerate(cells.ravel(), 1):
+        if not hasattr(cell, "dtype"):
+            continue
+        if cell.dtype.kind == "O" and not sparse.issparse(cell):
+            yield from _in_cells(f"{name}{{{i}}}", cell)
+        elif cell.dtype.kind in "biuf" and cell.ndim == 2:
+            yield f"{name}{{{i}}}", to_csr(cell)
 
 
 def _find_trailing(entry: Entry, found: Mapping[str, Matrix]) -> tuple[list[Matrix], Host] | None:
     """Return samples and classes of a matrix that has the classes in a column after the features, if there is one."""
     trailing = entry.source.trailing
     width = entry.views[0].n_features
-    for _, X in _matrices(found):
+    for X in found.values():
         if trailing and X.shape == (entry.n_samples, width + len(trailing)):
             at = width + trailing.index("label")
             column = X[:, [at]]
@@ -94,18 +113,19 @@ def _find_trailing(entry: Entry, found: Mapping[str, Matrix]) -> tuple[list[Matr
     return None
 
 
-def _find_views(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> list[Matrix]:
+def _find_views(
+    entry: Entry, path: Path, matrices: Mapping[str, Matrix], known: Mapping[str, Matrix | Stored]
+) -> list[Matrix]:
     """Return the matrices of the catalogued shapes; one that has features as rows is turned."""
-    matrices = dict(_matrices(found))
     views = []
     for i, view in enumerate(entry.views):
         names = SAMPLE_NAMES if len(entry.views) == 1 else (f"X{i}",)
         fitting = {name: X for name, X in matrices.items() if _fits(entry, view, X)}
         if not fitting:
-            turned = {name: arrays.to_csr(X.T) for name, X in matrices.items()}
+            turned = {name: to_csr(X.T) for name, X in matrices.items()}
             fitting = {name: X for name, X in turned.items() if _fits(entry, view, X)}
         if not fitting:
-            raise _no_matrix(entry, view, path, matrices)
+            raise _no_matrix(entry, view, path, known)
         views.append(_choose(view, path, fitting, names))
     return views
 
@@ -126,14 +146,14 @@ def _count(X: Matrix) -> int:
     return int(np.count_nonzero(X) if isinstance(X, np.ndarray) else X.count_nonzero())
 
 
-def _find_classes(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> Host:
+def _find_classes(entry: Entry, path: Path, listed: Mapping[str, Stored]) -> Host:
     """Return the vector with one entry per sample, by name where there are several."""
-    vectors = {name: value for name, value in found.items() if arrays.is_label_array(value)}
+    vectors = {name: value for name, value in listed.items() if is_label_array(value)}
     fitting = {name: value for name, value in vectors.items() if value.size == entry.n_samples}
     for name in CLASS_NAMES:
         if name in fitting:
-            return fitting[name]
+            return fitting[name].read()
     if len(fitting) == 1:
-        return next(iter(fitting.values()))
+        return next(iter(fitting.values())).read()
     what = f"several vectors could be meant ({', '.join(fitting)})" if fitting else "there are no classes"
     raise DataError(f"{path}: {what}; save one label for each of the {entry.n_samples} samples as y.")

@@ -9,8 +9,8 @@ from kernelbraid.datasets import loading
 from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, unknown_name
 from kernelbraid.datasets.entries import Picture
-from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
+from kernelbraid.files.stored import Matrix
 
 
 @dataclass(frozen=True, eq=False)

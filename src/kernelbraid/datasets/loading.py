@@ -13,9 +13,9 @@ from kernelbraid.datasets.bundled import BUNDLED
 from kernelbraid.datasets.catalog import CATALOG, unknown_name
 from kernelbraid.datasets.entries import Entry
 from kernelbraid.datasets.made import MADE
-from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import check_matrix
+from kernelbraid.files.stored import Matrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,13 @@ import numpy as np
 
 from kernelbraid._system import write_whole
 from kernelbraid._typing import Host
-from kernelbraid.files import arrays
-from kernelbraid.files.arrays import Matrix
+from kernelbraid.files.archives import SPARSE_PARTS, list_npz
 from kernelbraid.files.errors import DataError
+from kernelbraid.files.sources import open_source
+from kernelbraid.files.stored import Matrix, Stored, to_csr
 
 FOLDER_VARIABLE = "KERNELBRAID_DATA"
+NUMBERS = "biuf"  # kinds of types
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +80,13 @@ def _parts(views: Sequence[Matrix], y: Host) -> dict[str, Host]:
             parts[name] = X
         else:
             pieces = (X.data, X.indices, X.indptr, np.array(X.shape, dtype=np.int64))
-            parts |= {f"{name}_{part}": piece for part, piece in zip(arrays.SPARSE_PARTS, pieces, strict=True)}
+            parts |= {f"{name}_{part}": piece for part, piece in zip(SPARSE_PARTS, pieces, strict=True)}
     return parts | {"y": y}
 
 
 def write(path: Path, views: Sequence[Matrix], y: Host, *, origin: str) -> None:
     """Write a data set; the file appears under its name only when it is complete."""
-    views = [arrays.to_csr(X.copy()) for X in views]
+    views = [to_csr(X.copy()) for X in views]
     y = y.astype(np.int64)
     marks = {"digest": np.array(digest(views, y)), "origin": np.array(origin)}
     with whole(path) as file:
@@ -106,24 +108,30 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read(path: Path) -> Content:
-    """Return what a file holds, its numbers as they are stored."""
-    found = arrays.read_arrays(path)
+    """Return what a file holds, its numbers as they are stored; nothing else in it is read."""
+    found = list_npz(open_source(path))
     if "y" not in found:
         raise DataError(f"{path}: there is no array 'y'; save the samples as X and their classes as y.")
+    wanted = [found[name] for name in _views(path, found)]
+    if any(array.dtype.kind not in NUMBERS for array in (*wanted, found["y"])):
+        raise DataError(f"{path}: the samples or the classes are no numbers; save arrays of numbers.")
     stored = found.get("digest")
-    return Content(list(_views(path, found)), found["y"], None if stored is None else str(stored))
+    is_digest = stored is not None and stored.dtype.kind == "U" and stored.shape == ()
+    return Content(
+        [array.read() for array in wanted], found["y"].read(), str(stored.read()) if stored and is_digest else None
+    )
 
 
-def _views(path: Path, found: Mapping[str, Matrix]) -> Iterator[Matrix]:
-    """Yield X, or X0, X1 and so on."""
+def _views(path: Path, found: Mapping[str, Stored]) -> Iterator[str]:
+    """Yield the names of the samples: X, or X0, X1 and so on."""
     if "X" in found:
-        yield found["X"]
+        yield "X"
         return
     if "X0" not in found:
         raise DataError(f"{path}: there is neither X nor X0; save the samples as X, or views as X0, X1, ....")
     i = 0
     while f"X{i}" in found:
-        yield found[f"X{i}"]
+        yield f"X{i}"
         i += 1
 
 

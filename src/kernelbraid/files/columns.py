@@ -1,6 +1,7 @@
 """Columns of a table: which row is the header, which column holds ids or labels, which ones are data."""
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from kernelbraid.files.errors import DataError
 ID_NAMES = ("id", "index", "name", "sample")
 LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
+# A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
+LIKE_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?", re.IGNORECASE)
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
 
 
@@ -23,22 +26,27 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def is_header(first: Sequence[str], second: Sequence[str] | None) -> bool:
+def is_name(cell: str) -> bool:
+    """Return whether a cell can name a column: it is no number, nothing like one, and no mark of a missing value."""
+    text = cell.strip()
+    return text.lower() not in MISSING and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
+
+
+def is_header(first: Sequence[str]) -> bool:
     """Return whether the first row of a file names its columns.
 
-    A row with text in it is a header, unless all its text stands above text and it has numbers besides: that is a
-    sample with an id. A row of numbers is a sample, unless it counts the columns and its first cell is empty, as
-    pandas writes it.
+    A row of text is a header if there is a name in it. A row with numbers is a sample, whatever stands beside them: an
+    id, or a slip. It is a header if its first cell is the usual name of ids, if it counts more than two columns, or if
+    it counts them after an empty cell, as pandas writes it.
     """
-    rest = [cell for cell in first if is_number(cell)]
-    counts_columns = rest in ([str(i) for i in range(len(rest))], [str(i + 1) for i in range(len(rest))])
-    text = [i for i, cell in enumerate(first) if cell.strip() and not is_number(cell)]
-    if not text:
-        return counts_columns and not first[0].strip() and len(rest) == len(first) - 1 > 0
-    counts_columns = counts_columns and len(rest) > 2  # fewer may well be measurements
-    if second is None or not rest or counts_columns or first[0].strip().lower() in ID_NAMES:
+    first = [cell.strip() for cell in first]
+    numbers = [cell for cell in first if is_number(cell)]
+    counts = numbers in ([str(i) for i in range(len(numbers))], [str(i + 1) for i in range(len(numbers))])
+    if not any(map(is_name, first)):
+        return counts and not first[0] and len(numbers) == len(first) - 1 > 0
+    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) for cell in first):
         return True
-    return any(is_number(second[i]) or not second[i].strip() for i in text)
+    return first[0].lower() in ID_NAMES or (counts and len(numbers) > 2)  # fewer may well be measurements
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class Columns:
         """Return the same columns with the id column and the kept ones settled: all others, or those to keep."""
         id_index = self.default_id() if id_column is None else self.find(id_column)
         if keep is not None and self.has_header:
-            kept = tuple(self._named(name, drop) for name in keep)
+            kept = self._named(list(keep), list(drop))
         else:
             left_out = {self.find(name) for name in drop} | {id_index}
             kept = tuple(i for i in range(len(self.names)) if i not in left_out)
@@ -86,16 +94,29 @@ class Columns:
             f"{self.path}: there is no column {str(wanted)!r}; use one of {self.listing()}, or a number from 1."
         )
 
-    def _named(self, name: str, drop: Iterable[str | int]) -> int:
-        """Return the position of a column that is needed, by its name alone."""
-        if name in map(str, drop):
-            raise DataError(f"{self.path}: the column {name!r} is needed and cannot be dropped; keep it.")
-        if self.names.count(name) != 1:
-            count = "no" if name not in self.names else "more than one"
-            raise DataError(
-                f"{self.path}: {count} column {name!r}, which is needed, is in {self.listing()}; add it once."
-            )
-        return self.names.index(name)
+    def _named(self, wanted: list[str], drop: list[str | int]) -> tuple[int, ...]:
+        """Return the positions of columns that are needed, by name alone; those of one name in their order."""
+        dropped = {self.find(name) for name in drop if self._has(name)}
+        places = {name: [i for i, own in enumerate(self.names) if own == name] for name in wanted}
+        left = {name: [i for i in found if i not in dropped] for name, found in places.items()}
+        for name, found in left.items():
+            if len(found) < len(places[name]) and len(found) < wanted.count(name):
+                raise DataError(f"{self.path}: the column {name!r} is needed and cannot be dropped; keep it.")
+            if len(found) != wanted.count(name):
+                raise self._miscounted(name, len(found), wanted.count(name))
+        order = {name: iter(found) for name, found in left.items()}
+        return tuple(next(order[name]) for name in wanted)
+
+    def _miscounted(self, name: str, found: int, wanted: int) -> DataError:
+        """Return the error for a column that is there less or more often than it is needed."""
+        count = {0: "no", 1: "one"}.get(found, "more than one" if wanted == 1 else str(found))
+        times = "once" if wanted == 1 else f"{wanted} times"
+        remedy = f"give it {times} (--drop NUMBER leaves one out)" if found > wanted else f"add it {times}"
+        return DataError(f"{self.path}: {count} column {name!r}, which is needed, is in {self.listing()}; {remedy}.")
+
+    def _has(self, wanted: str | int) -> bool:
+        """Return whether there is a column of this name or number."""
+        return str(wanted) in self.names or (str(wanted).isdecimal() and 1 <= int(wanted) <= len(self.names))
 
     def listing(self) -> str:
         """Return the names for a message, cut short when there are many."""
@@ -109,13 +130,14 @@ class Columns:
         """Return the error for a cell that is no finite number."""
         column, text = self.describe(index), "" if cell is None else str(cell).strip()
         name = shlex.quote(self.names[index]) if self.names[index] else str(index + 1)
+        or_header = "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
         if text.lower() in MISSING:
             return DataError(
                 f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); "
-                f"fill the cell, delete the row, or leave the column out (--drop {name})."
+                f"fill the cell, delete the row, or leave the column out (--drop {name}){or_header}."
             )
         kind = "an infinite value" if is_number(text) and math.isinf(float(text)) else "text"
         return DataError(
             f"{self.path}: {column} has {kind} in row {row} ({text[:SHOWN]!r}); "
-            f"leave the column out (--drop {name}) or use it as sample ids (--id {name})."
+            f"leave the column out (--drop {name}) or use it as sample ids (--id {name}){or_header}."
         )

@@ -1,48 +1,68 @@
 """Labels: the right column of a table, or the right vector of an array file."""
 
 from collections.abc import Sequence
+from decimal import Decimal, DecimalException
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kernelbraid._typing import Host
 from kernelbraid.files import parquet, text
-from kernelbraid.files.columns import ID_NAMES, LABEL_NAMES, Columns, is_number
+from kernelbraid.files.columns import ID_NAMES, LABEL_NAMES, MISSING, Columns, is_name, is_number
 from kernelbraid.files.errors import DataError
+from kernelbraid.files.memory import check_room
+from kernelbraid.files.sources import Source
+
+INT64 = np.iinfo(np.int64)
+KINDS = "biufUS"  # of types that can be labels: numbers and text
 
 
-def read_text_labels(path: Path, delimiter: str) -> tuple[Host, list[str] | None]:
-    """Return the labels of a CSV or TSV file and the ids beside them."""
-    rows = list(text.read_rows(path, delimiter))
+def read_text_labels(source: Source, header: bool | None) -> tuple[Host, list[str] | None, bool]:
+    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is a header."""
+    path = source.path
+    rows = list(text.read_rows(source))
     if not rows:
         raise DataError(f"{path}: the file is empty; give one label per row.")
     cells = [[cell.strip() for cell in row] for _, row in rows]
-    has_header, at = _find_labels(cells)
+    has_header, at = _find_labels(cells, header)
     if has_header and len(rows) == 1:
         raise DataError(f"{path}: the file has a header but no labels; give one label per row.")
     columns = Columns(path, cells[0] if has_header else [str(i + 1) for i in range(len(cells[0]))], has_header)
     numbers, body = [number for number, _ in rows][has_header:], cells[has_header:]
-    for number, row in zip(numbers, body, strict=True):
-        if not row[at]:
+    values = [row[at] for row in body]
+    marks = ("",) if not _are_numbers_with_gaps(values) else MISSING
+    for number, value in zip(numbers, values, strict=True):
+        if value.lower() in marks:
             raise _missing_label(columns, at, number)
     id_index = columns.default_id()
     if id_index is None and not has_header and at > 0 and _are_ids([row[0] for row in body]):
         id_index = 0
     ids = None if id_index is None or id_index == at else [row[id_index] for row in body]
-    return _parse(path, [row[at] for row in body]), ids
+    return parse(path, values), ids, has_header
 
 
-def _find_labels(cells: Sequence[Sequence[str]]) -> tuple[bool, int]:
-    """Return whether the first row is a header, and which column holds the labels."""
+def _find_labels(cells: Sequence[Sequence[str]], header: bool | None) -> tuple[bool, int]:
+    """Return whether the first row is a header, if that is not known, and which column holds the labels."""
     first = [cell.lower() for cell in cells[0]]
+    if header is False:
+        return False, len(first) - 1
     for name in LABEL_NAMES:
         # A name that comes back below is a label itself, as y is among y and n.
-        if name in first and all(row[first.index(name)].lower() != name for row in cells[1:]):
+        if name in first and (header or all(row[first.index(name)].lower() != name for row in cells[1:])):
             return True, first.index(name)
-    if len(first) > 1 and first[0] in ("", *ID_NAMES):
+    if header or (len(first) > 1 and first[0] in ("", *ID_NAMES)):
         return True, len(first) - 1
     column = [row[-1] for row in cells]
-    return not is_number(column[0]) and len(column) > 1 and all(map(is_number, column[1:])), len(first) - 1
+    # A number beside it belongs to a sample, and so does a mark of a missing label.
+    names = is_name(column[0]) and not any(map(is_number, first))
+    return names and len(column) > 1 and all(map(is_number, column[1:])), len(first) - 1
+
+
+def _are_numbers_with_gaps(values: Sequence[str]) -> bool:
+    """Return whether labels are numbers and marks of missing values, which are no labels then."""
+    others = [value.lower() for value in values if not is_number(value)]
+    return 0 < len(others) < len(values) and all(value in MISSING for value in others)
 
 
 def _are_ids(values: Sequence[str]) -> bool:
@@ -57,27 +77,66 @@ def _missing_label(columns: Columns, index: int, row: int) -> DataError:
     )
 
 
-def _parse(path: Path, cells: Sequence[str]) -> Host:
-    """Return the labels as numbers where all of them are."""
+def parse(path: Path, cells: Sequence[str]) -> Host:
+    """Return the labels as numbers where all of them are, and as text otherwise; no two of them become one."""
     if not all(map(is_number, cells)):
-        return np.array(cells, dtype=str)
-    return check_labels(path, np.array([float(cell) for cell in cells]))
+        return _as_text(path, cells)
+    try:
+        exact = [Decimal(cell) for cell in cells]
+    except DecimalException:  # an exponent beyond all bounds
+        return _as_text(path, cells)
+    for at, value in enumerate(exact):
+        if not value.is_finite():
+            raise _not_finite(path, at, float(value))
+    if max(value.adjusted() for value in exact) < 19 and all(value == value.to_integral_value() for value in exact):
+        whole = [int(value) for value in exact]
+        if INT64.min <= min(whole) and max(whole) <= INT64.max:
+            return np.array(whole, dtype=np.int64)
+    numbers = np.array([float(value) for value in exact])
+    if np.isfinite(numbers).all() and len(np.unique(numbers)) == len(set(exact)):
+        return numbers
+    return _as_text(path, cells)
 
 
-def read_parquet_labels(path: Path) -> tuple[Host, list[str] | None]:
+def _not_finite(path: Path, at: int, value: float) -> DataError:
+    return DataError(f"{path}: label {at + 1} is {value}; leave out samples without a label.")
+
+
+def read_parquet_labels(source: Source) -> tuple[Host, list[str] | None]:
     """Return the labels of a Parquet file and the ids beside them."""
-    table = parquet.read_table(path)
-    columns = parquet.read_columns(table.schema, path)
+    columns = parquet.read_columns(source)
     names = [name.lower() for name in columns.names]
     at = next((names.index(name) for name in LABEL_NAMES if name in names), None)
     id_index = columns.default_id()
     if at is None:
         at = max(i for i in range(len(names)) if i != id_index or len(names) == 1)
-    values = table.column(at).to_pylist()
-    if None in values:
-        raise _missing_label(columns, at, values.index(None) + 1)
-    ids = None if id_index is None or id_index == at else parquet.read_ids(table.column(id_index), columns, id_index)
-    return check_labels(path, np.array(values)), ids
+    beside = [] if id_index is None or id_index == at else [id_index]
+    column, *rest = parquet.read_chosen(source, columns, [at, *beside])
+    if column.null_count:
+        raise _missing_label(columns, at, parquet.read_values(column).index(None) + 1)
+    ids = parquet.read_ids(rest[0], columns, beside[0]) if beside else None
+    return _from_column(source.path, column), ids
+
+
+def _from_column(path: Path, column: Any) -> Host:
+    """Return a column of a Parquet file as labels; whole numbers never pass through floating point."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return check_labels(path, column.to_numpy())
+    values = parquet.read_values(column)
+    if pa.types.is_decimal(kind):
+        return parse(path, [str(value) for value in values])
+    if all(isinstance(value, str) for value in values):
+        return _as_text(path, values)
+    raise _no_labels(path)
+
+
+def _as_text(path: Path, cells: Sequence[str]) -> Host:
+    """Return texts as an array, each of whose entries takes as much as the longest."""
+    check_room(path, "an array of the labels", 4 * len(cells) * max(map(len, cells)), "give shorter labels")
+    return np.array(cells, dtype=str)
 
 
 def check_labels(path: Path, values: Host) -> Host:
@@ -89,19 +148,24 @@ def check_labels(path: Path, values: Host) -> Host:
         raise DataError(f"{path}: the file has no labels; give one label per sample.")
     if values.dtype.kind == "O":
         values = _cell_text(path, values)
+    if values.dtype.kind not in KINDS:
+        raise _no_labels(path)
     if values.dtype.kind == "f":
         missing = np.flatnonzero(~np.isfinite(values))
         if missing.size:
-            at = int(missing[0])
-            raise DataError(f"{path}: label {at + 1} is {values[at]}; leave out samples without a label.")
+            raise _not_finite(path, int(missing[0]), float(values[missing[0]]))
         if np.all(values == np.round(values)) and np.max(np.abs(values)) < 2**53:
             values = values.astype(np.int64)
     return values
+
+
+def _no_labels(path: Path) -> DataError:
+    return DataError(f"{path}: the labels are neither numbers nor text; save them as a vector.")
 
 
 def _cell_text(path: Path, values: Host) -> Host:
     """Return the text in a MATLAB cell array of strings."""
     cells = [np.asarray(value) for value in values]
     if not all(cell.size == 1 and cell.dtype.kind in "UT" for cell in cells):
-        raise DataError(f"{path}: the labels are neither numbers nor text; save them as a vector.")
-    return np.array([str(cell.item()) for cell in cells])
+        raise _no_labels(path)
+    return _as_text(path, [str(cell.item()) for cell in cells])

@@ -1,10 +1,9 @@
-"""Parquet files, through pyarrow."""
+"""Parquet files, through pyarrow: the columns that are asked for, in batches, once their size is known to fit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -12,45 +11,58 @@ from numpy.typing import DTypeLike
 from kernelbraid._typing import Host
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError
+from kernelbraid.files.memory import OBJECT, check_room
+from kernelbraid.files.sources import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+ROWS = 50_000  # of a batch, fewer of wide tables
+VALUES = 2**23  # of a batch
+
 
 @contextmanager
-def open_file(path: Path) -> Iterator["pq.ParquetFile"]:
-    """Open a file with pyarrow, or say that it is none of Parquet."""
+def open_file(source: Source, texts: Sequence[str] = ()) -> Iterator["pq.ParquetFile"]:
+    """Open a file with pyarrow, or say that it is none of Parquet; of columns of text each text is kept once."""
+    path = source.path
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise DataError(f'{path}: Parquet needs pyarrow; install it with pip install "kernelbraid[io]".') from None
+    content = path if source.content is None else pa.BufferReader(source.content)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(content, read_dictionary=list(texts), page_checksum_verification=True) as file:
             yield file
-    except (pa.ArrowException, OSError):  # its messages run over several lines
+    except pa.ArrowMemoryError:
+        raise DataError(
+            f"{path}: its columns do not fit into memory, or the file is damaged; save only what is needed."
+        ) from None
+    except (DataError, MemoryError):
+        raise
+    except Exception:  # whatever a damaged file makes it stumble over; its messages run over several lines
         raise DataError(f"{path}: this is not a readable Parquet file; write it again.") from None
 
 
-def read_table(path: Path) -> "pa.Table":
-    """Return the file as a pyarrow table."""
-    with open_file(path) as file:
-        table = file.read()
-    if not table.num_rows or not table.num_columns:
-        raise _empty(path)
-    return table
-
-
-def _empty(path: Path) -> DataError:
-    return DataError(f"{path}: the file is empty; give at least one row of numbers.")
-
-
-def read_columns(schema: "pa.Schema", path: Path) -> Columns:
-    """Return the columns of a table; an index that pandas stored with it holds the ids."""
+def _describe(file: "pq.ParquetFile", source: Source) -> tuple[Columns, tuple[int, ...]]:
+    """Return the columns of a file, and the rows of its groups; an index that pandas stored holds the ids."""
+    schema, metadata = file.schema_arrow, file.metadata
+    groups = tuple(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+    if not metadata.num_rows or not schema.names:
+        raise DataError(f"{source.path}: the file is empty; give at least one row of numbers.")
+    if min(groups, default=0) < 0 or sum(groups) != metadata.num_rows:
+        raise ValueError("the groups have another number of rows than the file")
     stored = (schema.pandas_metadata or {}).get("index_columns", [])
     index = [schema.names.index(name) for name in stored if name in schema.names]
-    return Columns(path, list(schema.names), True, id_index=index[0] if len(index) == 1 else None)
+    columns = Columns(source.path, list(schema.names), True, id_index=index[0] if len(index) == 1 else None)
+    return columns, groups
+
+
+def read_columns(source: Source) -> Columns:
+    """Return the columns of a file."""
+    with open_file(source) as file:
+        return _describe(file, source)[0]
 
 
 @dataclass(frozen=True)
@@ -69,78 +81,134 @@ class Layout:
 
 
 def read_layout(
-    path: Path, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
+    source: Source, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
 ) -> Layout:
     """Return the layout of a file without its data; the ids are read."""
-    with open_file(path) as file:
-        schema, metadata = file.schema_arrow, file.metadata
-        if not metadata.num_rows or not schema.names:
-            raise _empty(path)
-        columns = read_columns(schema, path).choose(id_column, drop, keep)
+    with open_file(source) as file:
+        schema = file.schema_arrow
+        columns, groups = _describe(file, source)
+        columns = columns.choose(id_column, drop, keep)
         for i in columns.kept:
-            if schema.names.count(columns.names[i]) > 1:
-                raise DataError(
-                    f"{path}: several columns are called {columns.names[i]!r}, and blocks are read by name; rename one."
-                )
             if not _is_numeric(schema.field(i).type):
-                first = file.read_row_group(0, columns=[columns.names[i]]).column(0)
-                _numbers(first, columns, i)  # says what is wrong
-        ids = None
-        if columns.id_index is not None:
-            ids = read_ids(file.read(columns=[columns.names[columns.id_index]]).column(0), columns, columns.id_index)
-        groups = tuple(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+                raise _no_numbers(file, columns, i)
         single = all(str(schema.field(i).type) == "float" for i in columns.kept)
-        return Layout(columns, np.dtype(np.float32 if single else np.float64), groups, ids)
+    ids = None
+    if columns.id_index is not None:
+        ids = read_ids(read_chosen(source, columns, [columns.id_index])[0], columns, columns.id_index)
+    return Layout(columns, np.dtype(np.float32 if single else np.float64), groups, ids)
 
 
-def read_group(path: Path, names: list[str], dtype: DTypeLike, number: int) -> Host:
+def check_names(columns: Columns) -> None:
+    """Refuse data columns of the same name, which cannot be told apart where blocks are read by name."""
+    for i in columns.kept:
+        if columns.names.count(columns.names[i]) > 1:
+            raise DataError(
+                f"{columns.path}: several columns are called {columns.names[i]!r}, and blocks are read by name; "
+                "rename one."
+            )
+
+
+def read_group(source: Source, names: list[str], dtype: DTypeLike, number: int) -> Host:
     """Return the data of a group of rows; what is missing becomes NaN."""
-    with open_file(path) as file:
+    with open_file(source) as file:
+        size = file.metadata.row_group(number).num_rows * len(names)
+        check_room(source.path, f"group {number + 1} of the rows", 16 * size, "write smaller groups")
         return _matrix(file.read_row_group(number, columns=names), names, dtype)
 
 
-def read_batches(path: Path, names: list[str], dtype: DTypeLike, rows: int) -> Iterator[Host]:
+def read_batches(source: Source, names: list[str], dtype: DTypeLike, rows: int) -> Iterator[Host]:
     """Yield the data in batches of at most so many rows; what is missing becomes NaN."""
-    with open_file(path) as file:
+    with open_file(source) as file:
         for batch in file.iter_batches(batch_size=rows, columns=names):
             yield _matrix(batch, names, dtype)
 
 
-def _matrix(table: "pa.Table", names: list[str], dtype: DTypeLike) -> Host:
-    return np.column_stack([table.column(name).to_numpy(zero_copy_only=False).astype(dtype) for name in names])
+def _matrix(table: "pa.Table", wanted: Sequence[str | int], dtype: DTypeLike) -> Host:
+    """Return columns, by name or number, as a matrix."""
+    return np.column_stack([_floats(table.column(column)).astype(dtype, copy=False) for column in wanted])
+
+
+def _floats(column: Any) -> Host:
+    import pyarrow as pa
+
+    return (column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column).to_numpy(zero_copy_only=False)
 
 
 def read_matrix(
-    path: Path, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
+    source: Source, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None = None
 ) -> tuple[Host, Columns, list[str] | None]:
     """Return the data columns as a matrix, the columns, and the ids."""
-    table = read_table(path)
-    columns = read_columns(table.schema, path).choose(id_column, drop, keep)
-    ids = None if columns.id_index is None else read_ids(table.column(columns.id_index), columns, columns.id_index)
-    X = np.column_stack([_numbers(table.column(i), columns, i) for i in columns.kept])
+    layout = read_layout(source, id_column, drop, keep)
+    columns, names = layout.columns, layout.names
+    shape, itemsize = (sum(layout.groups), len(names)), np.dtype(layout.dtype).itemsize
+    n_bytes = shape[0] * shape[1] * (itemsize + 2)  # itself, and masks
+    check_room(source.path, f"a table of {shape[0]} x {shape[1]} numbers", n_bytes, "save a part of it")
+    rows = max(1, min(ROWS, VALUES // len(names)))
+    unique = all(columns.names.count(name) == 1 for name in names)
+    with open_file(source) as file:
+        X = np.empty(shape, layout.dtype)
+        at = 0
+        for batch in file.iter_batches(batch_size=rows, columns=names if unique else None):
+            X[at : at + batch.num_rows] = _matrix(batch, names if unique else columns.kept, layout.dtype)
+            at += batch.num_rows
+        if at != len(X):
+            raise ValueError("there are fewer rows than the file says")
     for i, j in np.argwhere(~np.isfinite(X))[:1]:
         raise columns.cell_error(columns.kept[j], int(i) + 1, X[i, j])
-    return X, columns, ids
+    return X, columns, layout.ids
+
+
+def read_chosen(source: Source, columns: Columns, chosen: Sequence[int]) -> list["pa.ChunkedArray"]:
+    """Return some columns of ids or labels."""
+    import pyarrow as pa
+
+    names = [columns.names[i] for i in chosen]
+    unique = all(columns.names.count(name) == 1 for name in names)
+    with open_file(source, names) as file:
+        for i in chosen:
+            kind = file.schema_arrow.field(i).type
+            if pa.types.is_nested(kind):
+                raise DataError(f"{source.path}: {columns.describe(i)} holds values of the type {kind}; use text.")
+        n_bytes = file.metadata.num_rows * len(chosen) * OBJECT
+        check_room(source.path, f"{file.metadata.num_rows} names of samples or classes", n_bytes, "save a part of it")
+        table = file.read(columns=names if unique else None)
+        return [table.column(name) for name in names] if unique else [table.column(i) for i in chosen]
+
+
+def read_values(column: "pa.ChunkedArray") -> list[Any]:
+    """Return a column as a list, in which equal texts are one object."""
+    values: list[Any] = []
+    for chunk in column.chunks:
+        if hasattr(chunk, "dictionary"):
+            words = chunk.dictionary.to_pylist()
+            values += [None if number is None else words[number] for number in chunk.indices.to_pylist()]
+        else:
+            values += chunk.to_pylist()
+    return values
 
 
 def read_ids(column: "pa.ChunkedArray", columns: Columns, index: int) -> list[str]:
     """Return one column as text."""
-    values = column.to_pylist()
+    values = read_values(column)
     if None in values:
         raise columns.cell_error(index, values.index(None) + 1, None)
-    return [str(value) for value in values]
+    return [value if isinstance(value, str) else str(value) for value in values]
 
 
-def _numbers(column: "pa.ChunkedArray", columns: Columns, index: int) -> Host:
-    """Return one column as floating-point numbers."""
-    if not _is_numeric(column.type):
-        values = column.to_pylist()
-        row = next((i for i, value in enumerate(values) if value is not None), 0)
-        raise columns.cell_error(index, row + 1, values[row])
-    if column.null_count:
-        raise columns.cell_error(index, column.to_pylist().index(None) + 1, None)
-    values = column.to_numpy()
-    return values if values.dtype == np.float32 else values.astype(np.float64)
+def _no_numbers(file: "pq.ParquetFile", columns: Columns, index: int) -> DataError:
+    """Return the error for a column that is not of numbers, with its first value."""
+    import pyarrow as pa
+
+    name, kind = columns.names[index], file.schema_arrow.field(index).type
+    if pa.types.is_nested(kind) or columns.names.count(name) > 1:
+        return columns.cell_error(index, 1, str(kind))
+    row = 0
+    for batch in file.iter_batches(batch_size=1000, columns=[name]):
+        for value in batch.column(name).to_pylist():
+            row += 1
+            if value is not None:
+                return columns.cell_error(index, row, value)
+    return columns.cell_error(index, 1, None)
 
 
 def _is_numeric(kind: "pa.DataType") -> bool:

@@ -9,12 +9,9 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.files import arrays, labels, parquet, text
-from kernelbraid.files.arrays import Matrix
 from kernelbraid.files.errors import DataError
-
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-ARRAY_FILES = (".npy", ".npz", ".mat")
-SUFFIXES = (*DELIMITERS, ".parquet", *ARRAY_FILES)
+from kernelbraid.files.sources import ARRAY_FILES, FilePath, open_source
+from kernelbraid.files.stored import Matrix, is_label_array, is_sample_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +26,14 @@ class Samples:
         Name of each sample, if the file has them.
     feature_names : list of str or None
         Name of each column of X, if the file has them.
+    header : bool or None
+        Whether the first row names the columns; None where the file is no CSV or TSV.
     """
 
     X: Matrix
     ids: list[str] | None = None
     feature_names: list[str] | None = None
+    header: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +46,31 @@ class LabelFile:
         One label per sample: whole numbers if all of them are, otherwise text.
     ids : list of str or None
         Name of each sample, if the file has them.
+    header : bool or None
+        Whether the first row names the columns; None where the file is no CSV or TSV.
     """
 
     values: Host
     ids: list[str] | None = None
+    header: bool | None = None
 
 
 def read_samples(
-    path: str | Path,
+    path: FilePath,
     *,
     key: str | None = None,
     id_column: str | int | None = None,
     drop: Iterable[str | int] = (),
     keep: Iterable[str] | None = None,
+    header: bool | None = None,
 ) -> Samples:
     r"""Read a matrix of samples, one row per sample.
 
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2).
+        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2). A pipe, such as /dev/stdin, is
+        opened once, and what it holds is found by its first bytes if its name does not say it.
     key : str, default=None
         Which array of an .npz or .mat file to read. By default the only matrix in it, else "X", else "fea".
     id_column : str or int, default=None
@@ -74,7 +79,10 @@ def read_samples(
     drop : iterable of str or int, default=()
         Columns of a table to leave out, by name or by number from 1.
     keep : iterable of str, default=None
-        Names of the columns to read, in this order, if the table has a header; all that are left if None.
+        Names of the columns to read, in this order, if the table has a header; all that are left if None. A name that
+        is given several times stands for so many columns of this name, in their order.
+    header : bool, default=None
+        Whether the first row of a CSV or TSV file names the columns; the row itself says it if None.
 
     Returns
     -------
@@ -88,8 +96,10 @@ def read_samples(
 
     Notes
     -----
-    The first row of a CSV or TSV file is a header when it has text in it. A row whose text stands above text,
-    with numbers beside it, is a sample with an id, not a header. Pickled objects are refused, never loaded.
+    The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers is a sample,
+    unless its first cell is called like ids or the numbers count the columns; so is one of marks such as NA or ?, or of
+    numbers with a slip such as 3..5, which is then reported. Pickled objects are refused, never loaded. Memory is taken
+    for an array only if its size fits into what is free.
 
     Examples
     --------
@@ -106,20 +116,21 @@ def read_samples(
     array([[5.1, 3.5],
            [4.9, 3. ]])
     """
-    path, suffix = check_path(path)
+    source = open_source(path)
     drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
-    if suffix in ARRAY_FILES:
+    if source.suffix in ARRAY_FILES:
         if id_column is not None or drop:
-            raise DataError(f"{path}: an array file has no named columns; --id and --drop are for tables.")
-        return Samples(check_matrix(path, arrays.read_array(path, key, ("X", "fea"), arrays.is_sample_array)))
-    if suffix == ".parquet":
-        X, columns, ids = parquet.read_matrix(path, id_column, drop, keep)
+            raise DataError(f"{source.path}: an array file has no named columns; --id and --drop are for tables.")
+        return Samples(check_matrix(source.path, arrays.read_array(source, key, ("X", "fea"), is_sample_array)))
+    if source.suffix == ".parquet":
+        X, columns, ids = parquet.read_matrix(source, id_column, drop, keep)
     else:
-        X, columns, ids = text.read_matrix(path, DELIMITERS[suffix], id_column, drop, keep)
-    return Samples(X, ids, [columns.names[i] for i in columns.kept] if columns.has_header else None)
+        X, columns, ids = text.read_matrix(source, id_column, drop, keep, header=header)
+    names = [columns.names[i] for i in columns.kept] if columns.has_header else None
+    return Samples(X, ids, names, None if source.suffix == ".parquet" else columns.has_header)
 
 
-def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
+def read_labels(path: FilePath, *, key: str | None = None, header: bool | None = None) -> LabelFile:
     r"""Read one label per sample.
 
     Parameters
@@ -129,6 +140,8 @@ def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
     key : str, default=None
         Which array of an .npz or .mat file to read. By default the only vector in it, else "y", "labels",
         "label" or "gnd".
+    header : bool, default=None
+        Whether the first row of a CSV or TSV file names the columns; its rows say it if None.
 
     Returns
     -------
@@ -142,7 +155,8 @@ def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
 
     Notes
     -----
-    In a table the labels are the column called label, labels, cluster, class, y or target, otherwise the last.
+    In a table the labels are the column called label, labels, cluster, class, y or target, otherwise the last. Labels
+    that are written as numbers are compared exactly: no two of them become one, however many digits they have.
 
     Examples
     --------
@@ -156,22 +170,24 @@ def read_labels(path: str | Path, *, key: str | None = None) -> LabelFile:
     >>> labels.values, labels.ids
     (array([0, 1]), ['first', 'second'])
     """
-    path, suffix = check_path(path)
-    if suffix in ARRAY_FILES:
-        values = arrays.read_array(path, key, ("y", "labels", "label", "gnd"), arrays.is_label_array)
-        return LabelFile(labels.check_labels(path, values))
-    if suffix == ".parquet":
-        return LabelFile(*labels.read_parquet_labels(path))
-    return LabelFile(*labels.read_text_labels(path, DELIMITERS[suffix]))
+    source = open_source(path)
+    if source.suffix in ARRAY_FILES:
+        values = arrays.read_array(source, key, ("y", "labels", "label", "gnd"), is_label_array)
+        return LabelFile(labels.check_labels(source.path, values))
+    if source.suffix == ".parquet":
+        return LabelFile(*labels.read_parquet_labels(source))
+    return LabelFile(*labels.read_text_labels(source, header))
 
 
-def column_names(path: str | Path) -> list[str]:
+def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
     """Return the names of the columns of a table; an array file has none.
 
     Parameters
     ----------
     path : str or Path
         A data file that `read_samples` reads.
+    header : bool, default=None
+        As for `read_samples`.
 
     Returns
     -------
@@ -183,33 +199,12 @@ def column_names(path: str | Path) -> list[str]:
     DataError
         The file cannot be read.
     """
-    path, suffix = check_path(path)
-    if suffix in ARRAY_FILES:
+    source = open_source(path)
+    if source.suffix in ARRAY_FILES:
         return []
-    if suffix == ".parquet":
-        with parquet.open_file(path) as file:
-            return parquet.read_columns(file.schema_arrow, path).names
-    return text.read_columns(path, DELIMITERS[suffix])[0].names
-
-
-def check_path(path: str | Path) -> tuple[Path, str]:
-    """Return the path of a file that can be opened, and its suffix."""
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file; check the path.")
-    if path.is_dir():
-        raise DataError(f"{path}: this is a directory; give a file.")
-    if suffix not in SUFFIXES:
-        raise DataError(f"{path}: the suffix {suffix!r} is unknown; use one of {', '.join(SUFFIXES)}.")
-    try:
-        with path.open("rb") as file:
-            is_empty = not file.read(1)
-    except OSError as error:
-        raise DataError(f"{path}: the file cannot be opened ({error.strerror}); check its permissions.") from None
-    if is_empty:
-        raise DataError(f"{path}: the file is empty; give at least one row.")
-    return path, suffix
+    if source.suffix == ".parquet":
+        return parquet.read_columns(source).names
+    return text.read_columns(source, header)[0].names
 
 
 def check_matrix(path: Path, X: Matrix) -> Matrix:

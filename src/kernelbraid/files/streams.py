@@ -10,10 +10,12 @@ from numpy.typing import DTypeLike
 
 from kernelbraid._typing import Host
 from kernelbraid.files import parquet
-from kernelbraid.files.arrays import Matrix, map_npy
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError
-from kernelbraid.files.readers import check_path, read_samples
+from kernelbraid.files.npy import map_npy
+from kernelbraid.files.readers import read_samples
+from kernelbraid.files.sources import FilePath, Source, open_source
+from kernelbraid.files.stored import Matrix
 
 ROWS = 50_000  # of a piece
 
@@ -44,6 +46,8 @@ class Stream:
         Name of each feature, if the file has them.
     columns : Columns, default=None
         The columns of a table, for messages.
+    header : bool or None, default=None
+        Whether the first row names the columns; None where the file is no CSV or TSV.
     """
 
     path: Path
@@ -56,6 +60,7 @@ class Stream:
     ids: list[str] | None = None
     feature_names: list[str] | None = None
     columns: Columns | None = None
+    header: bool | None = None
 
     @property
     def n_samples(self) -> int:
@@ -100,14 +105,15 @@ class Stream:
 
 
 def open_stream(
-    path: str | Path,
+    path: FilePath,
     *,
     key: str | None = None,
     id_column: str | int | None = None,
     drop: Iterable[str | int] = (),
     keep: Iterable[str] | None = None,
+    header: bool | None = None,
 ) -> Stream:
-    """Open a file of samples: .npy and Parquet files are read in pieces, others as a whole.
+    """Open a file of samples: .npy and Parquet files are read in pieces, others and pipes as a whole.
 
     Parameters
     ----------
@@ -121,6 +127,8 @@ def open_stream(
         Columns of a table to leave out.
     keep : iterable of str, default=None
         Names of the columns to read.
+    header : bool, default=None
+        Whether the first row of a CSV or TSV file names the columns.
 
     Returns
     -------
@@ -132,18 +140,18 @@ def open_stream(
     DataError
         The file cannot be read as samples; the message says where and what to do.
     """
-    path, suffix = check_path(path)
+    source = open_source(path)
     drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
-    if suffix == ".npy" and id_column is None and not drop:
-        return _npy_stream(path)
-    if suffix == ".parquet":
-        return _parquet_stream(path, id_column, drop, keep)
-    samples = read_samples(path, key=key, id_column=id_column, drop=drop, keep=keep)
+    if source.content is None and source.suffix == ".npy" and id_column is None and not drop:
+        return _npy_stream(source)
+    if source.content is None and source.suffix == ".parquet":
+        return _parquet_stream(source, id_column, drop, keep)
+    samples = read_samples(source, key=key, id_column=id_column, drop=drop, keep=keep, header=header)
     if samples.X.ndim != 2:
-        raise DataError(f"{path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
+        raise DataError(f"{source.path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
     X = samples.X
-    whole = _in_pieces(path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True)
-    return replace(whole, ids=samples.ids, feature_names=samples.feature_names)
+    whole = _in_pieces(source.path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True)
+    return replace(whole, ids=samples.ids, feature_names=samples.feature_names, header=samples.header)
 
 
 def _in_pieces(
@@ -159,8 +167,8 @@ def _matrix_piece(X: Matrix, number: int) -> Matrix:
     return X[number * ROWS : (number + 1) * ROWS]
 
 
-def _npy_stream(path: Path) -> Stream:
-    X = map_npy(path)
+def _npy_stream(source: Source) -> Stream:
+    path, X = source.path, map_npy(source)
     if X.dtype.kind not in "biuf":
         raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
     if X.ndim != 2 or 0 in X.shape:
@@ -170,22 +178,23 @@ def _npy_stream(path: Path) -> Stream:
 
 
 def _npy_piece(path: Path, number: int) -> Host:
-    X = map_npy(check_path(path)[0])[number * ROWS : (number + 1) * ROWS]
+    X = map_npy(open_source(path))[number * ROWS : (number + 1) * ROWS]
     return np.array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
 
 
 def _parquet_stream(
-    path: Path, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None
+    source: Source, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None
 ) -> Stream:
-    layout = parquet.read_layout(path, id_column, drop, keep)
-    where = (path.resolve(), layout.names, layout.dtype)
+    layout = parquet.read_layout(source, id_column, drop, keep)
+    parquet.check_names(layout.columns)
+    where = (source.path.resolve(), layout.names, layout.dtype)
     return Stream(
-        path,
+        source.path,
         layout.groups,
         len(layout.names),
         layout.dtype,
         partial(_parquet_piece, *where),
-        partial(parquet.read_batches, *where, ROWS),
+        partial(_parquet_batches, *where, ROWS),
         in_memory=False,
         ids=layout.ids,
         feature_names=layout.names,
@@ -194,4 +203,8 @@ def _parquet_stream(
 
 
 def _parquet_piece(path: Path, names: list[str], dtype: DTypeLike, number: int) -> Host:
-    return parquet.read_group(check_path(path)[0], names, dtype, number)
+    return parquet.read_group(open_source(path), names, dtype, number)
+
+
+def _parquet_batches(path: Path, names: list[str], dtype: DTypeLike, rows: int) -> Iterator[Host]:
+    return parquet.read_batches(open_source(path), names, dtype, rows)

@@ -1,6 +1,7 @@
 """CSV and TSV files, read row by row: nothing but the numbers is kept."""
 
 import csv
+import io
 import itertools
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,21 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid.files.columns import Columns, is_header, is_number
-from kernelbraid.files.errors import DataError
+from kernelbraid.files.errors import DataError, reading
+from kernelbraid.files.sources import DELIMITERS, Source
 
 #: Number of the row in the file, from 1, and its cells.
 NumberedRow: TypeAlias = tuple[int, list[str]]
 
 
-def read_rows(path: Path, delimiter: str) -> Iterator[NumberedRow]:
+def read_rows(source: Source) -> Iterator[NumberedRow]:
     """Yield the rows of a file, all of one width, without blank lines."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+    path, delimiter = source.path, DELIMITERS[source.suffix]
+    with reading(path), io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="") as file:
+        try:
             yield from _equal_rows(path, csv.reader(file, delimiter=delimiter, strict=True), delimiter)
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
-    except csv.Error as error:
-        raise DataError(f"{path}: this is not a readable table ({error}); check its quotes.") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
+        except csv.Error as error:
+            raise DataError(f"{path}: this is not a readable table ({error}); check its quotes.") from None
 
 
 def _equal_rows(path: Path, reader: Iterator[list[str]], delimiter: str) -> Iterator[NumberedRow]:
@@ -58,29 +61,30 @@ def _check_delimiter(path: Path, row: Sequence[str], delimiter: str) -> None:
             raise DataError(f"{path}: the cells are separated by {name}; save the table with {expected}.")
 
 
-def read_columns(path: Path, delimiter: str) -> tuple[Columns, Iterator[NumberedRow]]:
-    """Return the columns of a file and its rows without the header."""
-    rows = read_rows(path, delimiter)
+def read_columns(source: Source, header: bool | None) -> tuple[Columns, Iterator[NumberedRow]]:
+    """Return the columns of a file and its rows without the header; None: the first row says whether it is one."""
+    rows = read_rows(source)
     head = list(itertools.islice(rows, 2))
     if not head:
-        raise DataError(f"{path}: the file is empty; give at least one row of numbers.")
+        raise DataError(f"{source.path}: the file is empty; give at least one row of numbers.")
     first = [cell.strip() for cell in head[0][1]]
-    if not is_header(first, head[1][1] if len(head) > 1 else None):
-        return Columns(path, [str(i + 1) for i in range(len(first))], False), itertools.chain(head, rows)
+    if not (is_header(first) if header is None else header):
+        return Columns(source.path, [str(i + 1) for i in range(len(first))], False), itertools.chain(head, rows)
     if len(head) == 1:
-        raise DataError(f"{path}: the file has a header but no samples; give at least one row of numbers.")
-    return Columns(path, first, True), itertools.chain(head[1:], rows)
+        raise DataError(f"{source.path}: the file has a header but no samples; give at least one row of numbers.")
+    return Columns(source.path, first, True), itertools.chain(head[1:], rows)
 
 
 def read_matrix(
-    path: Path,
-    delimiter: str,
+    source: Source,
     id_column: str | int | None,
     drop: Iterable[str | int],
     keep: Iterable[str] | None = None,
+    *,
+    header: bool | None = None,
 ) -> tuple[NDArray[np.float64], Columns, list[str] | None]:
     """Return the data columns as a matrix, the columns, and the ids."""
-    columns, rows = read_columns(path, delimiter)
+    columns, rows = read_columns(source, header)
     columns = columns.choose(id_column, drop, keep)
     numbers: list[int] = []
     ids: list[str] = []

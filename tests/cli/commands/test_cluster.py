@@ -36,6 +36,7 @@ KEYS = [
     "reliability",
     "why",
     "seconds",
+    "header",
     "out",
     "model",
     "warnings",
@@ -206,8 +207,10 @@ def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
     lines = run("cluster", blobs_csv, *FAST, "--method", "SC").stdout.splitlines()
     rows = {line[:15].strip(): line[15:].strip() for line in lines}
     assert list(rows) == [
-        *("method", "samples", "features", "kernels", "iterations", "clusters", "cluster sizes", "fit", "labels")
+        *("method", "samples", "features", "header", "kernels", "iterations", "clusters", "cluster sizes", "fit"),
+        "labels",
     ]
+    assert rows["header"] == "row 1 names the columns"
     assert rows["kernels"] == "gaussian s=1"
     assert "kernels" not in run("cluster", blobs_csv, *FAST, "--method", "SSR").stdout
 

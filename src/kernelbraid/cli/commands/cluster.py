@@ -53,6 +53,7 @@ def run(
         **summarise(model, views.n_samples, views.n_features, views.files),
         "seconds": round(seconds, 4),
     }
+    summary["header"] = views.headers
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
     summary["warnings"] = warnings

@@ -16,7 +16,7 @@ from kernelbraid.cli.output import collect_warnings, print_json, print_table, pr
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.views import FileViews, open_views, read_views
+from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 
@@ -41,7 +41,7 @@ def run(
     if out is not None:
         write_labels(out, labels.tolist(), views.ids)
     summary = {"model": str(model_path), **summarise(model, views, labels), "seconds": round(seconds, 4)}
-    summary |= {"out": None if out is None else str(out), "warnings": warnings}
+    summary |= {"header": views.headers, "out": None if out is None else str(out), "warnings": warnings}
     print_warnings(warnings)
     if as_json:
         print_json(summary)
@@ -57,6 +57,8 @@ def read_model(path: Path) -> Any:
         raise Failure(f"{path} could not be read ({error.strerror or error}).") from None
     except ValueError as error:
         raise Failure(str(error)) from None
+    except MemoryError:
+        raise Failure(f"{path} does not fit into memory; free some, or fit a smaller model.") from None
     if not hasattr(model, "predict"):
         remedy = "save its best_estimator_" if hasattr(model, "best_estimator_") else "save a fitted LKG instead"
         raise Failure(f"{path} holds a {type(model).__name__}, which cannot label new samples; {remedy}.")
@@ -130,8 +132,8 @@ def summarise(model: BaseEstimator, views: FileViews, labels: np.ndarray) -> dic
 
 
 def n_clusters_of(model: BaseEstimator) -> int:
-    """Return the number of clusters, given or chosen."""
-    return int(getattr(model, "n_clusters_", None) or model.n_clusters)
+    """Return the number of clusters that a model has."""
+    return int(getattr(model, "n_clusters_", None) or len(model.centre_weights_))
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -144,9 +146,10 @@ def print_summary(summary: dict[str, Any]) -> None:
         "model": f"{summary['model']}, {summary['estimator']}",
         "samples": str(summary["n_samples"]),
         "features": "none, precomputed kernels" if features is None else str(features),
+        "header": headers_in_words(summary["header"]),
         "clusters" if classes is None else "classes": f"{present} of {len(sizes)} occur",
         f"{kind} sizes": ", ".join(map(str, told)),
         "time": f"{summary['seconds']:.2f} seconds",
         "labels": summary["out"] or "not written; give --out labels.csv",
     }
-    print_table([name, text] for name, text in rows.items())
+    print_table([name, text] for name, text in rows.items() if text is not None)

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import typer
 
 from kernelbraid.cli.output import print_json, print_table
+from kernelbraid.cli.views import headers_in_words, headers_of
 from kernelbraid.datasets import DataError, LabelFile, read_labels
 from kernelbraid.metrics import evaluate
 from kernelbraid.metrics.scores import NMIAverage
@@ -22,9 +24,12 @@ MEANINGS = {
 }
 
 
-def run(truth_path: Path, labels_path: Path, *, key: str | None, nmi_average: str, as_json: bool) -> None:
+def run(
+    truth_path: Path, labels_path: Path, *, key: str | None, header: bool | None, nmi_average: str, as_json: bool
+) -> None:
     """Score the labels of one file against those of another and report."""
-    truth, labels = (read_labels(path, key=key) for path in (truth_path, labels_path))
+    paths = (truth_path, labels_path)
+    truth, labels = (read_labels(path, key=key, header=header) for path in paths)
     order = match(truth, labels, truth_path, labels_path)
     scores = evaluate(truth.values, labels.values[order], nmi_average=cast(NMIAverage, nmi_average))
     if as_json:
@@ -32,6 +37,9 @@ def run(truth_path: Path, labels_path: Path, *, key: str | None, nmi_average: st
     else:
         rows = [[name, f"{value:.4f}", MEANINGS.get(name, "")] for name, value in scores.items()]
         print_table(rows, header=["measure", "value", ""], numbers=[1])
+        told = headers_in_words(headers_of(paths, (truth, labels)))
+        if told is not None:
+            typer.echo(f"Header: {told}.", err=True)
 
 
 def match(truth: LabelFile, labels: LabelFile, truth_path: Path, labels_path: Path) -> np.ndarray:
