@@ -9,9 +9,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from kernelbraid._version import __version__
-from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup
+from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup, clean_up_when_terminated
 
-EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted."
+EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
 
 
 class Command(NamedTuple):
@@ -112,4 +112,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no failure
+    clean_up_when_terminated()
     app(prog_name="kernelbraid")

@@ -1,6 +1,9 @@
 """How a command ends early: with one sentence and an exit code, never with a traceback."""
 
+import os
+import signal
 import sys
+import threading
 from functools import partial
 from typing import Any
 
@@ -9,7 +12,7 @@ from typer.core import TyperGroup
 
 from kernelbraid.files.errors import DataError
 
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
 class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)
@@ -18,6 +21,24 @@ class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a de
     def __init__(self, sentence: str, exit_code: int = FAILED) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+class Terminated(KeyboardInterrupt):
+    """The program was asked to end by SIGTERM; whoever cleans up after Ctrl-C does so after this, too."""
+
+
+def clean_up_when_terminated() -> None:
+    """Let SIGTERM end this program as Ctrl-C does, so that nothing half-written is left."""
+    program = os.getpid()
+
+    def end(number: int, frame: object) -> None:
+        if os.getpid() != program:  # a child that was forked: it has nothing to clean up
+            os._exit(TERMINATED)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one is enough, and cleaning up takes a moment
+        raise Terminated
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
 
 
 def one_line(message: object) -> str:
@@ -32,6 +53,9 @@ class SentenceGroup(TyperGroup):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except Terminated:
+            sentence = "ended by SIGTERM before the work was done; nothing half-written is left."
+            raise Failure(sentence, TERMINATED) from None
         except KeyboardInterrupt:
             raise Failure("interrupted before the work was done.", INTERRUPTED) from None
 

@@ -96,6 +96,7 @@ def check_target(path: Path, option: str, inputs: Iterable[Path] = (), others: I
         raise typer.BadParameter(
             f"{str(path)!r} is also the file for the labels; choose another name.", param_hint=option
         )
+    _system.remove_drafts(folder)
 
 
 def check_folder(path: Path, option: str) -> None:

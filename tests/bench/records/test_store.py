@@ -1,23 +1,28 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import LAYOUT, Store, StoreError, explain
 
+SCORES = {"acc": 0.5}
 
-def record(seed=0, status="converged", **more):
-    return Record(Trial("wine", "abc", "KKM", "mean20", "rmkkm", "linear", {"gamma": 0.5}, seed), status, **more)
+
+def record(seed=0, status="converged", *, scores=SCORES, **more):
+    trial = Trial("wine", "abc", "KKM", "mean20", "rmkkm", "linear", {"gamma": 0.5}, seed)
+    return Record(trial, status, scores=scores, **more)
 
 
 def test_records_come_back_as_they_were_added(tmp_path):
     store = Store(tmp_path / "store.db")
     added = [record(seed, scores={"acc": 0.1 * seed}, learned={"linear": 1.0}, n_iter=seed) for seed in range(5)]
     trial = Trial("wine", "abc", "LKGr", "mean20", seed=5, keep=("history", "kernel"))
-    added.append(Record(trial, "converged", kept={"history": {"mu": [1.0, 1.1]}}))
-    added.append(Record(Trial("wine", "abc", "LKGr", "mean20", seed=6, changes={"noise": 0.5}), "converged"))
+    added.append(Record(trial, "converged", scores=SCORES, kept={"history": {"mu": [1.0, 1.1]}}))
+    noisy = Trial("wine", "abc", "LKGr", "mean20", seed=6, changes={"noise": 0.5})
+    added.append(Record(noisy, "converged", scores=SCORES))
     endless = Trial("wine", "abc", "LKG", "best100", parameters={"gamma": float("inf")}, seed=7, study="candidates")
-    added.append(Record(endless, "converged", tuned={"acc": 0.5}, chosen="alpha 1"))
+    added.append(Record(endless, "converged", scores=SCORES, tuned={"acc": 0.5}, chosen="alpha 1"))
     store.add(*added)
     assert sorted(store.records(), key=lambda r: r.trial.seed) == added
     assert Store(tmp_path / "store.db").keys() == {r.trial.key for r in added}
@@ -59,13 +64,12 @@ def test_the_key_of_a_trial_that_says_nothing_new_is_that_of_the_first_release()
 
 
 def test_a_row_that_is_older_than_a_field_is_read(tmp_path):
-    store = Store(tmp_path / "store.db")
+    store, old = Store(tmp_path / "store.db"), Trial("wine", "abc", "KKM", "mean20", seed=3)
     trial = '{"data":"wine","checksum":"abc","method":"KKM","scoring":"mean20","seed":3}'
-    with sqlite3.connect(tmp_path / "store.db") as connection:
-        connection.execute("INSERT INTO records VALUES ('k', ?, ?)", (trial, '{"status":"done","n_iter":2}'))
-    connection.close()
-    [found] = store.records()
-    assert found == Record(Trial("wine", "abc", "KKM", "mean20", seed=3), "done", n_iter=2)
+    outcome = '{"status":"done","n_iter":2,"scores":{"acc":0.5}}'
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("INSERT INTO records VALUES (?, ?, ?)", (old.key, trial, outcome))
+    assert store.records() == [Record(old, "done", scores=SCORES, n_iter=2)]
 
 
 def test_failures_can_be_forgotten(tmp_path):

@@ -8,35 +8,50 @@ from types import ModuleType
 from typing import Any
 
 from kernelbraid._system import write_whole
+from kernelbraid.bench.records.checking import DamagedRecord, build_record, digest
 from kernelbraid.bench.records.record import Json, Record, Trial, to_json
 from kernelbraid.bench.records.store import StoreError
 
 # Columns that hold tables of their own, as JSON.
 NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept", "tuned")
+# Where the file says the checksum of all its rows: one of each would not compress.
+CHECKSUM = b"kernelbraid checksum"
+REMEDY = "give a file of kernelbraid bench export, or a sound copy of it"
 
 
 def write_records(records: Sequence[Record], path: Path | str) -> Path:
     """Write records, one row each, in the order of their keys; the file appears when it is complete."""
     arrow, parquet = _libraries()
-    rows = [_row(record) for record in sorted(records, key=lambda record: record.trial.key)]
+    table = arrow.Table.from_pylist([_row(record) for record in sorted(records, key=lambda record: record.trial.key)])
+    table = table.replace_schema_metadata({CHECKSUM: _sum(table.to_pylist())})
     path = Path(path)
     try:
         with write_whole(path, "wb") as file:
-            parquet.write_table(arrow.Table.from_pylist(rows), file, compression="zstd", compression_level=19)
+            parquet.write_table(table, file, compression="zstd", compression_level=19)
     except OSError as error:
         raise StoreError(f"{path} could not be written ({error.strerror or error}).") from None
     return path
 
 
 def read_records(path: Path | str) -> list[Record]:
-    """Read what `write_records` wrote."""
+    """Read what `write_records` wrote, if it still is that; files of version 0.2.0 and before have no checksum."""
     arrow, parquet = _libraries()
     try:
-        rows = parquet.read_table(path).to_pylist()
+        table = parquet.read_table(path)
+        rows = table.to_pylist()
+        known = (table.schema.metadata or {}).get(CHECKSUM)
+    except (OSError, arrow.ArrowException, ValueError) as error:
+        raise StoreError(f"{path} holds no records ({_one_line(error)}); {REMEDY}.") from None
+    if known is not None and known != _sum(rows):
+        raise StoreError(f"{path} is damaged: its checksum is another; {REMEDY}.")
+    try:
         return [_record(row) for row in rows]
-    except (OSError, arrow.ArrowInvalid, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise StoreError(f"{path} holds no records ({reason}); give a file of kernelbraid bench export.") from None
+    except (DamagedRecord, KeyError) as error:
+        raise StoreError(f"{path} holds no records ({_one_line(error)}); {REMEDY}.") from None
+
+
+def _sum(rows: Sequence[dict[str, Any]]) -> bytes:
+    return digest(*map(to_json, rows)).encode()
 
 
 def _row(record: Record) -> dict[str, Json]:
@@ -46,10 +61,17 @@ def _row(record: Record) -> dict[str, Json]:
 
 
 def _record(row: dict[str, Any]) -> Record:
-    values = {name: json.loads(value) if name in NESTED else value for name, value in row.items()}
+    try:
+        values = {name: json.loads(value) if name in NESTED else value for name, value in row.items()}
+    except (TypeError, ValueError, RecursionError):
+        raise DamagedRecord("a row is damaged") from None
     # A file may be older than some of the columns.
     trial = {name: values.pop(name) for name in Trial.__dataclass_fields__ if name in values}
-    return Record(Trial(**trial), **values)
+    return build_record(trial, values)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _libraries() -> tuple[ModuleType, ModuleType]:

@@ -1,38 +1,57 @@
 """A file of records that survives being killed at any moment, and may be shared by several runners."""
 
-import json
+import shutil
 import sqlite3
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from kernelbraid.bench.records.record import Json, Record, Trial, to_json
+from kernelbraid.bench.records.checking import digest, parse_record
+from kernelbraid.bench.records.record import Json, Record, to_json
 
-# Version of the layout of the file; newer files are refused.
-LAYOUT = 1
+# Version of the layout of the file; newer files are refused. 2 has checksums and claims.
+LAYOUT = 2
 # Seconds to wait for another writer.
 PATIENCE = 60.0
 OUTCOME = [column.name for column in fields(Record) if column.name != "trial"]
-RECORDS = """
-CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, trial TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID
+TABLES = """
+CREATE TABLE IF NOT EXISTS layout (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, trial TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checksums (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runners (name TEXT PRIMARY KEY, process TEXT NOT NULL, beat INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, runner TEXT NOT NULL) WITHOUT ROWID
 """
+ROWS = "SELECT records.key, trial, outcome, value FROM records LEFT JOIN checksums ON records.key = checksums.key"
 WRITE = "BEGIN IMMEDIATE"
+# Files beside a store that hold what a writer who was killed did not finish.
+UNFINISHED = ("-journal", "-wal")
+DAMAGED = (
+    "is damaged; kernelbraid bench export takes out of it what is sound, and kernelbraid bench import puts that into "
+    "a new one"
+)
 
 
 class StoreError(Exception):
     """The file of records cannot be used; the text says why and what to do."""
 
 
+class StoreWarning(UserWarning):
+    """Some records of a store are damaged and not used."""
+
+
 class Store:
-    """Records in an SQLite file, each under the key of its trial.
+    """Records in an SQLite file, each under the key of its trial, with a checksum that is verified on reading.
 
     Parameters
     ----------
     path : path
         The file; made if it is not there.
     create : bool, default=True
-        Whether it may be made.
+        Whether it may be made and written; otherwise it is read, and may be where nothing can be written.
     """
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
@@ -41,66 +60,193 @@ class Store:
             raise StoreError(f"there is no store {str(self.path)!r}; make one with kernelbraid bench run.")
         if not self.path.parent.is_dir():
             raise StoreError(f"there is no folder {str(self.path.parent)!r} for the store; create it first.")
-        with self._connect(WRITE if create else "BEGIN") as connection:
-            self._check_layout(connection, create)
+        if create:
+            with self.writing() as connection:
+                versions = self._check_layout(connection, create=True)
+                self._check_pages(connection)
+                if versions != [LAYOUT]:
+                    _lay_out(connection)
+        else:
+            with self._reading() as connection:
+                self._check_layout(connection, create=False)
 
     @contextmanager
-    def _connect(self, begin: str = "BEGIN") -> Iterator[sqlite3.Connection]:
-        """Open the file for one transaction, and say in a sentence what SQLite finds wrong with it."""
-        try:
-            with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as connection:
-                connection.execute("PRAGMA journal_mode=WAL")  # readers beside one writer; whole when killed
-                connection.execute(begin)
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one transaction that nobody else writes beside."""
+        with self._explained(), closing(_connect(self.path, "rwc")) as connection:
+            # Unlike the other journals, this one needs no memory that is shared, and so no common machine.
+            connection.execute("PRAGMA journal_mode=DELETE")
+            connection.execute(WRITE)
+            yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Open the file to read it; a copy of it where what is unfinished in it cannot be put in order."""
+        with self._explained(), TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            connection = _connect(self.path)
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError as error:
+                connection.close()
+                if _code(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                    raise
+                connection = _connect(self._copy_to(Path(folder)))
+            with closing(connection):
+                connection.execute("BEGIN")
                 yield connection
-                connection.execute("COMMIT")
+
+    def _copy_to(self, folder: Path) -> Path:
+        try:
+            copy = Path(shutil.copyfile(self.path, folder / "copy"))
+            for suffix in UNFINISHED:
+                beside = self.path.with_name(self.path.name + suffix)
+                if beside.is_file():
+                    shutil.copyfile(beside, folder / f"copy{suffix}")
+        except OSError as error:
+            raise StoreError(f"the store {str(self.path)!r} could not be read ({error.strerror or error}).") from None
+        return copy
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in a sentence what SQLite finds wrong with the file."""
+        try:
+            yield
         except sqlite3.DatabaseError as error:
             raise StoreError(f"the store {str(self.path)!r} {explain(error)}.") from None
+        except (MemoryError, UnicodeDecodeError):  # of a damaged length or a damaged name of a table
+            raise StoreError(f"the store {str(self.path)!r} {DAMAGED}.") from None
 
-    def _check_layout(self, connection: sqlite3.Connection, create: bool) -> None:
+    def _check_layout(self, connection: sqlite3.Connection, create: bool) -> list[int]:
+        """Return the version of the layout, if there is one; refuse a file that is no store or a newer one."""
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if (tables or not create) and not {"layout", "records"} <= tables:
             raise StoreError(f"{str(self.path)!r} is a database, but no store of records; choose another file.")
-        if create:
-            connection.execute("CREATE TABLE IF NOT EXISTS layout (version INTEGER NOT NULL)")
-            connection.execute(RECORDS)
-        row = connection.execute("SELECT version FROM layout").fetchone()
-        if row is None:
-            connection.execute("INSERT INTO layout VALUES (?)", (LAYOUT,))
-        elif row[0] > LAYOUT:
+        versions = [row[0] for row in connection.execute("SELECT version FROM layout")] if tables else []
+        if not all(isinstance(version, int) for version in versions):
+            raise StoreError(f"the store {str(self.path)!r} {DAMAGED}.")
+        if max(versions, default=0) > LAYOUT:
             raise StoreError(
-                f"the store {str(self.path)!r} is of a newer version (layout {row[0]}, known up to {LAYOUT}); "
+                f"the store {str(self.path)!r} is of a newer version (layout {max(versions)}, known up to {LAYOUT}); "
                 "upgrade kernelbraid or choose another file."
             )
+        return versions
+
+    def _check_pages(self, connection: sqlite3.Connection) -> None:
+        """Refuse to write into a file whose pages do not fit together."""
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            raise StoreError(f"the store {str(self.path)!r} {DAMAGED}.")
 
     def add(self, *records: Record) -> None:
-        """Add records; one that is there already stays as it is."""
-        rows = [(record.trial.key, to_json(asdict(record.trial)), to_json(_outcome(record))) for record in records]
-        with self._connect(WRITE) as connection:
-            connection.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", rows)
+        """Add records, and end the claims on them; one that is there already stays as it is unless it is damaged."""
+        with self.writing() as connection:
+            there = self.sound_keys(connection, [record.trial.key for record in records])
+            for record in records:
+                key = record.trial.key
+                row = (key, to_json(asdict(record.trial)), to_json(_outcome(record)))
+                if key not in there:
+                    connection.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
+                    connection.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", (key, digest(*row)))
+                connection.execute("DELETE FROM claims WHERE key = ?", (key,))
+
+    def sound_keys(self, connection: sqlite3.Connection, keys: Iterable[str]) -> set[str]:
+        """Return those of some keys under which there is a sound record."""
+        rows = (connection.execute(f"{ROWS} WHERE records.key = ?", (key,)).fetchone() for key in keys)
+        return {row[0] for row in rows if row is not None and _sound(*row) is not None}
 
     def keys(self) -> set[str]:
         """Return the keys of all trials that are done."""
-        with self._connect() as connection:
-            return {row[0] for row in connection.execute("SELECT key FROM records")}
+        return set(self._sound_records())
 
     def forget_failures(self, keys: Iterable[str]) -> int:
         """Remove records of those trials that failed, so that they are run again; return how many."""
         asked = set(keys)
-        failed = [r.trial.key for r in self.records() if r.status == "failed" and r.trial.key in asked]
-        with self._connect(WRITE) as connection:
-            connection.executemany("DELETE FROM records WHERE key = ?", [(key,) for key in failed])
+        failed = [key for key, record in self._sound_records().items() if record.status == "failed" and key in asked]
+        with self.writing() as connection:
+            for table in ("records", "checksums"):
+                connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in failed])
         return len(failed)
 
     def records(self) -> list[Record]:
-        """Return all records in the order of their keys."""
-        with self._connect() as connection:
-            rows = connection.execute("SELECT trial, outcome FROM records ORDER BY key").fetchall()
-        return [Record(trial=Trial(**json.loads(trial)), **json.loads(outcome)) for trial, outcome in rows]
+        """Return all sound records in the order of their keys, and warn of the others.
+
+        Warns
+        -----
+        StoreWarning
+            Some are damaged.
+        """
+        found = self._sound_records()
+        return [found[key] for key in sorted(found)]
+
+    def _sound_records(self) -> dict[str, Record]:
+        with self._reading() as connection:
+            sums = dict(_readable(connection, "SELECT key, value FROM checksums"))
+            rows = list(_readable(connection, "SELECT key, trial, outcome FROM records"))
+        checked = ((key, _sound(key, trial, outcome, sums.get(key))) for key, trial, outcome in rows)
+        found = {key: record for key, record in checked if record is not None}
+        # A row may be damaged, or be gone with the page that it was on while its checksum is there.
+        damaged = max(len(rows) - len(found), len(sums.keys() - found.keys()))
+        if damaged:
+            warnings.warn(
+                f"{damaged} of the records in the store {str(self.path)!r} {'is' if damaged == 1 else 'are'} damaged "
+                "and not used; kernelbraid bench run runs their trials again.",
+                StoreWarning,
+                stacklevel=3,
+            )
+        return found
+
+
+def _connect(path: Path, mode: str = "rw") -> sqlite3.Connection:
+    """Open a file; "rw" is content with reading where nothing can be written, "rwc" may make it."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+    connection.text_factory = lambda text: text.decode(errors="replace")  # a checksum notices
+    connection.execute("PRAGMA cell_size_check=ON")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    return connection
+
+
+def _lay_out(connection: sqlite3.Connection) -> None:
+    """Make the tables that are not there; records of an older layout get their checksums now."""
+    for statement in TABLES.split(";"):
+        connection.execute(statement)
+    rows = [row for row in connection.execute(ROWS).fetchall() if _sound(*row) is not None]
+    sums = [(key, digest(key, trial, outcome)) for key, trial, outcome, _ in rows]
+    connection.executemany("INSERT OR IGNORE INTO checksums VALUES (?, ?)", sums)
+    connection.execute("DELETE FROM layout")
+    connection.execute("INSERT INTO layout VALUES (?)", (LAYOUT,))
+
+
+def _readable(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
+    """Yield rows up to the first page that cannot be read; a table that came later may be missing."""
+    try:
+        yield from connection.execute(query)
+    except sqlite3.DatabaseError as error:
+        if _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG) and "no such table" not in str(error):
+            raise
+    except MemoryError:  # a damaged length
+        return
+
+
+def _sound(key: Any, trial: Any, outcome: Any, checksum: Any) -> Record | None:
+    """Return the record of a row if it is what was written; without a checksum, its key tells for the trial."""
+    try:
+        if checksum is not None and checksum != digest(key, trial, outcome):
+            return None
+        record = parse_record(trial, outcome)
+        return record if checksum is not None or record.trial.key == key else None
+    except (TypeError, ValueError):
+        return None
 
 
 def _outcome(record: Record) -> dict[str, Json]:
     content = asdict(record)
     return {name: content[name] for name in OUTCOME}
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the kind of an error of SQLite, without the details in its upper bits; 0 if it is one of Python."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def explain(error: sqlite3.DatabaseError) -> str:
@@ -110,7 +256,9 @@ def explain(error: sqlite3.DatabaseError) -> str:
         return "is locked by another program; wait for it, or choose another file"
     if "full" in text:
         return "could not grow: the disk is full; free some space and run the same command again"
-    if "not a database" in text or "malformed" in text:
+    if "disk I/O" in text:
+        return "could not be read or written; check the disk and the space on it, and run the same command again"
+    if any(words in text for words in ("not a database", "malformed", "no such column", "unsupported file format")):
         return "is no store or is damaged; choose another file, or restore it from a copy"
     if "readonly" in text or "unable to open" in text:
         return "could not be opened for writing; check its permissions"

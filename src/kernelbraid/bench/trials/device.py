@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +23,7 @@ from kernelbraid.solvers.low_rank.step import GraphName
 BATCH, NUMBERS = 32, 2**28
 
 
-def run_on_device(groups: Sequence[list[Trial]], load: Callable[[str], Dataset], device: str) -> Iterator[list[Record]]:
+def run_on_device(groups: Iterable[list[Trial]], load: Callable[[str], Dataset], device: str) -> Iterator[list[Record]]:
     """Yield the records of groups of trials that share a fit, those of LKG batch by batch."""
     batches: dict[str, list[list[Trial]]] = defaultdict(list)
     for group in groups:

@@ -1,23 +1,30 @@
 """Runs what is missing of an experiment, in parallel processes, and stores every record as soon as it is there."""
 
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
+from functools import lru_cache, partial
+from itertools import islice
 from typing import TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
+from kernelbraid.bench.records.claims import Claims, Taken
 from kernelbraid.bench.records.record import Record, Trial
-from kernelbraid.bench.records.store import Store
+from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.trials.device import run_on_device
 from kernelbraid.bench.trials.experiment import Experiment
 from kernelbraid.bench.trials.trial import fit_key, run_trials, skip
 from kernelbraid.datasets import Dataset, load
 
-# From groups of trials that share a fit to the records of each, in any order.
-Execute: TypeAlias = Callable[[Sequence[list[Trial]]], Iterator[list[Record]]]
+# From groups of trials that share a fit, taken when there is room for them, to the records of each, in any order.
+Execute: TypeAlias = Callable[[Iterable[list[Trial]]], Iterator[list[Record]]]
+# Seconds between two looks at trials that other runners have.
+GLANCE = 2.0
+# Groups are claimed one by one, or more at once, up to so many, as long as those of the last claim took less than so
+# many seconds: a claim takes some milliseconds.
+MOST_AT_ONCE, SHORT = 16, 0.5
 
 
 @dataclass
@@ -29,13 +36,14 @@ class RunProgress:
     done: int = 0
     failed: int = 0
     skipped: int = 0
+    elsewhere: int = 0  # records that other runners made meanwhile
     last_reason: str = ""  # of a failure
     best: dict[tuple[str, str], float] = field(default_factory=dict)  # accuracy by data set and method
 
     @property
     def left(self) -> int:
         """Trials still to run."""
-        return self.total - self.known - self.done
+        return self.total - self.known - self.done - self.elsewhere
 
     def add(self, record: Record) -> None:
         """Count a record."""
@@ -78,18 +86,60 @@ def run(
     known = store.keys()
     missing = [trial for trial in experiment.trials if known.isdisjoint(trial.keys)]
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
+    execute = execute or partial(_execute, n_jobs=n_jobs, device=device)
+
+    def keep(done: Iterable[list[Record]]) -> None:
+        for records in done:
+            store.add(*records)
+            for record in records:
+                progress.add(record)
+                if watch is not None:
+                    watch(progress, record)
+
     if watch is not None:
         watch(progress, None)
-    skipped = [skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]
-    groups = share_fits([trial for trial in missing if trial.key not in experiment.skipped])
-    done = _execute(groups, n_jobs, device) if execute is None else execute(groups)
-    for records in chain([skipped], done):
-        store.add(*records)
-        for record in records:
-            progress.add(record)
-            if watch is not None:
-                watch(progress, record)
+    keep([[skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]])
+    with Claims(store) as claims:
+        free = FreeGroups(share_fits([trial for trial in missing if trial.key not in experiment.skipped]), claims)
+        keep(execute(free))
+        if free.error is not None:
+            raise free.error
+        progress.elsewhere += len(free.taken.done)
+        while aside := free.taken.theirs:  # until they are done, or their runner has died
+            time.sleep(GLANCE)
+            free.taken = claims.take(aside)
+            progress.elsewhere += len(free.taken.done)
+            if free.taken.mine:
+                keep(execute(share_fits(free.taken.mine)))
     return progress
+
+
+class FreeGroups:
+    """Groups of trials that this runner may run, each claimed when it is asked for; the rest is put aside.
+
+    Those who ask may be in other threads, where an error would be lost: it ends the groups, and is kept.
+    """
+
+    def __init__(self, groups: Iterable[list[Trial]], claims: Claims) -> None:
+        self.groups, self.claims = iter(groups), claims
+        self.taken = Taken([], [], [])  # all in all
+        self.error: StoreError | None = None
+
+    def __iter__(self) -> Iterator[list[Trial]]:
+        """Yield groups without the trials that others have or had."""
+        count = 1
+        while batch := list(islice(self.groups, count)):
+            started = time.monotonic()
+            try:
+                taken = self.claims.take([trial for group in batch for trial in group])
+            except StoreError as error:
+                self.error = error
+                return
+            for mine, more in zip(self.taken, taken, strict=True):
+                mine.extend(more)
+            keys = {trial.key for trial in taken.mine}
+            yield from filter(None, ([trial for trial in group if trial.key in keys] for group in batch))
+            count = min(2 * count, MOST_AT_ONCE) if time.monotonic() - started < SHORT else 1
 
 
 def share_fits(trials: Sequence[Trial]) -> list[list[Trial]]:
@@ -100,12 +150,12 @@ def share_fits(trials: Sequence[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def _execute(groups: Sequence[list[Trial]], n_jobs: int, device: str | None) -> Iterator[list[Record]]:
+def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> Iterator[list[Record]]:
     """Yield the records of the groups as they are finished."""
     if device is not None:
         yield from run_on_device(groups, dataset, device)
         return
-    if n_jobs == 1 or len(groups) < 2:
+    if n_jobs == 1:
         yield from map(run_group, groups)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):

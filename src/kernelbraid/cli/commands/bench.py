@@ -24,7 +24,7 @@ from kernelbraid.bench.trials.on_dask import DaskError, connect
 from kernelbraid.bench.trials.runner import RunProgress
 from kernelbraid.bench.trials.runner import run as run_trials
 from kernelbraid.cli.failure import BAD_USAGE, Failure
-from kernelbraid.cli.output import check_folder, check_target, print_json, print_table
+from kernelbraid.cli.output import check_folder, check_target, collect_warnings, print_json, print_table, print_warnings
 from kernelbraid.cli.values import existing_file, several, whole_number
 from kernelbraid.datasets import DataError, available, load
 
@@ -52,10 +52,11 @@ def run(
         with nullcontext() if dask is None else connect(dask) as cluster:
             execute = None if cluster is None else cluster.execute
             records = Store(store)
-            forgotten = records.forget_failures(_keys(experiment)) if again else 0
+            forgotten = _forget(records, experiment) if again else 0
             started = perf_counter()
-            with show(experiment.title, hidden=quiet or as_json) as watch:
+            with show(experiment.title, hidden=quiet or as_json) as watch, collect_warnings() as found:
                 progress = run_trials(experiment, records, n_jobs=jobs, device=device, execute=execute, watch=watch)
+            print_warnings(found)
     except (ProtocolError, StoreError, DaskError, DataError, ValueError) as error:
         raise Failure(str(error)) from None
     summary = {
@@ -66,6 +67,7 @@ def run(
         "done": progress.done,
         "failed": progress.failed,
         "skipped": progress.skipped,
+        "elsewhere": progress.elsewhere,
         "run_again": forgotten,
         "seconds": round(perf_counter() - started, 1),
     }
@@ -77,8 +79,10 @@ def run(
         raise Failure(f"{progress.failed} of {progress.total} trials failed: {progress.last_reason}")
 
 
-def _keys(experiment: Experiment) -> set[str]:
-    return {key for trial in experiment.trials for key in trial.keys}
+def _forget(store: Store, experiment: Experiment) -> int:
+    """Remove the failures of an experiment; damaged records are told of when it is run."""
+    with collect_warnings():
+        return store.forget_failures(key for trial in experiment.trials for key in trial.keys)
 
 
 def tables(store: Path, out: Path, formats: Sequence[str]) -> None:
@@ -94,9 +98,11 @@ def report(store: Path, out: Path) -> None:
 
 def _records(store: Path) -> list[Record]:
     try:
-        records = Store(store, create=False).records()
+        with collect_warnings() as found:
+            records = Store(store, create=False).records()
     except StoreError as error:
         raise Failure(str(error)) from None
+    print_warnings(found)
     if not records:
         raise Failure(f"the store {str(store)!r} holds no record; run an experiment first.")
     return records
@@ -121,7 +127,7 @@ def picture(title: str, progress: RunProgress, seconds: float) -> Any:
     """Return the counts, the time left, and the best accuracies so far."""
     left = f"{seconds / progress.done * progress.left:.0f} s left" if progress.done else "starting"
     counts = f"{title}: {progress.done} done, {progress.failed} failed, {progress.skipped} skipped, "
-    counts += f"{progress.known} known before, {progress.left} to do, {left}"
+    counts += f"{progress.known} known before, {progress.elsewhere} by other runners, {progress.left} to do, {left}"
     table = Table(box=None, pad_edge=False)
     for name in ("data", "method", "best accuracy"):
         table.add_column(name)
@@ -163,7 +169,8 @@ def run_command(
 ) -> None:
     """Run what a store does not have yet of an experiment.
 
-    Every finished trial is stored at once. After an interruption, the same command does the rest.
+    Every finished trial is stored at once. After an interruption, the same command does the rest. Several may share a
+    store, also from several machines: none runs what another one has.
 
     [bold]Example[/bold]
 
