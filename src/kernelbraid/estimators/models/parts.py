@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 import numpy as np
+from scipy import sparse
 
 from kernelbraid.estimators.models.rules import (
     FAR,
@@ -82,6 +83,8 @@ PAIRS = {
     **dict.fromkeys(("row_squares", "column_squares"), numbers("n")),
     **dict.fromkeys(("max_square", "max_distance"), number()),
     "scale": POSITIVE,
+    "is_far": FLAG,
+    **dict.fromkeys(("row_sides", "column_sides"), maybe(numbers("n"))),
 }
 
 
@@ -95,6 +98,8 @@ def bank(value: Any, sizes: Sizes) -> None:
         "pairs": several(part(Pairs, PAIRS), "b"),
     }
     check_fields(value, rules, inner)
+    far = (view for view, pairs in zip(value.views, value.pairs, strict=True) if pairs.is_far)
+    fail_unless(not any(map(sparse.issparse, far)), "has sparse samples far from the origin, which none are")
     total = sum(map(len, value.banks))
     fail_unless(sizes.setdefault("m", total) == total, f"has {total} kernels instead of {sizes['m']}")
 
