@@ -66,11 +66,28 @@ def solve_in_place(A: Array, B: Array) -> Array:
     return X
 
 
+def resolved_ridge(K: Array, alpha: float) -> float:
+    """Return a weight that can be told from zero beside the kernel: what is less is lost when it is added.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric.
+    alpha : float
+        Weight that is wanted.
+    """
+    xp = namespace(K)
+    largest = float(xp.max(xp.abs(xp.linalg.diagonal(K)))) if K.shape[0] else 0.0
+    return max(alpha, K.shape[0] * float(xp.finfo(K.dtype).eps) * largest)
+
+
 def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     """Return (K + alpha I)^-1 K for a symmetric matrix, in its own memory if it may be used up and the backend can.
 
-    I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands.
+    I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands. A weight that the kernel
+    would swallow is raised.
     """
+    alpha = resolved_ridge(K, alpha)
     if not is_numpy_array(K):
         return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
     potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))

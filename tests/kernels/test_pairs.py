@@ -64,7 +64,8 @@ def test_products_far_from_the_origin_are_those_about_it():
     far = X + 1e3
     pairs = pairs_within(far)
     products, rows, columns = pairs.about_origin()
-    assert pairs.is_far and not pairs_within(X).is_far
+    assert pairs.is_far
+    assert not pairs_within(X).is_far
     np.testing.assert_allclose(products, far @ far.T, rtol=1e-13)
     np.testing.assert_allclose(rows, (far**2).sum(axis=1), rtol=1e-13)
     np.testing.assert_array_equal(rows, columns)

@@ -275,7 +275,13 @@ class LazyStack:
         share = share if is_on_host(self.like) else ON_DEVICE * share
         for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
-            yield rows, [_Block(kernel, pairs) for pairs, kernels in parts for kernel in kernels]
+            yield rows, [_Block(kernel, pairs, self._single_limit) for pairs, kernels in parts for kernel in kernels]
+
+    @property
+    def _single_limit(self) -> float | None:
+        """Largest value of a kernel whose squares have a sum in single precision; None in double precision."""
+        xp = namespace(self.like)
+        return None if self.dtype == xp.float64 else float(xp.finfo(self.dtype).max) ** 0.5 / self.n_samples
 
 
 def _double(array: Array) -> Array:
@@ -287,10 +293,20 @@ def _double(array: Array) -> Array:
 class _Block:
     kernel: Kernel
     pairs: Pairs
+    limit: float | None  # of its values; None if they need only be finite
 
     def __call__(self) -> Array:
         with quiet_overflow():
             K = self.kernel.matrix(self.pairs)
+        xp = namespace(K)
+        if self.limit is not None and not float(xp.max(xp.abs(K))) < self.limit:
+            raise ValueError(
+                Message(
+                    "the kernel {kernel!r} overflows in single precision on {data}; rescale {data}, normalise the "
+                    "kernel, or give numbers of double precision.",
+                    kernel=self.kernel.name,
+                )
+            )
         if not is_finite(K):
             raise ValueError(
                 Message(

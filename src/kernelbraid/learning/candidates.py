@@ -62,7 +62,7 @@ class Candidates:
     @cached_property
     def digests(self) -> list[bytes]:
         """What tells the samples apart."""
-        return row_digests(self.samples)
+        return row_digests(self.samples, dense=self.bank is None)
 
     @cached_property
     def identities(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.kernels.stacks import Vector
 from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.identity import in_form_of, row_digests
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Settings
 from kernelbraid.ops.refinement import EdgeWeights
@@ -73,6 +73,8 @@ class Extension:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
         if self._places is None:
             self._places = first_places(self._digests())
+        if self.bank is not None:
+            samples = [in_form_of(view, fitted) for view, fitted in zip(samples, self.bank.views, strict=True)]
         return np.array([self._places.get(digest, -1) for digest in row_digests(samples)])
 
     def _digests(self) -> list[bytes]:

@@ -11,7 +11,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.extension import as_rows, first_places, place_among
-from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.identity import in_form_of, row_digests
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.solvers.extension import Expression, Placement
@@ -129,6 +129,9 @@ class FusedExtension:
         if self._places is None:
             self._places = first_places([row.tobytes() for row in self.digests])
         by_view = self.by_view(given)
+        for member in self.members:
+            if member.bank is not None:
+                by_view[member.view] = [in_form_of(by_view[member.view][0], member.bank.views[0])]
         kept = [matrix for view in self.used for matrix in by_view[view]]
         return np.array([self._places.get(digest, -1) for digest in row_digests(kept)])
 

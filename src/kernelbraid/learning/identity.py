@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import row_blocks, to_numpy
 from kernelbraid._typing import Array
 
 
@@ -16,19 +16,43 @@ def identities(digests: Sequence[bytes]) -> np.ndarray:
     return np.array([numbers.setdefault(digest, len(numbers)) for digest in digests])
 
 
-def row_digests(arrays: Sequence[Array]) -> list[bytes]:
-    """Return a digest of each sample, the same for rows that agree in every array."""
+def row_digests(arrays: Sequence[Array], *, dense: bool = False) -> list[bytes]:
+    """Return a digest of each sample, the same for rows that agree in every array.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays or sparse matrices
+        What is known of the samples, in rows.
+    dense : bool, default=False
+        Whether a sparse matrix has the digests of the same matrix as an array: kernels are read as arrays. For long
+        rows with few entries that would take far longer.
+    """
     digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
     for array in arrays:
-        for digest, key in zip(digests, _row_keys(array), strict=True):
+        for digest, key in zip(digests, _dense_keys(array) if dense else _row_keys(array), strict=True):
             digest.update(key)
     return [digest.digest() for digest in digests]
+
+
+def in_form_of(A: Array, fitted: Array) -> Array:
+    """Return samples sparse or not, as others are, so that equal ones have equal digests."""
+    if sparse.issparse(A) == sparse.issparse(fitted):
+        return A
+    return A.toarray() if sparse.issparse(A) else sparse.csr_array(to_numpy(A))
+
+
+def _dense_keys(A: Array) -> Iterable[bytes]:
+    """Return a key for each row of an array, or of a sparse matrix as an array, block by block."""
+    if sparse.issparse(A):
+        A = sparse.csr_array(A)
+        return ((row + 0.0).tobytes() for rows in row_blocks(A.shape[0]) for row in A[rows, :].toarray())
+    return ((row + 0.0).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
 
 
 def _row_keys(A: Array) -> Iterable[bytes]:
     """Return a key for each row; keys of one array have one length, or tell theirs."""
     if not sparse.issparse(A):
-        return ((row + 0.0).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
+        return _dense_keys(A)
     A = sparse.csr_array(A, copy=True)
     A.sum_duplicates()
     A.eliminate_zeros()
