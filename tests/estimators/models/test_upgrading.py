@@ -1,7 +1,7 @@
 """Models that an earlier kernelbraid has written.
 
-The files in ``models`` are of format 1: version 0.1.0 wrote them before the graph was learned and read out by functions
-of their own. What it predicted stands beside them.
+The folders beside this file are named after the version that wrote them, by `write_models.py`; what it predicted stands
+there, too. Those of 0.1.0 are of format 1: from before the graph was learned and read out by functions of their own.
 """
 
 import json
@@ -14,56 +14,83 @@ import pytest
 from scipy import sparse
 
 from kernelbraid import load_model, save_model
-from kernelbraid.estimators.models.saving import TREE, VERSION
+from kernelbraid.estimators.models.encoding import MODELS
+from kernelbraid.estimators.models.members import CHECKSUMS
+from kernelbraid.estimators.models.saving import READABLE, TREE, VERSION
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, FittedGraph, neighbours, upgrade
 from kernelbraid.kernels import Neighbours, SelfTuning
 from kernelbraid.learning.extension import Extension
 from problems import dense
 
-FOLDER = Path(__file__).parent
-TOLD = json.loads((FOLDER / "predictions.json").read_text(encoding="utf-8"))
-EXTENDED = ["default", "learned", "precomputed", "near"]  # models of LKG
+HERE = Path(__file__).parent
+FORMATS = {"0.1.0": 1, "0.2.0": 2}
+SAID = {folder: json.loads((HERE / folder / "predictions.json").read_text(encoding="utf-8")) for folder in FORMATS}
+CASES = [(folder, name) for folder, told in SAID.items() for name in told]
+OLD, TOLD = HERE / "0.1.0", SAID["0.1.0"]
+EXTENDED = ["default", "learned", "authors", "precomputed", "near", "sparse", "views"]  # models of LKG
+cases = pytest.mark.parametrize(("folder", "name"), CASES, ids=map("-".join, CASES))
 
 
 def load(name):
-    return load_model(FOLDER / f"{name}.model")
+    return load_model(OLD / f"{name}.model")
 
 
 def predictor(model):
     return getattr(model, "best_estimator_", model)
 
 
+def samples(told, kind):
+    """Return samples as the fit had them."""
+    if isinstance(told[kind][0][0], list) and len(told[kind][0][0]) < 14:  # views; kernels have more columns
+        return [np.array(view) for view in told[kind]]
+    return sparse.csr_matrix(told[kind]) if told["is_sparse"] else np.array(told[kind])
+
+
 def assert_predicts(model, told):
-    assert predictor(model).predict(np.array(told["new"])).tolist() == told["predict"]
-    assert predictor(model).predict(np.array(told["fitted"])).tolist() == told["fitted_predict"]
+    if "labels" in told:
+        assert model.labels_.tolist() == told["labels"]
+    if "new" not in told:
+        return
+    new = samples(told, "new")
+    assert predictor(model).predict(new).tolist() == told["predict"]
+    assert predictor(model).predict(samples(told, "fitted")).tolist() == told["known"]
     for method in ("transform", "predict_proba"):
         if method in told:
-            found = getattr(predictor(model), method)(np.array(told["new"]))
+            found = getattr(predictor(model), method)(new)
             np.testing.assert_allclose(found, told[method], atol=1e-6 if method == "transform" else 1e-9)
-    if "labels" in told:
-        assert predictor(model).labels_.tolist() == told["labels"]
 
 
-def test_there_is_a_file_for_every_prediction():
-    assert {path.stem for path in FOLDER.glob("*.model")} == set(TOLD)
-    for path in FOLDER.glob("*.model"):
+@pytest.mark.parametrize("folder", FORMATS)
+def test_there_is_a_file_of_every_estimator_with_what_it_predicted(folder):
+    assert {path.stem for path in (HERE / folder).glob("*.model")} == set(SAID[folder])
+    kinds = set()
+    for path in (HERE / folder).glob("*.model"):
         with zipfile.ZipFile(path) as archive:
-            assert json.loads(archive.read(TREE))["version"] == 1
+            tree = json.loads(archive.read(TREE))
+            assert (CHECKSUMS in archive.namelist()) == (folder != "0.1.0")
+        assert (tree["version"], tree["kernelbraid"]) == (FORMATS[folder], folder)
+        kinds.add(tree["model"]["class"])
+    assert kinds == set(MODELS)
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_a_model_of_version_1_predicts_what_it_did(name):
-    assert_predicts(load(name), TOLD[name])
+def test_there_is_a_file_of_every_format():
+    assert set(FORMATS.values()) == set(READABLE)
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_it_is_saved_as_a_model_of_today(name, tmp_path):
+@cases
+def test_a_model_of_an_earlier_version_predicts_what_it_did(folder, name):
+    assert_predicts(load_model(HERE / folder / f"{name}.model"), SAID[folder][name])
+
+
+@cases
+def test_it_is_saved_as_a_model_of_today(folder, name, tmp_path):
     path = tmp_path / "again.model"
-    save_model(load(name), path)
+    model = load_model(HERE / folder / f"{name}.model")
+    save_model(model, path)
     with zipfile.ZipFile(path) as archive:
         assert json.loads(archive.read(TREE))["version"] == VERSION == 2
-    assert_predicts(load_model(path), TOLD[name])
-    assert_predicts(pickle.loads(pickle.dumps(load(name))), TOLD[name])
+    assert_predicts(load_model(path), SAID[folder][name])
+    assert_predicts(pickle.loads(pickle.dumps(model)), SAID[folder][name])
 
 
 @pytest.mark.parametrize("name", EXTENDED)
@@ -71,8 +98,9 @@ def test_what_new_samples_need_is_that_of_today(name):
     extension = load(name)._fitted
     assert isinstance(extension, Extension)
     assert (extension.bank is None) == (extension.digests is not None) == (name == "precomputed")
-    assert (extension.kernel is None) == (name in ("default", "near"))
-    assert (extension.n_neighbors, extension.edge_weights, extension.ridge) == (10, "scaled", 1.0)
+    assert (extension.kernel is None) == (name not in ("learned", "authors", "precomputed"))
+    edges = (None, "learned") if name == "authors" else (10, "scaled")
+    assert (extension.n_neighbors, extension.edge_weights, extension.ridge) == (*edges, 1.0)
 
 
 @pytest.mark.parametrize("name", EXTENDED)
@@ -123,7 +151,7 @@ def test_models_without_new_samples_are_left_alone():
 
 def test_parts_of_version_1_are_not_read_in_files_of_today(tmp_path):
     path = tmp_path / "mixed.model"
-    with zipfile.ZipFile(FOLDER / "default.model") as archive:
+    with zipfile.ZipFile(OLD / "default.model") as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     tree = json.loads(content[TREE])
     assert "FittedGraph" in PARTS_OF_VERSION_1
