@@ -1,7 +1,5 @@
-import builtins
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,21 +12,7 @@ from kernelbraid.datasets.preprocessing import apply
 from problems import shared_folder
 
 
-@pytest.fixture
-def pooch():
-    return pytest.importorskip("pooch", reason="pooch is not installed")
-
-
-@pytest.fixture
-def temporary(tmp_path, monkeypatch):
-    """The folder for temporary files."""
-    place = tmp_path / "temporary"
-    place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
-    return place
-
-
-def refuse(*fragments, folder, temporary=None, run):
+def refuse(*fragments, folder, run):
     """Expect one sentence, and that nothing is left behind."""
     with pytest.raises(DataError) as error:
         run()
@@ -37,17 +21,15 @@ def refuse(*fragments, folder, temporary=None, run):
     assert sentence.endswith(".")
     for fragment in fragments:
         assert fragment in sentence, sentence
-    assert not folder.exists()
-    assert temporary is None or not list(temporary.iterdir())
+    assert not folder.exists() or not list(folder.iterdir())
 
 
-def test_a_file_is_downloaded_checked_and_converted(pooch, folder, temporary, tiny, samples, server, capfd):
+def test_a_file_is_downloaded_checked_and_converted(folder, tiny, samples, server, capfd):
     path, is_new = fetch("tiny", base=server.base)
     assert is_new
     assert path == folder / "tiny.npz"
     assert server.asked == ["/owner/repository/abc/data/tiny%20set.mat"]
     assert [file.name for file in folder.iterdir()] == ["tiny.npz"]
-    assert not list(temporary.iterdir())
     data = load("tiny")
     np.testing.assert_array_equal(data.X, apply(samples[0], ["zscore", "unit_norm"]))
     np.testing.assert_array_equal(data.y, samples[1] - 1)
@@ -56,7 +38,7 @@ def test_a_file_is_downloaded_checked_and_converted(pooch, folder, temporary, ti
         assert str(file["origin"]) == tiny.source.url(server.base)
 
 
-def test_a_file_that_is_there_is_not_downloaded_again(pooch, folder, tiny, server):
+def test_a_file_that_is_there_is_not_downloaded_again(folder, tiny, server):
     first, _ = fetch("tiny", base=server.base)
     before = first.read_bytes()
     assert fetch("tiny", base=server.base) == (first, False)
@@ -66,7 +48,7 @@ def test_a_file_that_is_there_is_not_downloaded_again(pooch, folder, tiny, serve
     assert first.read_bytes() == before
 
 
-def test_a_damaged_file_is_replaced_only_when_asked_to(pooch, folder, tiny, server):
+def test_a_damaged_file_is_replaced_only_when_asked_to(folder, tiny, server):
     path, _ = fetch("tiny", base=server.base)
     path.write_bytes(b"damaged")
     with pytest.raises(DataError, match="fetch tiny --force"):
@@ -75,62 +57,27 @@ def test_a_damaged_file_is_replaced_only_when_asked_to(pooch, folder, tiny, serv
     assert load("tiny").n_clusters == 3
 
 
-def test_a_wrong_checksum_is_refused_with_both(pooch, folder, temporary, tiny, server, change):
+def test_a_wrong_checksum_is_refused_with_both(folder, tiny, server, change):
     change(tiny, source=replace(tiny.source, sha256="0" * 64))
     says = (tiny.source.sha256, "0" * 64, "nothing was kept")
-    refuse(*says, folder=folder, temporary=temporary, run=lambda: fetch("tiny", base=server.base))
+    refuse(*says, folder=folder, run=lambda: fetch("tiny", base=server.base))
 
 
-def test_a_missing_page_is_one_sentence(pooch, folder, temporary, tiny, server, change):
+def test_a_missing_page_is_one_sentence(folder, tiny, server, change):
     change(tiny, source=replace(tiny.source, path="data/other.mat"))
     says = ("other.mat answered 404", "import tiny FILE")
-    refuse(*says, folder=folder, temporary=temporary, run=lambda: fetch("tiny", base=server.base))
+    refuse(*says, folder=folder, run=lambda: fetch("tiny", base=server.base))
 
 
-def test_an_interrupted_download_leaves_nothing(pooch, folder, temporary, tiny, server):
-    says = ("the download of", "/broken/", "failed", "try again")
-    refuse(*says, folder=folder, temporary=temporary, run=lambda: fetch("tiny", base=f"{server.base}/broken"))
-
-
-def test_no_connection_is_one_sentence(pooch, folder, temporary, tiny, monkeypatch):
+def test_no_connection_is_one_sentence(folder, tiny, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     nobody = partial(fetch, "tiny", base="http://127.0.0.1:1")  # nothing listens on port 1
-    refuse("failed (ConnectionError)", "check the connection", folder=folder, temporary=temporary, run=nobody)
+    refuse("failed (ConnectionRefusedError)", "check the connection", folder=folder, run=nobody)
 
 
-def test_ctrl_c_during_a_download_leaves_nothing(pooch, folder, temporary, tiny, monkeypatch):
-    def interrupt(self, url, output_file, *_):
-        Path(output_file).write_bytes(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        fetch("tiny", base="http://127.0.0.1:1")
-    assert not folder.exists()
-    assert not list(temporary.iterdir())
-
-
-def test_the_logger_of_pooch_is_left_as_it_was(pooch, folder, tiny, server):
-    level = pooch.get_logger().level
-    fetch("tiny", base=server.base)
-    assert pooch.get_logger().level == level
-
-
-def test_other_classes_in_the_source_are_refused(pooch, folder, temporary, tiny, server, change):
+def test_other_classes_in_the_source_are_refused(folder, tiny, server, change):
     change(tiny, class_sizes=(5, 4, 3))
-    refuse("sizes of the classes", folder=folder, temporary=temporary, run=lambda: fetch("tiny", base=server.base))
-
-
-def test_without_pooch_a_sentence_says_how_to_get_it(folder, tiny, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name == "pooch":
-            raise ImportError
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    refuse('pip install "kernelbraid[bench]"', folder=folder, run=lambda: fetch("tiny"))
+    refuse("sizes of the classes", folder=folder, run=lambda: fetch("tiny", base=server.base))
 
 
 @pytest.mark.parametrize("name", ["digits", "yal"])

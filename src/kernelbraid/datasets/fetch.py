@@ -1,21 +1,16 @@
 """Get a data set into the user's folder: from its public source, when asked to, or from the user's own file."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernelbraid.datasets import conversion, npz, preprocessing
-from kernelbraid.datasets.entries import Entry, Source
+from kernelbraid.datasets.download import downloaded
+from kernelbraid.datasets.entries import Entry
 from kernelbraid.datasets.loading import check_content, files, find, locate, read_checked
 from kernelbraid.files.errors import DataError
-
-if TYPE_CHECKING:
-    from pooch import Pooch
 
 
 def fetch(name: str, *, force: bool = False, base: str | None = None) -> tuple[Path, bool]:
@@ -40,23 +35,22 @@ def fetch(name: str, *, force: bool = False, base: str | None = None) -> tuple[P
     Raises
     ------
     DataError
-        The data set is unknown or its source has no known checksum, pooch is not installed, or the download failed;
-        nothing is left behind then.
+        The data set is unknown or its source has no known checksum, or the download failed. What came of one that broke
+        off is kept for the next; nothing else is left behind.
     """
     entry = find(name)
     present = locate(entry)
     if present is not None and not force:
         read_checked(entry, present)
         return present, False
-    if entry.source.sha256 is None:
+    if entry.source.sha256 is None or entry.source.n_bytes is None:
         raise DataError(
             f"{name}: the checksum of {entry.source.url(base)} is not known, so that it is not downloaded; save its "
             f"{len(entry.views)} views as X0, X1, ... and its classes as y in an .npz file, and use "
             f"kernelbraid datasets import {name} FILE."
         )
-    with TemporaryDirectory() as folder:
-        url = entry.source.url(base)
-        file = _download(entry, url, Path(folder))
+    url = entry.source.url(base)
+    with downloaded(name, entry.source, url, npz.data_folder()) as file:
         path = _convert(entry, file, entry.pending, origin=url, sizes=entry.class_sizes)
     return path, True
 
@@ -120,58 +114,3 @@ def _convert(
     target = npz.data_folder() / f"{entry.name}.npz"
     npz.write(target, views, y, origin=origin)
     return target
-
-
-def _download(entry: Entry, url: str, folder: Path) -> Path:
-    """Return the file of the public source in a folder, its checksum verified."""
-    pooch = _import_pooch(entry)
-    from requests import HTTPError, RequestException  # pooch needs it, so it is there
-
-    by_hand = f"download the file by hand and use kernelbraid datasets import {entry.name} FILE"
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("ERROR")  # it prints what it does
-    try:
-        # The files have a few megabytes; a stream would leave its connection open after a failure.
-        fetcher = _Checked(pooch.HTTPDownloader(stream=False), entry.source)
-        known = f"sha256:{entry.source.sha256}"
-        return Path(pooch.retrieve(url, known, fname=Path(entry.source.path).name, path=folder, downloader=fetcher))
-    except HTTPError as error:
-        response = error.response
-        answer = "an error" if response is None else f"{response.status_code} {response.reason}"
-        raise DataError(f"{entry.name}: {url} answered {answer}; try again later, or {by_hand}.") from None
-    except (RequestException, OSError) as error:
-        reason = type(error).__name__
-        raise DataError(
-            f"{entry.name}: the download of {url} failed ({reason}); check the connection and try again, or {by_hand}."
-        ) from None
-    finally:
-        logger.setLevel(level)
-
-
-def _import_pooch(entry: Entry) -> ModuleType:
-    """Return the package that downloads files."""
-    try:
-        import pooch
-    except ImportError:
-        raise DataError(
-            f'{entry.name}: a download needs pooch; install it with pip install "kernelbraid[bench]", '
-            f"or use kernelbraid datasets import {entry.name} FILE."
-        ) from None
-    return pooch
-
-
-class _Checked:
-    """A downloader of pooch that refuses a file with another checksum, and names both."""
-
-    def __init__(self, download: Callable[[str, str, "Pooch | None"], None], source: Source) -> None:
-        self.download, self.source = download, source
-
-    def __call__(self, url: str, output_file: str, pooch: "Pooch | None") -> None:
-        self.download(url, output_file, pooch)
-        found = npz.checksum(Path(output_file))
-        if found != self.source.sha256:
-            raise DataError(
-                f"{url}: the SHA-256 of the download is {found}, but {self.source.sha256} is expected; "
-                "nothing was kept, try again later."
-            )
