@@ -130,6 +130,8 @@ DAMAGE = [
     ("samples", "_fitted/bank", to(None), "lacks the kernel of the fitted samples"),
     ("samples", "_fitted/bank/views/0", lambda A: put(A, np.nan), "views of FittedBank holds NaN or infinity"),
     ("samples", "_fitted/bank/banks/0", lambda found: found[1:], "bank of Extension has 6 kernels instead of 7"),
+    ("samples", "_fitted/bank/banks/0", to([]), "banks of FittedBank has 0 entries"),
+    ("samples", "why_", to({"is": "objects", "shape": [10**9, 10**9, 0], "values": []}), "it holds a table of nothing"),
     ("samples", "_fitted/bank/banks/0/0/scale", to(10**400), "scale of Gaussian is a int instead of a positive"),
     ("samples", "_fitted/placement/basis", lambda A: A[:, 1:], "basis of Placement has length 2 instead of 3"),
     ("local", "_fitted/bank/banks/0/0/widths", lambda A: put(A, 0.0), "widths of SelfTuning holds 0, which is too"),

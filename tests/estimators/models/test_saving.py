@@ -475,12 +475,36 @@ def test_indices_out_of_range_are_not_followed(path):
         load_model(path)
 
 
-def test_a_header_that_promises_too_much_takes_no_memory(saved):
-    content = io.BytesIO()
-    np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
-    rewrite(saved, _0=content.getvalue() + b"\0" * 80)
+@pytest.mark.parametrize(("descr", "content"), [("<f8", b"\0" * 80), ("<U0", b"")], ids=["numbers", "no letters"])
+def test_a_header_that_promises_too_much_takes_no_memory(saved, descr, content):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": (10**12,)})
+    rewrite(saved, _0=file.getvalue() + content)
     with pytest.raises(ValueError, match=r"damaged \(arrays/0\.npy has another size than its array\)"):
         load_model(saved)
+
+
+def test_a_header_of_python_2_is_no_warning(saved):
+    file = io.BytesIO()
+    np.save(file, np.ones(2))
+    rewrite(saved, _0=file.getvalue().replace(b"(2,), } ", b"(2L,), }"))
+    with pytest.raises(ValueError, match=r"damaged \(arrays/0\.npy has a header that was not written with it\)"):
+        load_model(saved)
+
+
+def test_a_place_before_the_file_is_damage(saved):
+    whole = saved.read_bytes()
+    start = whole.index(b"PK\1\2")  # the directory, which says where it starts by where it ends
+    saved.write_bytes(whole[:200] + whole[start:])
+    with pytest.raises(ValueError, match="is cut short or damaged"):
+        load_model(saved)
+
+
+def test_a_reason_that_repeats_the_file_is_cut(saved):
+    rewrite(saved, lambda tree: tree["model"].update({"class": "L" * 10_000}))
+    with pytest.raises(ValueError, match=r"damaged \(it holds the class 'LLL.*LLL\.\.\., which is unknown\)") as told:
+        load_model(saved)
+    assert len(str(told.value)) < 500
 
 
 def test_a_sparse_matrix_that_promises_too_much_takes_no_memory(path):

@@ -233,6 +233,9 @@ class Reader:
             raise UnknownNameError(f"a number of the type {node['dtype']!r}")
         return dtype.type(self.decode(node["value"]))
 
+    def _decode_tuple(self, node: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.decode(entry) for entry in node["values"])
+
     def _decode_array(self, node: Mapping[str, Any]) -> np.ndarray:
         number = node["number"]
         if number not in self._arrays:
@@ -240,6 +243,8 @@ class Reader:
         return self._arrays[number]
 
     def _decode_objects(self, node: Mapping[str, Any]) -> np.ndarray:
+        if not node["values"] and len(node["shape"]) > 1:  # nothing can have any length beside it
+            raise ValueError("it holds a table of nothing")
         array = np.empty(len(node["values"]), dtype=object)
         for i, entry in enumerate(node["values"]):
             array[i] = self.decode(entry)
@@ -262,7 +267,7 @@ class Reader:
         "part": _decode_part,
         "float": lambda _, node: float(node["value"]),
         "scalar": _decode_scalar,
-        "tuple": lambda self, node: tuple(self.decode(node["values"])),
+        "tuple": _decode_tuple,
         "dict": lambda self, node: {self.decode(key): self.decode(value) for key, value in node["pairs"]},
         "array": _decode_array,
         "objects": _decode_objects,

@@ -93,7 +93,7 @@ class MembersIn:
         if dtype.kind not in PLAIN:
             raise ValueError(f"{name} holds {dtype} values")
         start = file.tell()
-        if math.prod(shape) * dtype.itemsize != len(content) - start:
+        if math.prod(shape) * dtype.itemsize != len(content) - start or not dtype.itemsize:
             raise ValueError(f"{name} has another size than its array")
         del file  # a buffer that is in use cannot be an array
         array = np.frombuffer(content, dtype, offset=start).reshape(shape, order="F" if is_fortran else "C")

@@ -94,7 +94,7 @@ def bank(value: Any, sizes: Sizes) -> None:
     inner = Sizes(n=sizes["n"])
     rules = {
         "views": several(numbers("n _", thin=True), "b", least=1),
-        "banks": several(several(kernel), "b"),
+        "banks": several(several(kernel, least=1), "b"),
         "pairs": several(part(Pairs, PAIRS), "b"),
     }
     check_fields(value, rules, inner)
