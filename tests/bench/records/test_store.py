@@ -1,10 +1,15 @@
+import random
+import shutil
 import sqlite3
+import warnings
 from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from kernelbraid.bench.records.record import Record, Trial
-from kernelbraid.bench.records.store import LAYOUT, Store, StoreError, explain
+from kernelbraid.bench.records.record import Record, Trial, to_json
+from kernelbraid.bench.records.store import LAYOUT, Store, StoreError, StoreWarning, explain
 
 SCORES = {"acc": 0.5}
 
@@ -131,9 +136,134 @@ def test_a_locked_store_is_named(tmp_path, monkeypatch):
     assert len(store.records()) == 1
 
 
+@pytest.fixture
+def change(tmp_path):
+    """Change the file behind the back of its store."""
+
+    def execute(statement, *values):
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+            return connection.execute(statement, values).fetchall()
+
+    return execute
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE records SET outcome = replace(outcome, '0.5', '0.6') WHERE key = ?",
+        "UPDATE records SET trial = replace(trial, 'wine', 'vine') WHERE key = ?",
+        "UPDATE records SET outcome = x'ff' WHERE key = ?",
+        "UPDATE records SET outcome = 3 WHERE key = ?",
+        "UPDATE records SET key = 'k' WHERE key = ?",
+        "DELETE FROM records WHERE key = ?",
+        "UPDATE checksums SET value = 'c' WHERE key = ?",
+    ],
+)
+def test_a_damaged_record_is_told_of_not_used_and_can_be_written_again(tmp_path, change, damage):
+    store = Store(tmp_path / "store.db")
+    store.add(record(0), record(1))
+    change(damage, record(1).trial.key)
+    for read in (store.records, store.keys):
+        with pytest.warns(StoreWarning, match="1 of the records in the store .* is damaged and not used"):
+            assert len(read()) == 1
+    store.add(record(1))
+    change("DELETE FROM records WHERE key = 'k'")
+    assert store.records() == sorted([record(0), record(1)], key=lambda r: r.trial.key)
+
+
+def test_no_bit_of_a_store_changes_a_record_without_a_word(tmp_path):
+    path = tmp_path / "store.db"
+    added = {r.trial.key: r for r in map(record, range(20))}
+    Store(path).add(*added.values())
+    sound, rng = path.read_bytes(), random.Random(0)
+    for _ in range(60):
+        damaged = bytearray(sound)
+        damaged[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                found = Store(path, create=False).records()
+            except StoreError:
+                continue
+        assert all(added[r.trial.key] == r for r in found)
+        assert said or len(found) == len(added)
+
+
+@pytest.fixture
+def old(tmp_path, change):
+    """A store as version 0.1.0 wrote it, and its one record."""
+    change("CREATE TABLE layout (version INTEGER NOT NULL)")
+    change("INSERT INTO layout VALUES (1)")
+    change(
+        "CREATE TABLE records (key TEXT PRIMARY KEY, trial TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID",
+    )
+    change("PRAGMA journal_mode=WAL")
+    content = asdict(record())
+    row = (record().trial.key, to_json(content.pop("trial")), to_json(content))
+    change("INSERT INTO records VALUES (?, ?, ?)", *row)
+    return tmp_path / "store.db"
+
+
+def test_an_old_store_is_read_as_it_is_and_gets_checksums_when_it_is_written(old, change):
+    before = old.read_bytes()
+    assert Store(old, create=False).records() == [record()]
+    assert old.read_bytes() == before
+    store = Store(old)
+    assert store.records() == [record()]
+    assert change("SELECT version FROM layout") == [(LAYOUT,)]
+    change("UPDATE records SET outcome = replace(outcome, '0.5', '0.6')")
+    with pytest.warns(StoreWarning):
+        assert store.records() == []
+
+
+def test_a_store_beside_which_nothing_can_be_written_is_read(old):
+    old.with_name("store.db-wal").mkdir()  # no file of that name can be made, by whomever
+    assert Store(old, create=False).records() == [record()]
+    with pytest.raises(StoreError, match="could not be opened for writing"):
+        Store(old)
+
+
+def test_what_a_killed_writer_left_beside_a_store_is_read_with_it(old, tmp_path):
+    with closing(sqlite3.connect(old, isolation_level=None)) as writer:  # its files are those of one that was killed
+        writer.execute("DELETE FROM records")
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{old}{suffix}", f"{tmp_path / 'copy.db'}{suffix}")
+    Path(f"{tmp_path / 'copy.db'}-shm").mkdir()
+    assert Store(tmp_path / "copy.db", create=False).records() == []
+
+
+def test_a_store_whose_pages_do_not_fit_together_is_read_but_not_written(tmp_path, change):
+    store = Store(tmp_path / "store.db")
+    store.add(*map(record, range(40)))
+    [(page,)] = change("SELECT rootpage FROM sqlite_master WHERE name = 'records'")
+    [(size,)] = change("PRAGMA page_size")
+    content = bytearray(store.path.read_bytes())
+    content[page * size - 1] ^= 1  # within the last cell of the page, a key or the number of a page
+    content[(page - 1) * size + 12] ^= 16  # where the first cell is said to be
+    store.path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"is damaged; kernelbraid bench export takes out of it what is sound"):
+        Store(store.path)
+    with pytest.warns(StoreWarning):
+        found = Store(store.path, create=False).records()
+    assert len(found) < 40
+
+
+def test_a_layout_that_is_no_number_is_damage(tmp_path, change):
+    Store(tmp_path / "store.db")
+    change("UPDATE layout SET version = 'x'")
+    with pytest.raises(StoreError, match="is damaged"):
+        Store(tmp_path / "store.db", create=False)
+
+
 @pytest.mark.parametrize(
     ("text", "remedy"),
-    [("database or disk is full", "free some space"), ("attempt to write a readonly database", "permissions")],
+    [
+        ("database or disk is full", "free some space"),
+        ("disk I/O error", "check the disk"),
+        ("attempt to write a readonly database", "permissions"),
+        ("no such column: key", "is damaged"),
+    ],
 )
 def test_what_sqlite_says_becomes_a_sentence(text, remedy):
     assert remedy in explain(sqlite3.OperationalError(text))
