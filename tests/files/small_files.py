@@ -24,3 +24,15 @@ def refuse(read, path, *fragments, **options):
     assert sentence.endswith(".")
     for fragment in fragments:
         assert fragment in sentence, sentence
+
+
+def read_or_refuse(read, path):
+    """Expect a result or one clear sentence, nothing else."""
+    try:
+        read(path)
+    except DataError as error:
+        sentence = str(error)
+    else:
+        return
+    assert "\n" not in sentence
+    assert sentence.startswith(str(path))

@@ -62,3 +62,56 @@ def test_unknown_columns_are_refused_with_the_known_ones(tmp_path):
     refuse(read_samples, path, "no column '4'", id_column=4)
     refuse(read_samples, path, "columns 2 and 3 are both called 'b'", drop=["b"])
     refuse(read_samples, path, "no column is left", drop=[1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["5.1,NA,1.4", "5.1,?,1.4", "5.1,3..5,1.4", '5.1,"3,5",1.4', "5.1,abc,1.4", "NA,?,n/a", "NA,3..5,?", "5,abc,1"],
+)
+def test_a_slip_in_the_first_row_is_reported_and_no_sample_is_lost(tmp_path, first):
+    path = write(tmp_path, "a.csv", f"{first}\n4.9,3.0,1.5\n4.7,3.2,1.3\n")
+    refuse(read_samples, path, "in row 1", "(--header)")
+    assert read_samples(path, header=True).X.shape == (2, 3)
+
+
+def test_a_decimal_comma_in_the_first_row_is_reported(tmp_path):
+    refuse(read_samples, write(tmp_path, "a.tsv", "5.1\t3,5\n4.9\t3.0\n"), "column 2 has text in row 1 ('3,5')")
+
+
+@pytest.mark.parametrize(
+    "first", ["a,b,c", "Na,K,Cl", "a,,c", "1st,2nd,3rd", "2020-01-01,x,y", "id,2001,2002", "x,y z,%"]
+)
+def test_a_first_row_of_names_is_a_header(tmp_path, first):
+    samples = read_samples(write(tmp_path, "a.csv", f"{first}\n4.9,3.0,1.5\n4.7,3.2,1.3\n"))
+    assert len(samples.X) == 2
+    assert samples.header is True
+
+
+def test_what_was_decided_about_the_first_row_is_told(tmp_path):
+    assert read_samples(write(tmp_path, "a.csv", "1,2\n3,4\n")).header is False
+    np.save(tmp_path / "a.npy", np.eye(2))
+    assert read_samples(tmp_path / "a.npy").header is None
+
+
+def test_the_decision_can_be_overridden(tmp_path):
+    path = write(tmp_path, "years.csv", "2001,2002\n1,2\n3,4\n")
+    assert read_samples(path).X.shape == (3, 2)
+    assert read_samples(path, header=True).feature_names == ["2001", "2002"]
+    path = write(tmp_path, "names.csv", "a,b\n1,2\n")
+    refuse(read_samples, path, "column 1 has text in row 1 ('a')", header=False)
+
+
+def test_columns_of_one_name_are_found_in_their_order(tmp_path):
+    path = write(tmp_path, "a.csv", "b,a,a,c\n1,2,3,4\n")
+    np.testing.assert_array_equal(read_samples(path, keep=["a", "a", "b"]).X, [[2, 3, 1]])
+    np.testing.assert_array_equal(read_samples(path, keep=["a", "b"], drop=[3]).X, [[2, 1]])
+    refuse(read_samples, path, "more than one column 'a', which is needed", "--drop NUMBER", keep=["a", "b"])
+    refuse(read_samples, path, "one column 'b', which is needed", "add it 2 times", keep=["b", "b"])
+    refuse(read_samples, path, "no column 'z', which is needed", "add it once", keep=["z"])
+    refuse(read_samples, path, "'c' is needed and cannot be dropped", keep=["c"], drop=["c"])
+
+
+def test_a_name_with_a_line_break_stays_within_the_sentence(tmp_path):
+    path = write(tmp_path, "a.csv", '"a\nb",c\n1,x\nz,2\n')
+    refuse(read_samples, path, "column 'c'", drop=[1])
+    refuse(read_samples, path, "--drop 1", drop=[2])

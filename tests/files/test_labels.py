@@ -4,6 +4,7 @@ from scipy import io
 
 from files.small_files import X, refuse, write
 from kernelbraid.datasets import read_labels
+from kernelbraid.files import memory
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,17 @@ from kernelbraid.datasets import read_labels
         ("x,0\nx,1\n", [0, 1], None),
         ("5,0\n6,1\n", [0, 1], None),
         ("\ufefflabel\n3\n", [3], None),
+        (
+            "1541815603606036480\n1541815603606036481\n1541815603606036482\n",
+            [1541815603606036480 + i for i in range(3)],
+            None,
+        ),
+        ("9223372036854775808\n9223372036854775809\n", ["9223372036854775808", "9223372036854775809"], None),
+        ("56e400\n57e400\n", ["56e400", "57e400"], None),
+        ("1e9999999999999999999\n2\n", ["1e9999999999999999999", "2"], None),
+        ("1e1\n10\n3\n", [10, 10, 3], None),
+        ("abc,5\n4,1\n3,2\n", [5, 1, 2], None),
+        ("5,abc\n4,1\n3,2\n", ["abc", "1", "2"], None),
     ],
 )
 def test_labels_are_found_in_a_table(tmp_path, content, values, ids):
@@ -52,6 +64,9 @@ def test_labels_are_read_from_tab_separated_files(tmp_path):
         ("label\na\n\nb\n", "row 3 is empty"),
         ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
         ("id;label\nx;1\n", "semicolons"),
+        ("NA\n1\n2\n", "column 1 has no label in row 1"),
+        ("label\n1\n?\n2\n", "column 'label' has no label in row 3"),
+        ("label\n1\n-inf\n", "label 2 is -inf"),
     ],
 )
 def test_bad_labels_get_one_clear_sentence(tmp_path, content, fragment):
@@ -110,3 +125,39 @@ def test_unclear_label_arrays_need_a_key(tmp_path):
     refuse(read_labels, tmp_path / "a.npz", "a, b", "--key")
     np.savez(tmp_path / "b.npz", a=X)
     refuse(read_labels, tmp_path / "b.npz", "a (3, 2)")
+
+
+def test_numbers_with_fractions_are_labels_that_stay_apart(tmp_path):
+    np.testing.assert_array_equal(read_labels(write(tmp_path, "a.csv", "0.5\n1.5\n")).values, [0.5, 1.5])
+    apart = read_labels(write(tmp_path, "a.csv", "0.1\n0.10000000000000000001\n")).values
+    assert len(set(apart.tolist())) == 2
+
+
+def test_the_header_of_labels_can_be_given(tmp_path):
+    path = write(tmp_path, "a.csv", "species\na\nb\n")
+    assert (read_labels(path).header, len(read_labels(path).values)) == (False, 3)
+    assert read_labels(path, header=True).values.tolist() == ["a", "b"]
+    path = write(tmp_path, "b.csv", "y\nn\nn\n")
+    assert read_labels(path).header is True
+    assert read_labels(path, header=False).values.tolist() == ["y", "n", "n"]
+
+
+def test_large_whole_numbers_of_a_parquet_file_stay_apart(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    large = [1, 2**63, 2**63 + 1]
+    pq.write_table(pa.table({"label": pa.array(large, pa.uint64())}), tmp_path / "a.parquet")
+    assert read_labels(tmp_path / "a.parquet").values.tolist() == large
+    pq.write_table(pa.table({"label": pa.array([10**20, 10**20 + 1], pa.decimal128(25))}), tmp_path / "b.parquet")
+    assert read_labels(tmp_path / "b.parquet").values.tolist() == [str(10**20), str(10**20 + 1)]
+
+
+def test_one_long_label_does_not_take_memory_for_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**6)
+    refuse(read_labels, write(tmp_path, "a.csv", "label\n" + "a\n" * 1000 + "b" * 1000), "give shorter labels")
+
+
+def test_records_are_no_labels(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3, dtype=[("a", "f8"), ("b", "i4")]))
+    refuse(read_labels, tmp_path / "a.npy", "neither numbers nor text")

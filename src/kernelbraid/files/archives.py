@@ -14,7 +14,7 @@ from kernelbraid.files.errors import DataError, reading
 from kernelbraid.files.memory import check_room
 from kernelbraid.files.npy import Header
 from kernelbraid.files.sources import Source
-from kernelbraid.files.stored import Matrix, Stored, to_csr
+from kernelbraid.files.stored import Matrix, Stored, check_indices, to_csr
 
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 SPARSE_FILE = {"format", "shape", "data"}  # members that scipy.sparse.save_npz always writes
@@ -117,6 +117,7 @@ def _join(source: Source, parts: list[Stored], shape: tuple[int, ...]) -> Matrix
     """Return a sparse matrix of its parts."""
     with reading(source.path):
         data, indices, indptr = (part.read() for part in parts)
+        check_indices(indices, indptr)
         return to_csr(sparse.csr_array((data, indices, indptr), shape=shape), source.path)
 
 

@@ -129,7 +129,8 @@ class Columns:
     def cell_error(self, index: int, row: int, cell: object) -> DataError:
         """Return the error for a cell that is no finite number."""
         column, text = self.describe(index), "" if cell is None else str(cell).strip()
-        name = shlex.quote(self.names[index]) if self.names[index] else str(index + 1)
+        named = self.names[index] and self.names[index].isprintable()
+        name = shlex.quote(self.names[index]) if named else str(index + 1)
         or_header = "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
         if text.lower() in MISSING:
             return DataError(

@@ -4,9 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+LONGEST = 200  # characters of another library's text that a sentence repeats
+
 
 class DataError(ValueError):
     """A file cannot be read as data; the message names the file, the place and the remedy in one sentence."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(" ".join(sentence.splitlines()))  # names in a file may have line breaks
 
 
 @contextmanager
@@ -24,6 +29,3 @@ def one_line(error: Exception) -> str:
     """Return the text of an error of another library, as part of a sentence."""
     text = " ".join(str(error).split()).rstrip(".")
     return text[:LONGEST] or type(error).__name__
-
-
-LONGEST = 200  # characters of another library's text that a sentence repeats

@@ -22,7 +22,7 @@ from kernelbraid.files.errors import DataError, reading
 from kernelbraid.files.mat4 import list_mat4
 from kernelbraid.files.memory import OBJECT, check_room
 from kernelbraid.files.sources import Source
-from kernelbraid.files.stored import Matrix, Stored, to_csr
+from kernelbraid.files.stored import Matrix, Stored, check_indices, to_csr
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 HDF5_OFFSETS = (0, 512)  # a v7.3 .mat puts 512 bytes of its own in front
@@ -38,7 +38,7 @@ TEXT = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: 
 # Classes of variables; those that are not here are not read.
 CELL, CHAR, SPARSE, OPAQUE = 1, 4, 5, 17
 CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
-IS_COMPLEX = 1 << 11
+IS_LOGICAL, IS_COMPLEX = 1 << 9, 1 << 11
 
 LONGEST_HEAD = 4096  # bytes of flags, dimensions and name, which are decompressed to list a variable
 CHUNK = 2**20  # bytes that are decompressed at a time
@@ -79,11 +79,13 @@ class Elements:
         self.at = after
         return Element(kind, self.data[start : start + length])
 
-    def numbers(self) -> Host:
-        """Return the next element as numbers, without a copy."""
+    def numbers(self, n_flags: int | None = None) -> Host:
+        """Return the next element as numbers, without a copy; MATLAB may say that so many flags are numbers."""
         element = self.take()
         if element.kind not in NUMBERS:
             raise ValueError("numbers are expected")
+        if len(element.data) == n_flags:
+            return np.frombuffer(element.data, np.uint8)
         return np.frombuffer(element.data, np.dtype(NUMBERS[element.kind]).newbyteorder(self.order))
 
 
@@ -92,6 +94,7 @@ class Head:
     """What a variable says before its values."""
 
     kind: int
+    is_logical: bool
     is_complex: bool
     shape: tuple[int, ...]
     name: str
@@ -152,7 +155,8 @@ def _inflate(data: memoryview, length: int) -> memoryview:
             raise ValueError("a compressed element is shorter than it says")
         content[at : at + len(part)] = part
         at += len(part)
-    stream.decompress(rest, 1)  # compares the check sum
+    if stream.decompress(rest, 1) or not stream.eof:  # compares the check sum, too
+        raise ValueError("a compressed element is longer than it says")
     return memoryview(content)[8:]
 
 
@@ -167,7 +171,8 @@ def _head(elements: Elements) -> Head | None:
     shape = tuple(elements.numbers().tolist())
     if not 2 <= len(shape) <= MOST_AXES or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"a variable has the dimensions {shape}")
-    return Head(kind, bool(flags[0] & IS_COMPLEX), shape, bytes(elements.take().data).decode("latin-1"))
+    is_logical, is_complex = bool(flags[0] & IS_LOGICAL), bool(flags[0] & IS_COMPLEX)
+    return Head(kind, is_logical, is_complex, shape, bytes(elements.take().data).decode("latin-1"))
 
 
 def _stored(path: Path, head: Head, get: Callable[[], memoryview], length: int, order: Order) -> Stored:
@@ -232,7 +237,8 @@ def _sparse(head: Head, elements: Elements) -> sparse.csc_array:
     if len(head.shape) != 2:
         raise ValueError(f"{head.name!r} is sparse and has {len(head.shape)} axes")
     rows, starts = _native(elements.numbers()), _native(elements.numbers())
-    parts = [elements.numbers() for _ in range(1 + head.is_complex)]
+    check_indices(rows, starts)
+    parts = [elements.numbers(len(rows) if head.is_logical else None) for _ in range(1 + head.is_complex)]
     values = _native(parts[0]) if not head.is_complex else parts[0] + 1j * parts[1]
     if len(starts) != head.shape[1] + 1 or not 0 <= starts[-1] <= len(rows):
         raise ValueError(f"{head.name!r} has another number of columns than it says")
@@ -266,7 +272,7 @@ def _cells(head: Head, elements: Elements, depth: int) -> Host:
         if element.kind != MATRIX:
             raise ValueError("a cell holds no array")
         inner = Elements(element.data, elements.order)
-        found = _head(inner) if len(element.data) else Head(6, False, (0, 0), "")
+        found = _head(inner) if len(element.data) else Head(6, False, False, (0, 0), "")
         if found is not None:
             cells[i] = _values(found, inner, depth + 1) if len(element.data) else np.empty((0, 0))
     return cells.reshape(head.shape, order="F")

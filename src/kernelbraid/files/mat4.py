@@ -76,9 +76,9 @@ def _read(path: Path, name: str, values: Host, shape: tuple[int, int], matrix: i
         if matrix == TEXT:
             codes = values[:n].reshape(shape, order="F")
             return np.array(["".join(chr(int(code) & 0xFFFF) for code in row) for row in codes], dtype=str)
+        values = values.astype(values.dtype.newbyteorder("="))
         if matrix == SPARSE:
             return to_csr(_sparse(values.reshape(shape, order="F")), path)
-        values = values.astype(values.dtype.newbyteorder("="))
         return (values if len(values) == n else values[:n] + 1j * values[n:]).reshape(shape, order="F")
 
 

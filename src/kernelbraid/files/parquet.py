@@ -164,15 +164,21 @@ def read_chosen(source: Source, columns: Columns, chosen: Sequence[int]) -> list
 
     names = [columns.names[i] for i in chosen]
     unique = all(columns.names.count(name) == 1 for name in names)
+    with open_file(source) as file:
+        kinds = [file.schema_arrow.field(i).type for i in chosen]
+    for i, kind in zip(chosen, kinds, strict=True):
+        if pa.types.is_nested(kind):
+            raise DataError(f"{source.path}: {columns.describe(i)} holds values of the type {kind}; use text.")
     with open_file(source, names) as file:
-        for i in chosen:
-            kind = file.schema_arrow.field(i).type
-            if pa.types.is_nested(kind):
-                raise DataError(f"{source.path}: {columns.describe(i)} holds values of the type {kind}; use text.")
         n_bytes = file.metadata.num_rows * len(chosen) * OBJECT
         check_room(source.path, f"{file.metadata.num_rows} names of samples or classes", n_bytes, "save a part of it")
         table = file.read(columns=names if unique else None)
-        return [table.column(name) for name in names] if unique else [table.column(i) for i in chosen]
+        found = [table.column(name) for name in names] if unique else [table.column(i) for i in chosen]
+        for column in found:
+            if len(column) != file.metadata.num_rows:
+                raise ValueError("there are fewer rows than the file says")
+            column.validate(full=True)  # a number of a text beyond all texts would be read from memory
+        return found
 
 
 def read_values(column: "pa.ChunkedArray") -> list[Any]:

@@ -47,12 +47,21 @@ def is_label_array(array: Stored) -> bool:
     return is_vector and not array.is_sparse and array.dtype.kind != "V"
 
 
+def check_indices(*parts: Host) -> None:
+    """Refuse places of entries of a sparse matrix that are no whole numbers, which SciPy would round."""
+    if any(part.dtype.kind not in "iu" for part in parts):
+        raise ValueError("the places of the entries of a sparse matrix are no whole numbers")
+
+
 def to_csr(array: Matrix, path: Path | None = None) -> Matrix:
     """Return a sparse matrix by rows with its indices checked, and anything else as it is."""
     if not sparse.issparse(array):
         return array
     if hasattr(array, "check_format"):
-        array.check_format(full_check=True)  # an index out of bounds would crash the interpreter later on
+        # An index out of bounds would crash the interpreter later on, and SciPy does not look at a matrix of zeros.
+        array.check_format(full_check=True)
+        if (np.diff(array.indptr) < 0).any():
+            raise ValueError("the places of the rows or columns of a sparse matrix do not grow")
     if path is not None:  # a few entries may claim to be in very many rows
         check_room(path, "the sparse matrix", 8 * array.shape[0])
     array = sparse.csr_array(array)
