@@ -4,15 +4,22 @@ import hashlib
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 
 CHECKSUMS = "checksums.json"  # SHA-256 of all other members by their names; files of 0.1.0 have none
 PLAIN = "biufcSUmM"  # kinds of dtypes whose arrays are bytes
+# The header of a .npy member as NumPy writes it for such arrays: its own reader evaluates what it says, and may warn.
+HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<descr>[<>|][biufcSUmM][0-9]{1,9}(\[[0-9a-z]{1,9}\])?)', "
+    rb"'fortran_order': (?P<fortran>True|False), 'shape': \((?P<shape>[0-9, ]{0,200})\), \} *\n",
+    re.DOTALL,
+)
 
 
 class _Summed(io.RawIOBase):
@@ -84,17 +91,13 @@ class MembersIn:
     def read_array(self, name: str) -> np.ndarray:
         """Return an array, in the byte order of this machine."""
         content = self.read(name)
-        if b"L" in content[10 : content.find(b"\n")]:  # a number as Python 2 wrote it, of which NumPy would warn
-            raise ValueError(f"{name} has a header that was not written with it")
-        file = io.BytesIO(content)
-        version = np.lib.format.read_magic(file)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, is_fortran, dtype = read_header[version](file)
-        if dtype.kind not in PLAIN:
-            raise ValueError(f"{name} holds {dtype} values")
-        start = file.tell()
-        if math.prod(shape) * dtype.itemsize != len(content) - start or not dtype.itemsize:
+        header = HEADER.match(content)
+        if header is None:
+            raise ValueError(f"{name} has no header of an array")
+        dtype = np.dtype(header["descr"].decode())
+        shape = tuple(int(length) for length in header["shape"].split(b",") if length.strip())
+        if math.prod(shape) * dtype.itemsize != len(content) - header.end() or not dtype.itemsize:
             raise ValueError(f"{name} has another size than its array")
-        del file  # a buffer that is in use cannot be an array
-        array = np.frombuffer(content, dtype, offset=start).reshape(shape, order="F" if is_fortran else "C")
+        order: Literal["F", "C"] = "F" if header["fortran"] == b"True" else "C"
+        array = np.frombuffer(content, dtype, offset=header.end()).reshape(shape, order=order)
         return array.astype(dtype.newbyteorder("="), copy=False)

@@ -4,7 +4,6 @@ import errno
 import json
 import re
 import struct
-import tokenize
 import zipfile
 import zlib
 from os import PathLike
@@ -25,7 +24,7 @@ READABLE = (1, 2)  # other versions are refused with what to install
 TREE = "model.json"  # the member that names the others
 # What a damaged file makes NumPy, zipfile, json and our own classes raise.
 DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
     *(LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, AssertionError),
 )
 LONGEST = 200  # characters of a reason, which may repeat what the file holds
