@@ -1,9 +1,22 @@
+import os
+import signal
+
 import pytest
 import typer
 
 from kernelbraid import LKG
 from kernelbraid.cli import app
-from kernelbraid.cli.failure import BAD_USAGE, FAILED, INTERRUPTED, Failure, SentenceGroup, one_line
+from kernelbraid.cli.failure import (
+    BAD_USAGE,
+    FAILED,
+    INTERRUPTED,
+    TERMINATED,
+    Failure,
+    SentenceGroup,
+    Terminated,
+    clean_up_when_terminated,
+    one_line,
+)
 from kernelbraid.files.errors import DataError
 from kernelbraid.methods import METHODS
 
@@ -144,10 +157,47 @@ def end(capsys):
         (DataError("a.csv:\nempty."), FAILED, "Error: a.csv: empty.\n"),
         (typer.BadParameter("give\na file."), BAD_USAGE, "Error: Invalid value: give a file.\n"),
         (KeyboardInterrupt(), INTERRUPTED, "Error: interrupted before the work was done.\n"),
+        (
+            Terminated(),
+            TERMINATED,
+            "Error: ended by SIGTERM before the work was done; nothing half-written is left.\n",
+        ),
     ],
 )
 def test_every_end_has_its_exit_code_and_at_most_one_line(end, error, code, printed):
     assert end(error) == (code, printed)
+
+
+@pytest.fixture
+def sigterm():
+    """What SIGTERM did before comes back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("option", ["--out", "--save"])
+def test_sigterm_ends_with_code_143_and_leaves_nothing(refuse, monkeypatch, blobs_csv, tmp_path, sigterm, option):
+    def terminate(*_):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)  # the second changes nothing
+
+    clean_up_when_terminated()
+    monkeypatch.setattr("os.fsync", terminate)  # the file is written, and has not got its name
+    refuse("cluster", blobs_csv, "-k", 3, "--n-init", 1, option, tmp_path / "written", code=143, says="SIGTERM")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_that_is_terminated_ends_without_a_word(sigterm, capfd):
+    clean_up_when_terminated()
+    child = os.fork()
+    if child == 0:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == TERMINATED
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_calling_program_gets_the_error_itself(blobs_csv):
