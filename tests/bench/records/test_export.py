@@ -1,3 +1,6 @@
+import random
+from contextlib import suppress
+
 import pytest
 
 from kernelbraid.bench.records.export import read_records, write_records
@@ -50,6 +53,40 @@ def test_a_file_that_is_older_than_some_columns_is_read(tmp_path):
     table = parquet.read_table(path).drop_columns(["keep", "kept", "study", "tuned", "chosen"])
     parquet.write_table(table.replace_schema_metadata(), tmp_path / "old.parquet")
     assert read_records(tmp_path / "old.parquet") == by_key(RECORDS[:3])
+
+
+def test_other_content_than_was_written_is_refused(tmp_path):
+    from pyarrow import compute, parquet
+
+    path = write_records(RECORDS, tmp_path / "records.parquet")
+    table = parquet.read_table(path)
+    later = compute.add(table["n_iter"], 1)
+    parquet.write_table(table.set_column(table.schema.get_field_index("n_iter"), "n_iter", later), path)
+    with pytest.raises(StoreError, match="is damaged: its checksum is another"):
+        read_records(path)
+
+
+@pytest.mark.parametrize(("column", "value"), [("scores", "{"), ("scores", '{"acc": 7}'), ("parameters", None)])
+def test_rows_that_no_run_can_have_written_are_refused(tmp_path, column, value):
+    import pyarrow
+    from pyarrow import parquet
+
+    table = parquet.read_table(write_records(RECORDS, tmp_path / "records.parquet")).replace_schema_metadata()
+    wrong = pyarrow.array([value] * len(RECORDS), pyarrow.string())
+    parquet.write_table(table.set_column(table.schema.get_field_index(column), column, wrong), tmp_path / "w.parquet")
+    with pytest.raises(StoreError, match=r"holds no records \(a row is"):
+        read_records(tmp_path / "w.parquet")
+
+
+def test_no_byte_of_a_file_changes_a_record_without_a_word(tmp_path):
+    path = write_records(RECORDS, tmp_path / "records.parquet")
+    sound, rng = path.read_bytes(), random.Random(0)
+    for _ in range(60):
+        damaged = bytearray(sound)
+        damaged[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        with suppress(StoreError):
+            assert read_records(path) == by_key(RECORDS)
 
 
 def test_another_file_is_refused(tmp_path):

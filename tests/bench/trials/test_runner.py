@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid.bench.records.claims import Claims
 from kernelbraid.bench.records.record import Record, Trial
-from kernelbraid.bench.records.store import Store
+from kernelbraid.bench.records.store import Store, StoreError, StoreWarning
 from kernelbraid.bench.trials import runner
 from kernelbraid.bench.trials.compared import COMPARED
 from kernelbraid.bench.trials.experiment import Experiment, read_experiment
@@ -157,6 +159,91 @@ def test_a_trial_that_keeps_its_history_is_not_batched():
     trial = Trial("wine", "x", "LKGr", "best100", "rmkkm", "", {"max_iter": 8}, keep=("history",))
     [[record]] = runner.run_on_device([[trial]], load, "cpu")
     assert len(record.kept["history"]["objective"]) == 8
+
+
+SMALL = Experiment("x", "x", [Trial("wine", "x", "KKM", "mean20", seed=seed) for seed in range(12)])
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """Runners that look often at what others do."""
+    monkeypatch.setattr(runner, "GLANCE", 0.01)
+
+
+def quick(ran):
+    """Return what runs trials in no time, and notes which."""
+
+    def execute(groups):
+        for group in groups:
+            ran.extend(trial.key for trial in group)
+            time.sleep(0.001)
+            yield [Record(trial, "done", scores={"acc": 0.5}) for trial in group]
+
+    return execute
+
+
+def test_two_runners_share_the_work_of_one_store(tmp_path, hasty):
+    ran = [[], []]
+    with ThreadPoolExecutor(2) as threads:
+        both = [threads.submit(run, SMALL, Store(tmp_path / "s.db"), execute=quick(own)) for own in ran]
+        ends = [one.result() for one in both]
+    assert sorted(ran[0] + ran[1]) == sorted(trial.key for trial in SMALL.trials)
+    assert [end.done for end in ends] == [len(own) for own in ran]
+    assert [end.left for end in ends] == [0, 0]
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_runner_waits_for_what_another_has_and_runs_it_if_that_gives_up(tmp_path, monkeypatch, is_done):
+    store, ran, other = Store(tmp_path / "s.db"), [], Claims(Store(tmp_path / "s.db"))
+
+    def end_of_the_other(seconds):
+        if is_done:
+            store.add(*(Record(trial, "done", scores={"acc": 0.5}) for trial in SMALL.trials[:3]))
+        other.__exit__(None, None, None)
+
+    with other:
+        other.take(SMALL.trials[:3])
+        monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=time.monotonic, sleep=end_of_the_other))
+        progress = run(SMALL, store, execute=quick(ran))
+    assert (progress.done, progress.elsewhere, progress.left) == ((9, 3, 0) if is_done else (12, 0, 0))
+    assert len(ran) == progress.done
+    assert len(store.records()) == 12
+
+
+def test_an_interrupted_runner_gives_its_claims_back(tmp_path):
+    def interrupt(groups):
+        next(iter(groups))
+        raise KeyboardInterrupt
+
+    store = Store(tmp_path / "s.db")
+    with pytest.raises(KeyboardInterrupt):
+        run(SMALL, store, execute=interrupt)
+    with Claims(store) as claims:
+        assert claims.take(SMALL.trials).theirs == []
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_store_that_fails_while_trials_are_claimed_ends_the_run(experiment, tmp_path, monkeypatch, n_jobs):
+    def fail(*_):
+        raise StoreError("the disk is full.")
+
+    monkeypatch.setattr(Claims, "take", fail)
+    with pytest.raises(StoreError, match="the disk is full"):
+        run(experiment, Store(tmp_path / "s.db"), n_jobs=n_jobs)
+
+
+def test_trials_of_damaged_records_are_run_again(tmp_path):
+    store, ran = Store(tmp_path / "s.db"), []
+    run(SMALL, store, execute=quick([]))
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE records SET outcome = '{}' WHERE key = ?", (SMALL.trials[7].key,))
+    with pytest.warns(StoreWarning):
+        progress = run(SMALL, store, execute=quick(ran))
+    assert ran == [SMALL.trials[7].key]
+    assert (progress.known, progress.done) == (11, 1)
+    assert len(store.records()) == 12
 
 
 KILLED = """

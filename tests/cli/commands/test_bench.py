@@ -1,4 +1,6 @@
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -124,6 +126,23 @@ def test_a_wrong_word_in_the_file_ends_with_one_sentence(invoke, tmp_path):
     result = invoke("bench", "run", str(wrong), "--store", str(tmp_path / "s.db"), code=1)
     assert "line 6: 'KKN' is no method; the nearest: KKM" in result.stderr
     assert not (tmp_path / "s.db").exists()
+
+
+def test_damaged_records_are_told_of_in_one_line_and_run_again(invoke, file, tmp_path):
+    store = tmp_path / "s.db"
+    command = ["bench", "run", str(file), "--store", str(store), "--json"]
+    invoke(*command)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE records SET outcome = replace(outcome, 'acc', 'bcc') WHERE trial LIKE '%KMeans%'")
+    says = "Warning: 1 of the records in the store"
+    out = str(tmp_path / "records.parquet")
+    assert invoke("bench", "export", str(store), "--out", out).stderr.startswith(says)
+    assert invoke("bench", "import", out, "--store", str(tmp_path / "t.db")).stdout == "1 records\n"
+    again = invoke(*command, "--retry-failed")
+    assert again.stderr.startswith(says)
+    assert again.stderr.count("\n") == 1
+    assert (json.loads(again.stdout)["known"], json.loads(again.stdout)["done"]) == (1, 1)
+    assert invoke(*command).stderr == ""
 
 
 def test_a_missing_or_empty_store_is_named(invoke, tmp_path):

@@ -1,6 +1,6 @@
 """Trials on a Dask cluster: its workers fit and score, this process alone writes to the store."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Workers:
     client: "Client"
     address: str  # of the scheduler
 
-    def execute(self, groups: Iterable[list[Trial]]) -> Iterator[list[Record]]:
+    def execute(self, groups: Iterable[list[Trial]]) -> Generator[list[Record], None, None]:
         """Yield the records of groups of trials that share a fit, as they are finished."""
         from distributed import as_completed
 

@@ -1,8 +1,10 @@
 """Runs what is missing of an experiment, in parallel processes, and stores every record as soon as it is there."""
 
 import time
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
@@ -19,7 +21,7 @@ from kernelbraid.bench.trials.trial import fit_key, run_trials, skip
 from kernelbraid.datasets import Dataset, load
 
 # From groups of trials that share a fit, taken when there is room for them, to the records of each, in any order.
-Execute: TypeAlias = Callable[[Iterable[list[Trial]]], Iterator[list[Record]]]
+Execute: TypeAlias = Callable[[Iterable[list[Trial]]], Generator[list[Record], None, None]]
 # Seconds between two looks at trials that other runners have.
 GLANCE = 2.0
 # Groups are claimed one by one, or more at once, up to so many, as long as those of the last claim took less than so
@@ -88,20 +90,24 @@ def run(
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
     execute = execute or partial(_execute, n_jobs=n_jobs, device=device)
 
-    def keep(done: Iterable[list[Record]]) -> None:
-        for records in done:
-            store.add(*records)
-            for record in records:
-                progress.add(record)
-                if watch is not None:
-                    watch(progress, record)
+    def keep(records: list[Record]) -> None:
+        store.add(*records)
+        for record in records:
+            progress.add(record)
+            if watch is not None:
+                watch(progress, record)
+
+    def work(groups: Iterable[list[Trial]]) -> None:
+        with closing(execute(groups)) as done:  # so that nobody works on after an error
+            for records in done:
+                keep(records)
 
     if watch is not None:
         watch(progress, None)
-    keep([[skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped]])
+    keep([skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped])
     with Claims(store) as claims:
         free = FreeGroups(share_fits([trial for trial in missing if trial.key not in experiment.skipped]), claims)
-        keep(execute(free))
+        work(free)
         if free.error is not None:
             raise free.error
         progress.elsewhere += len(free.taken.done)
@@ -110,7 +116,7 @@ def run(
             free.taken = claims.take(aside)
             progress.elsewhere += len(free.taken.done)
             if free.taken.mine:
-                keep(execute(share_fits(free.taken.mine)))
+                work(share_fits(free.taken.mine))
     return progress
 
 
@@ -150,7 +156,7 @@ def share_fits(trials: Sequence[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> Iterator[list[Record]]:
+def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> Generator[list[Record], None, None]:
     """Yield the records of the groups as they are finished."""
     if device is not None:
         yield from run_on_device(groups, dataset, device)
@@ -159,9 +165,16 @@ def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> 
         yield from map(run_group, groups)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
+        done = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
             delayed(run_group)(group) for group in groups
         )
+        try:
+            for records in done:  # noqa: UP028 (the end of this generator must not reach that one by itself)
+                yield records
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib tells that it was ended early
+                done.close()
 
 
 def run_group(group: list[Trial]) -> list[Record]:
