@@ -149,3 +149,16 @@ def test_the_peak_of_memory_is_known_or_zero(monkeypatch):
 @pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])
 def test_numbers_of_bytes_are_readable(count, text):
     assert format_bytes(count) == text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what a process uses")
+def test_a_limit_of_the_address_space_counts(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**50, resource.RLIM_INFINITY))
+    left = _system._address_space()
+    assert 0 < left < 2**50
+    monkeypatch.setattr(_system, "_meminfo", lambda: 2**60)
+    monkeypatch.setattr(_system, "_cgroup", lambda: None)
+    assert 0 < available_bytes() < 2**50
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
+    assert available_bytes() == 0

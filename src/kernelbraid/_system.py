@@ -104,8 +104,8 @@ def _start_of(number: int) -> str:
 
 
 def available_bytes() -> int | None:
-    """Return the memory that is free now, within the limit of a container; None where the system does not tell."""
-    limits = [_meminfo(), _cgroup()]
+    """Return the memory that is free now, within the limits of a container and of ulimit; None if nothing tells it."""
+    limits = [_meminfo(), _cgroup(), _address_space()]
     known = [limit for limit in limits if limit is not None]
     if known:
         return min(known)
@@ -133,6 +133,18 @@ def _cgroup() -> int | None:
         cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
         return None if limit == "max" else max(int(limit) - used + cache, 0)
     except (OSError, ValueError):
+        return None
+
+
+def _address_space() -> int | None:
+    """Return what ``ulimit -v`` leaves."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
+    except (ImportError, OSError, ValueError):  # Windows, and systems without /proc
         return None
 
 

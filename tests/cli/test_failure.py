@@ -156,6 +156,7 @@ def end(capsys):
         (Failure("odd.", BAD_USAGE), BAD_USAGE, "Error: odd.\n"),
         (DataError("a.csv:\nempty."), FAILED, "Error: a.csv: empty.\n"),
         (typer.BadParameter("give\na file."), BAD_USAGE, "Error: Invalid value: give a file.\n"),
+        (MemoryError(), FAILED, "Error: the work does not fit into memory; give fewer samples or columns.\n"),
         (KeyboardInterrupt(), INTERRUPTED, "Error: interrupted before the work was done.\n"),
         (
             Terminated(),

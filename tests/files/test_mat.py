@@ -70,10 +70,9 @@ def test_no_changed_byte_ends_the_interpreter(tmp_path, compressed, content):
     io.savemat(path, content, do_compression=compressed)
     whole = path.read_bytes()
     for at in range(124, len(whole)):
-        for value in {0, 0xFF, whole[at] ^ 1, whole[at] ^ 0x80} - {whole[at]}:
+        for value in {0, 0xFF, whole[at] ^ 1} - {whole[at]}:
             path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
-            for read in (read_samples, read_labels):
-                read_or_refuse(read, path)
+            read_or_refuse(read_samples, path)
 
 
 def test_sizes_are_held_against_the_memory_before_anything_is_decoded(tmp_path, monkeypatch):

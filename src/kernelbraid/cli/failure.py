@@ -70,6 +70,8 @@ class SentenceGroup(TyperGroup):
             code = run(standalone_mode=False)
         except (Failure, DataError) as error:
             _end(one_line(error), getattr(error, "exit_code", FAILED))
+        except MemoryError:
+            _end("the work does not fit into memory; give fewer samples or columns.", FAILED)
         except Exception as error:
             # Usage errors of typer and click share no public base class in all their versions.
             if not hasattr(error, "format_message"):

@@ -123,9 +123,8 @@ def read_batches(source: Source, names: list[str], dtype: DTypeLike, rows: int) 
             yield _matrix(batch, names, dtype)
 
 
-def _matrix(table: "pa.Table", wanted: Sequence[str | int], dtype: DTypeLike) -> Host:
-    """Return columns, by name or number, as a matrix."""
-    return np.column_stack([_floats(table.column(column)).astype(dtype, copy=False) for column in wanted])
+def _matrix(table: "pa.Table", names: list[str], dtype: DTypeLike) -> Host:
+    return np.column_stack([_floats(table.column(name)).astype(dtype, copy=False) for name in names])
 
 
 def _floats(column: Any) -> Host:
@@ -149,7 +148,8 @@ def read_matrix(
         X = np.empty(shape, layout.dtype)
         at = 0
         for batch in file.iter_batches(batch_size=rows, columns=names if unique else None):
-            X[at : at + batch.num_rows] = _matrix(batch, names if unique else columns.kept, layout.dtype)
+            for j, column in enumerate(names if unique else columns.kept):
+                X[at : at + batch.num_rows, j] = _floats(batch.column(column))
             at += batch.num_rows
         if at != len(X):
             raise ValueError("there are fewer rows than the file says")

@@ -3,6 +3,7 @@ import json
 import math
 import os
 import re
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -655,3 +656,29 @@ def test_every_method_is_fitted_under_a_bar_or_a_spinner(look_like_a_terminal, c
     assert len(model.labels_) == 30
     assert seconds > 0
     assert method in capsys.readouterr().err
+
+
+def test_a_slip_in_the_first_row_is_no_header(refuse, run, tmp_path):
+    path = tmp_path / "slip.csv"
+    path.write_text("5.1,NA,1.4\n" + "".join(f"{i},{i * i},{-i}\n" for i in range(9)))
+    refuse("cluster", path, *FAST, code=1, says=["column 2 has no value in row 1 ('NA')", "--header"])
+    summary = json.loads(run("cluster", path, *FAST, "--header", "--json").stdout)
+    assert summary["n_samples"] == 9
+    assert summary["header"] == {"slip.csv": True}
+
+
+def test_the_first_row_can_be_said_to_be_a_sample(run, tmp_path):
+    path = tmp_path / "ids.csv"
+    path.write_text("x,0,1,2\n" + "".join(f"s{i},{i},{i * i},{-i}\n" for i in range(9)))
+    summary = json.loads(run("cluster", path, *FAST, "--id", 1, "--no-header", "--json").stdout)
+    assert (summary["n_samples"], summary["header"]) == (10, {"ids.csv": False})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_pipes_are_opened_once(run, blobs_csv, tmp_path):
+    pipes = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+        threading.Thread(target=pipe.write_bytes, args=(blobs_csv.read_bytes(),), daemon=True).start()
+    result = run("cluster", *pipes, *FAST, "--drop", "d", "--json")
+    assert json.loads(result.stdout)["n_samples"] == 30

@@ -352,3 +352,22 @@ def test_columns_are_found_by_name(run, refuse, blobs, saved, new, tmp_path, fit
     refuse("predict", saved, table, code=1, says=["no column 'd', which is needed", "a, b, c, e"])
     table.write_text("1,2,3,4\n5,6,7,8\n")
     assert json.loads(run("predict", saved, table, "--json").stdout)["n_samples"] == 2
+
+
+@pytest.mark.parametrize("more", [(), ("--landmarks", 10)])
+def test_a_model_of_columns_with_one_name_labels_such_columns(run, blobs, tmp_path, more):
+    path, model, out = (tmp_path / name for name in ("twice.csv", "twice.model", "labels.csv"))
+    path.write_text("\n".join(["a,b,a,b", *(",".join(map(repr, map(float, row))) for row in blobs[0])]))
+    fitted = run("cluster", path, *FAST, *more, "--save", model, "--out", out, "--quiet")
+    assert fitted.exit_code == 0, fitted.output
+    rows = read_rows(out)
+    assert run("predict", model, path, "--out", out, "--quiet").exit_code == 0
+    assert read_rows(out) == rows
+
+
+def test_a_column_that_was_dropped_by_its_number_is_dropped_again(run, refuse, blobs, tmp_path):
+    path, model = tmp_path / "twice.csv", tmp_path / "twice.model"
+    path.write_text("\n".join(["a,b,c,c", *(",".join(map(repr, map(float, row))) for row in blobs[0])]))
+    run("cluster", path, *FAST, "--drop", 4, "--save", model, "--quiet")
+    assert run("predict", model, path, "--drop", 4, "--quiet").exit_code == 0
+    refuse("predict", model, path, code=1, says=["more than one column 'c', which is needed", "--drop NUMBER"])

@@ -95,3 +95,25 @@ def test_what_cluster_writes_is_scored(run, blobs_csv, blobs, tmp_path):
 )
 def test_files_that_do_not_match_are_refused(refuse, write, truth, labels, says):
     refuse("score", write("truth.csv", truth), write("labels.csv", labels), code=1, says=says)
+
+
+def test_large_numbers_are_labels_of_their_own(run, write):
+    truth = write("truth.csv", "id,label\na,1541815603606036480\nb,1541815603606036481\nc,1541815603606036482\n")
+    labels = write("labels.csv", "id,label\na,0\nb,1\nc,2\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+def test_what_the_first_rows_are_is_said_and_can_be_given(run, write):
+    truth, labels = write("truth.csv", "kind\na\nb\n"), write("labels.csv", "0\n0\n1\n")
+    result = run("score", truth, labels)
+    assert result.stderr == "Header: none, row 1 is a sample.\n"
+    labels = write("labels.csv", "number\n0\n1\n")
+    assert run("score", truth, labels).exit_code == 1
+    result = run("score", truth, labels, "--header")
+    assert result.exit_code == 0
+    assert result.stderr == "Header: row 1 names the columns.\n"
+
+
+def test_each_file_has_a_first_row_of_its_own(run, write):
+    result = run("score", write("truth.csv", "a\nb\n"), write("labels.csv", "label\n0\n1\n"))
+    assert result.stderr == "Header: truth.csv: none, row 1 is a sample; labels.csv: row 1 names the columns.\n"
