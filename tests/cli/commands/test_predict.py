@@ -7,7 +7,16 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG, KernelSpectralClustering, LandmarkLKG, LKGClassifier, LKGSearch, load_model, save_model
+from kernelbraid import (
+    LKG,
+    KernelKMeans,
+    KernelSpectralClustering,
+    LandmarkLKG,
+    LKGClassifier,
+    LKGSearch,
+    load_model,
+    save_model,
+)
 from kernelbraid.bench import METHODS
 from kernelbraid.cli.commands import predict as prediction
 from kernelbraid.cli.recipe import Recipe
@@ -313,15 +322,17 @@ def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_pa
 
 
 def test_a_model_that_lacks_something_is_refused(refuse, saved, new_csv):
-    with zipfile.ZipFile(saved) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
-    tree = json.loads(content["model.json"])
-    del tree["model"]["attributes"]["_fitted"]
-    content["model.json"] = json.dumps(tree).encode()
-    with zipfile.ZipFile(saved, "w") as archive:
-        for name, value in content.items():
-            archive.writestr(name, value)
-    refuse("predict", saved, new_csv, code=1, says=["the model does not hold what a fitted one needs", "save it again"])
+    model = load_model(saved)
+    del model._fitted
+    save_model(model, saved)
+    refuse("predict", saved, new_csv, code=1, says=["LKG lacks _fitted", "save the model again"])
+
+
+def test_clusters_are_counted_in_the_model_whatever_its_parameters_say(run, blobs, blobs_csv, tmp_path):
+    model = KernelKMeans(3, random_state=0).fit(blobs[0])
+    save_model(model.set_params(n_clusters=10**10), tmp_path / "a.model")
+    said = run("predict", tmp_path / "a.model", blobs_csv, "--json").output
+    assert json.loads(said)["n_clusters"] == 3
 
 
 def test_the_model_is_not_overwritten_by_labels(refuse, saved, new_csv):
