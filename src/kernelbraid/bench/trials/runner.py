@@ -1,10 +1,11 @@
 """Runs what is missing of an experiment, in parallel processes, and stores every record as soon as it is there."""
 
+import threading
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
@@ -164,7 +165,7 @@ def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> 
     if n_jobs == 1:
         yield from map(run_group, groups)
         return
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    with parallel_config(backend="loky", inner_max_num_threads=1), _without_stumbling():
         done = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
             delayed(run_group)(group) for group in groups
         )
@@ -175,6 +176,22 @@ def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib tells that it was ended early
                 done.close()
+
+
+@contextmanager
+def _without_stumbling() -> Iterator[None]:
+    """Say nothing of a thread of joblib that misses work which was taken away from it when a run ended early."""
+    tell = threading.excepthook
+
+    def tell_others(args: threading.ExceptHookArgs) -> None:
+        if not (issubclass(args.exc_type, KeyError) and args.thread and args.thread.name == "ExecutorManagerThread"):
+            tell(args)
+
+    threading.excepthook = tell_others
+    try:
+        yield
+    finally:
+        threading.excepthook = tell
 
 
 def run_group(group: list[Trial]) -> list[Record]:
