@@ -204,10 +204,11 @@ class Reference:
             return
         self.seen.add(name)
         K = to_numpy(form())
-        self.total = self.total + K
         if self._first is None:
-            self._first = K.copy()
-        elif not self._differs:
+            self.total = self._first = K
+            return
+        self.total = self.total + K
+        if not self._differs:
             self._differs = not np.allclose(K, self._first, rtol=0, atol=ALIKE * float(np.abs(self._first).max()))
 
     @property
@@ -217,7 +218,7 @@ class Reference:
 
     def kernel(self) -> NDArray[np.float64]:
         """Return the mean."""
-        return np.asarray(self.total / len(self.seen))
+        return np.asarray(self.total if len(self.seen) == 1 else self.total / len(self.seen))
 
 
 def attempt(

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
+from kernelbraid._arrays import row_blocks
 from kernelbraid.metrics.counts import Labels, adjusted_rand, encode_pair, number_labels, shared_sizes
 
 TINY = float(np.finfo(float).eps)
@@ -56,19 +57,31 @@ def kernel_silhouettes(K: ArrayLike, labellings: Sequence[ArrayLike]) -> NDArray
     ndarray of shape (len(labellings),)
         What :func:`kernel_silhouette` is for each of them.
     """
-    K = np.asarray(K, dtype=float)
+    K = np.asarray(K)
     numbered = [_numbered(labels, K.shape) for labels in labellings]
-    diagonal = K.diagonal()
-    distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal[None, :] - 2 * K, 0.0))
-    return np.array([_silhouette(distances, labels) for labels in numbered])
+    if not numbered:
+        return np.empty(0)
+    sums = _summed_distances(K, sparse.hstack([_indicators(labels) for labels in numbered], format="csr"))
+    ends = np.cumsum([int(labels.max()) + 1 for labels in numbered])
+    parts = np.split(sums, ends[:-1], axis=1)
+    return np.array([_silhouette(own, labels) for own, labels in zip(parts, numbered, strict=True)])
 
 
-def _silhouette(distances: NDArray[np.float64], labels: Labels) -> float:
-    """Return the mean silhouette, 0 for one cluster, or one for each sample."""
-    n, k = len(labels), int(labels.max()) + 1
+def _summed_distances(K: NDArray[np.float64], indicators: sparse.csr_array) -> NDArray[np.float64]:
+    """Return the sum of the distances of every sample to those of each cluster, some rows at a time."""
+    diagonal = K.diagonal().astype(float)
+    sums = np.empty((K.shape[0], indicators.shape[1]))
+    for rows in row_blocks(K.shape[0]):
+        squared = diagonal[rows, None] + diagonal[None, :] - 2 * K[rows, :]
+        sums[rows, :] = np.sqrt(np.maximum(squared, 0.0)) @ indicators
+    return sums
+
+
+def _silhouette(sums: NDArray[np.float64], labels: Labels) -> float:
+    """Return the mean silhouette from summed distances to clusters; 0 for one cluster, or one for each sample."""
+    n, k = sums.shape
     if not 1 < k < n:
         return 0.0
-    sums = distances @ _indicators(labels).toarray()
     sizes = np.bincount(labels)
     rows = np.arange(n)
     own = sums[rows, labels] / np.maximum(sizes[labels] - 1, 1)
@@ -95,15 +108,9 @@ def modularity(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
     float
         Newman's modularity, below 1; 0 for one cluster or a graph without edges.
     """
-    S = sparse.csr_array(graph)
-    labels = _numbered(labels, S.shape)
-    total = float(S.sum())
-    if total <= 0:
-        return 0.0
-    indicators = _indicators(labels)
-    within = (indicators.T @ (S @ indicators)).diagonal() / total
-    degrees = indicators.T @ np.asarray(S.sum(axis=1)).ravel() / total
-    return float(within.sum() - (degrees**2).sum())
+    within, volumes = _within_and_volumes(graph, labels)
+    total = float(volumes.sum())
+    return float(within.sum() / total - ((volumes / total) ** 2).sum()) if total > 0 else 0.0
 
 
 def cut_share(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
@@ -121,14 +128,20 @@ def cut_share(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
     float
         Between 0 and 1; clusters without edges count 1, but for a single one, of which nothing is cut.
     """
-    S = sparse.csr_array(graph)
-    labels = _numbered(labels, S.shape)
-    if labels.max() == 0:
+    within, volumes = _within_and_volumes(graph, labels)
+    if len(volumes) == 1:
         return 0.0
-    indicators = _indicators(labels)
+    return float(np.mean(np.where(volumes > 0, 1 - within / np.where(volumes > 0, volumes, 1.0), 1.0)))
+
+
+def _within_and_volumes(
+    graph: ArrayLike | sparse.csr_array, labels: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight of the edges within each cluster, and of all edges of its samples."""
+    S = sparse.csr_array(graph)
+    indicators = _indicators(_numbered(labels, S.shape))
     within = (indicators.T @ (S @ indicators)).diagonal()
-    total = indicators.T @ np.asarray(S.sum(axis=1)).ravel()
-    return float(np.mean(np.where(total > 0, 1 - within / np.where(total > 0, total, 1.0), 1.0)))
+    return within, indicators.T @ np.asarray(S.sum(axis=1)).ravel()
 
 
 def balance(labels: ArrayLike) -> float:
