@@ -150,6 +150,8 @@ DAMAGE = [
     ("landmarks", "_expression/expression/inverse", lambda A: A[1:], "inverse of Expression has length 7 instead of 8"),
     ("landmarks", "_placement/spectrum", to("blue"), "spectrum of BipartiteEmbedding is 'blue'"),
     ("landmarks", "block_size", to(0), "LandmarkLKG takes no such block_size"),
+    ("landmark views", "_expression/weights", lambda A: A * 0, "weights of FusedExpression holds weights whose sum"),
+    ("landmark views", "_expression/widths/values/0", to(20), "_expression of LandmarkLKG holds other features"),
     ("landmark views", "_expression/weights", lambda A: A[1:], "weights of FusedExpression has length"),
     ("search", "best_index_", to(7), "best_index_ is none of the settings"),
     ("search", "best_estimator_", to(None), "best_estimator_ of LKGSearch is None instead of LKG"),

@@ -206,12 +206,17 @@ def landmark_expression(value: Any, sizes: Sizes) -> None:
     fail_unless(fits, "holds other features than were fitted")
 
 
-FUSED_EXPRESSION = {
-    "members": several(landmark_expression, "f", least=1),
-    "weights": numbers("f", least=0.0),
-    "n_neighbors": EDGES["n_neighbors"],
-    "widths": WIDTHS,
-}
+def fused_expression(value: Any, sizes: Sizes) -> None:
+    """Check how samples of several views are."""
+    rules = {
+        "members": several(landmark_expression, "f", least=1),
+        "weights": numbers("f", is_shared=True),
+        "n_neighbors": EDGES["n_neighbors"],
+        "widths": WIDTHS,
+    }
+    check_fields(value, rules, sizes)
+    fits = all(tuple(member.widths) == tuple(value.widths) for member in value.members)
+    fail_unless(fits, "holds other features than were fitted")
 
 
 BIPARTITE = part(BipartiteEmbedding, {"basis": numbers("p e", most=FAR), "values": numbers("e"), "spectrum": SPECTRUM})
@@ -234,6 +239,4 @@ def centres(value: Any, sizes: Sizes) -> None:
 
 #: How a fit places new samples, of every kind.
 GRAPHS = either({Extension: extension, FusedExtension: fused_extension})
-EXPRESSIONS = either(
-    {LandmarkExpression: landmark_expression, FusedExpression: part(FusedExpression, FUSED_EXPRESSION)}
-)
+EXPRESSIONS = either({LandmarkExpression: landmark_expression, FusedExpression: fused_expression})
