@@ -29,6 +29,7 @@ ROWS = "SELECT records.key, trial, outcome, value FROM records LEFT JOIN checksu
 WRITE = "BEGIN IMMEDIATE"
 # Files beside a store that hold what a writer who was killed did not finish.
 UNFINISHED = ("-journal", "-wal")
+UNREADABLE = "is no store or is damaged; choose another file, or restore it from a copy"
 DAMAGED = (
     "is damaged; kernelbraid bench export takes out of it what is sound, and kernelbraid bench import puts that into "
     "a new one"
@@ -115,7 +116,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise StoreError(f"the store {str(self.path)!r} {explain(error)}.") from None
         except (MemoryError, UnicodeDecodeError):  # of a damaged length or a damaged name of a table
-            raise StoreError(f"the store {str(self.path)!r} {DAMAGED}.") from None
+            raise StoreError(f"the store {str(self.path)!r} {UNREADABLE}.") from None
 
     def _check_layout(self, connection: sqlite3.Connection, create: bool) -> list[int]:
         """Return the version of the layout, if there is one; refuse a file that is no store or a newer one."""
@@ -124,7 +125,7 @@ class Store:
             raise StoreError(f"{str(self.path)!r} is a database, but no store of records; choose another file.")
         versions = [row[0] for row in connection.execute("SELECT version FROM layout")] if tables else []
         if not all(isinstance(version, int) for version in versions):
-            raise StoreError(f"the store {str(self.path)!r} {DAMAGED}.")
+            raise StoreError(f"the store {str(self.path)!r} {UNREADABLE}.")
         if max(versions, default=0) > LAYOUT:
             raise StoreError(
                 f"the store {str(self.path)!r} is of a newer version (layout {max(versions)}, known up to {LAYOUT}); "
@@ -259,7 +260,7 @@ def explain(error: sqlite3.DatabaseError) -> str:
     if "disk I/O" in text:
         return "could not be read or written; check the disk and the space on it, and run the same command again"
     if any(words in text for words in ("not a database", "malformed", "no such column", "unsupported file format")):
-        return "is no store or is damaged; choose another file, or restore it from a copy"
+        return UNREADABLE
     if "readonly" in text or "unable to open" in text:
         return "could not be opened for writing; check its permissions"
     return f"could not be used ({text}); choose another file"
