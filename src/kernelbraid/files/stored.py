@@ -60,7 +60,7 @@ def to_csr(array: Matrix, path: Path | None = None) -> Matrix:
     if hasattr(array, "check_format"):
         # An index out of bounds would crash the interpreter later on, and SciPy does not look at a matrix of zeros.
         array.check_format(full_check=True)
-        if (np.diff(array.indptr) < 0).any():
+        if (np.diff(getattr(array, "indptr", ())) < 0).any():
             raise ValueError("the places of the rows or columns of a sparse matrix do not grow")
     if path is not None:  # a few entries may claim to be in very many rows
         check_room(path, "the sparse matrix", 8 * array.shape[0])
