@@ -120,6 +120,9 @@ CALLS = [
     "read_samples('text.csv')",
     "read_samples('gap.csv')",
     "read_samples('a.xyz')",
+    "read_samples('slip.csv')",
+    "read_samples('cut.mat')",
+    "read_labels('slip.csv')",
 ]
 COMMANDS = [
     "clutser",
@@ -128,6 +131,7 @@ COMMANDS = [
     "cluster empty.csv",
     "cluster text.csv",
     "cluster gap.csv",
+    "cluster slip.csv",
     "cluster a.xyz",
     "cluster one.csv",
     "cluster X.npy -k 0",
@@ -211,6 +215,7 @@ def prepare():
         np.save(f"{name}.npy", array)
     np.savez("two.npz", A=X, B=X)
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
+    files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
     for name, text in files.items():
         Path(name).write_text(text, encoding="utf-8")
