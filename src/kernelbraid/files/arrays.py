@@ -28,7 +28,9 @@ def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: 
     if fitting:
         names = ", ".join(fitting)
         raise DataError(f"{source.path}: several arrays could be meant ({names}); name one with --key.")
-    raise DataError(f"{source.path}: no array has the right shape and type (found {_listing(arrays)}); save one that has.")
+    raise DataError(
+        f"{source.path}: no array has the right shape and type (found {_listing(arrays)}); save one that has."
+    )
 
 
 def list_arrays(source: Source, key: str | None = None) -> dict[str, Stored]:
