@@ -95,7 +95,7 @@ CALLS = [
     "LKGSearch(3, candidates=[]).fit(X)",
     "LKGSearch(3, candidates=[{'alhpa': 1}]).fit(X)",
     "LKGSearch(3, candidates=[{'alpha': -1}]).fit(X)",
-    "LKGSearch(3, candidates=[{'preset': 'authors', 'beta': 1e6, 'gamma': 1e-6, 'mu': 1e-6}]).fit(X)",
+    "LKGSearch(3, candidates=[{'preset': 'authors', 'alpha': 1e6}]).fit(X)",
     "LKGSearch(3, budget=-1).fit(X)",
     "print(LKGSearch(3, candidates=[{'alpha': 1.0}, {'alpha': 2.0}], random_state=0).fit(X).why_[1])",
     "LKGClassifier().fit(X, np.full(30, -1))",

@@ -78,7 +78,7 @@ def resolved_ridge(K: Array, alpha: float) -> float:
     """
     xp = namespace(K)
     largest = float(xp.max(xp.abs(xp.linalg.diagonal(K)))) if K.shape[0] else 0.0
-    return max(alpha, K.shape[0] * float(xp.finfo(K.dtype).eps) * largest)
+    return float(max(alpha, K.shape[0] * float(xp.finfo(K.dtype).eps) * largest))
 
 
 def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:

@@ -183,7 +183,7 @@ def test_the_average_of_a_bank_is_summed_once_if_there_is_room(monkeypatch):
     rich = LKGSearch(3, candidates=candidates, random_state=0).fit(X)
     assert len(sums) == 1
     sums.clear()
-    poor = LKGSearch(3, candidates=candidates, memory_budget=1.25e5, random_state=0).fit(X)
+    poor = LKGSearch(3, candidates=candidates, memory_budget=3.6e5, random_state=0).fit(X)
     assert len(sums) > 3
     np.testing.assert_array_equal(poor.candidate_labels_, rich.candidate_labels_)
     with pytest.raises(MemoryError, match="needs about"):

@@ -41,9 +41,18 @@ def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
 
 
 def test_the_ways_out_are_those_that_help():
-    with pytest.raises(MemoryError, match=r"needs about 96 MB, .* use float32 data \(52 MB\) or fewer samples or"):
-        choose_storage("auto", 5.5e7, **SIZE)
+    with pytest.raises(MemoryError, match=r"needs about 104 MB, .* use float32 data \(56 MB\) or fewer samples or"):
+        choose_storage("auto", 5.8e7, **SIZE)
     with pytest.raises(MemoryError, match="50 MB may be used; use fewer samples or a larger memory_budget"):
         choose_storage("auto", 5e7, **SIZE)
     with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
         choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})
+
+
+def test_clustering_takes_a_batch_of_runs_or_one_if_that_is_larger():
+    one = memory.clustering_bytes(1000, 5, 1)
+    assert one < memory.clustering_bytes(1000, 5, 20) < 20 * one
+    many = memory.clustering_bytes(100_000, 50, 20)
+    assert many == memory.clustering_bytes(100_000, 50, 1)
+    assert predict_bytes(**SIZE, stored=True, beside=many) - predict_bytes(**SIZE, stored=True) == many
+    assert memory.batch_bytes(10) < memory.batch_bytes(1000) == memory.batch_bytes(10_000)

@@ -32,6 +32,7 @@ def test_reliability_is_a_product_between_zero_and_one():
     assert Evidence(0.5, 0.4).reliability == pytest.approx(0.2)
     assert Evidence(-0.1, -0.2).reliability == 0.0
     assert Evidence().reliability == 1.0
+    assert Evidence(0.5, 0.4, 0.5).reliability == pytest.approx(0.1)
 
 
 def test_one_cluster_and_one_for_each_sample_cannot_be_cut_otherwise():
@@ -49,11 +50,19 @@ def test_sentences_say_what_the_number_means():
     assert tell(Evidence(), 1, 1) == ["All samples are in one cluster: nothing was cut."]
 
 
-@pytest.mark.filterwarnings("ignore:LKG made max_iter")
+def test_more_components_than_clusters_are_put_together_by_chance():
+    X = np.repeat(np.eye(3), 20, axis=0) + 1e-3 * np.random.default_rng(0).normal(size=(60, 3))
+    reading, readout = fitted(X, 2, n_neighbors=5)
+    evidence = judge(reading, readout, random_state=np.random.RandomState(0))
+    assert reading.placed.n_components == 3
+    assert evidence.of_parts == pytest.approx(2 / 3)
+    assert "3 connected components, more than clusters" in tell(evidence, 2, 3)[-1]
+
+
 @pytest.mark.parametrize("preset", ["recommended", "authors", "paper"])
 def test_every_fit_says_how_far_it_can_be_relied_on(preset):
     X, _ = blobs(n=40)
-    model = LKG(3, preset=preset, max_iter=10, random_state=0).fit(X)
+    model = LKG(3, preset=preset, random_state=0).fit(X)
     assert 0 <= model.reliability_ <= 1
     assert any(f"reliability {model.reliability_:.2f}" in sentence for sentence in model.why_)
 

@@ -15,9 +15,16 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
-from kernelbraid.learning.counting import Counts
-from kernelbraid.learning.memory import WORKING_MATRICES, choose_storage
+from kernelbraid.learning.counting import Counts, largest_count
+from kernelbraid.learning.memory import (
+    COUNTING_MATRICES,
+    WORKING_MATRICES,
+    batch_bytes,
+    choose_storage,
+    clustering_bytes,
+)
 
+RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
 
 
@@ -64,6 +71,7 @@ def check_memory(
     storage: str,
     working: float,
     copies: float = 0.0,
+    in_batches: bool = False,
 ) -> bool:
     """Return whether the kernels are to be stored; refuse a fit for which there is no room.
 
@@ -81,6 +89,8 @@ def check_memory(
         Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
     copies : float, default=0.0
         Further matrices for each kernel.
+    in_batches : bool, default=False
+        Whether many small systems are solved at once.
     """
     size: dict[str, Any] = samples.size(kernels)
     there = samples.like if samples.place is None else samples.place(np.empty(0))
@@ -88,7 +98,18 @@ def check_memory(
     if samples.shapes and hasattr(estimator, "_instead"):
         size["instead"] = estimator._instead(samples.shapes)
     size["working"] = working + copies * size["n_kernels"]
+    size["beside"] = _clustering_bytes(estimator, size["n_samples"])
+    size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
+    if estimator.n_clusters == "auto":
+        size["working"] += COUNTING_MATRICES
     return choose_storage(storage if samples.shapes else "fixed", estimator.memory_budget, free, **size)
+
+
+def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
+    """Return what it takes to cluster samples by the parameters of an estimator, or to choose the number first."""
+    is_auto = estimator.n_clusters == "auto"
+    largest = largest_count(n_samples) if is_auto else min(int(estimator.n_clusters), n_samples)
+    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or RESTARTS))
 
 
 def read_candidates(
@@ -99,6 +120,7 @@ def read_candidates(
     storage: str = "auto",
     working: float = WORKING_MATRICES,
     copies: float = 0.0,
+    in_batches: bool = False,
 ) -> Candidates:
     """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
 
@@ -110,7 +132,7 @@ def read_candidates(
         As for ``fit``.
     kernels : str or list
         ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
-    storage, working, copies
+    storage, working, copies, in_batches
         As for :func:`check_memory`.
 
     Returns
@@ -119,11 +141,14 @@ def read_candidates(
         On the device, and stored or lazy.
     """
     samples = read_samples(estimator, X, precomputed=is_precomputed(kernels))
-    stored = check_memory(estimator, samples, kernels, storage=storage, working=working, copies=copies)
+    needs: dict[str, Any] = {"working": working, "copies": copies, "in_batches": in_batches}
+    stored = check_memory(estimator, samples, kernels, storage=storage, **needs)
     return samples.pose(kernels, stored=stored)
 
 
-def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: float) -> Candidates:
+def read_candidate(
+    estimator: BaseEstimator, X: Input, kernel: Any, *, working: float, in_batches: bool = False
+) -> Candidates:
     """Do the same for one kernel over one view.
 
     Parameters
@@ -134,8 +159,8 @@ def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: 
         Samples, or a kernel if `kernel` is ``"precomputed"``.
     kernel : str, kernel or callable
         What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
-    working : float
-        As for :func:`read_candidates`.
+    working, in_batches
+        As for :func:`check_memory`.
 
     Returns
     -------
@@ -163,7 +188,7 @@ def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: 
                 estimator=name,
             )
         )
-    return read_candidates(estimator, X, given, storage="fixed", working=working)
+    return read_candidates(estimator, X, given, storage="fixed", working=working, in_batches=in_batches)
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:

@@ -173,7 +173,7 @@ class SimplexGraph(GraphClusterer):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING)
+        return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING, in_batches=True)
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
         """Solve the quadratic programs of all samples."""
@@ -375,7 +375,7 @@ class TwinGraph(_TwinGraph):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidate(self, X, self.kernel, working=WORKING)
+        return read_candidate(self, X, self.kernel, working=WORKING, in_batches=True)
 
 
 class MultipleKernelTwinGraph(_TwinGraph):
@@ -551,4 +551,4 @@ class MultipleKernelTwinGraph(_TwinGraph):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING, in_batches=True)

@@ -32,7 +32,9 @@ def cloud_of(candidates: Candidates, random_state: np.random.RandomState) -> Can
     if n > MOST_SAMPLES or n * sum(int(view.shape[1]) for view in bank.views) > MOST_NUMBERS:
         return None
     draws = random_state.normal(size=(n, n))
-    return Views([_mixed(draws, view) for view in bank.views]).pose(bank.banks)
+    views = [_mixed(draws, view) for view in bank.views]
+    del draws  # as large as a kernel
+    return Views(views).pose(bank.banks)
 
 
 def _mixed(draws: np.ndarray, X: Array) -> np.ndarray:

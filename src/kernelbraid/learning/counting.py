@@ -210,12 +210,14 @@ def background(candidates: Candidates, n_clusters: int, random_state: np.random.
     random_state : RandomState
         Draws the clouds.
     """
-    clouds = [cloud_of(candidates, random_state) for _ in range(CLOUDS)]
-    if any(cloud is None for cloud in clouds):
-        return None
-    shares = [_share_between(cloud, n_clusters, random_state) for cloud in [candidates, *clouds] if cloud is not None]
-    apart = float(np.mean(shares[1:]))
-    return shares[0] / apart if apart > 0 else None
+    share = _share_between(candidates, n_clusters, random_state)
+    apart = []
+    for _ in range(CLOUDS):  # one at a time: each has its own kernel
+        cloud = cloud_of(candidates, random_state)
+        if cloud is None:
+            return None
+        apart.append(_share_between(cloud, n_clusters, random_state))
+    return float(share / np.mean(apart)) if any(apart) else None
 
 
 def _share_between(candidates: Candidates, n_clusters: int, random_state: np.random.RandomState) -> float:

@@ -6,14 +6,36 @@ from kernelbraid._messages import Message, join
 from kernelbraid._system import available_bytes, format_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
-# of an eigendecomposition and temporaries.
-WORKING_MATRICES = 11.0
-# The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph; twice more while
-# the number of clusters is chosen.
+# of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
+WORKING_MATRICES, SVD_MATRICES = 12.0, 4.0
+# The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph.
 CLOSED_FORM_MATRICES = 3.0
+# What it takes beside them to choose the number of clusters: a cloud, what it is drawn from, and its kernel.
+COUNTING_MATRICES = 3.0
 # The same where graphs of several views are fused: one kernel, what it is solved in, and a view's own.
 FUSED_MATRICES = 5.0
 STORAGES = ("auto", "stored", "lazy")
+#: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
+BATCH_NUMBERS, BATCH_ARRAYS = 4_000_000, 4
+PIECES_AND_PLACES = 4  # for each cluster: its two pieces, and coordinates before and after they are scaled
+
+
+def clustering_bytes(n_samples: int, n_clusters: int, n_init: int) -> int:
+    """Return what it takes to cluster samples in an embedding.
+
+    Parameters
+    ----------
+    n_samples, n_clusters, n_init : int
+        Size of the embedding, and starts of k-means.
+    """
+    one = n_samples * 2 * n_clusters
+    numbers = min(n_init * one, max(BATCH_NUMBERS, one))
+    return 8 * (BATCH_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * n_clusters)
+
+
+def batch_bytes(n_samples: int) -> int:
+    """Return what a batch of small systems takes."""
+    return 8 * BATCH_ARRAYS * min(BATCH_NUMBERS, n_samples**3)
 
 
 def predict_bytes(
@@ -25,6 +47,7 @@ def predict_bytes(
     stored: bool,
     n_given: int = 0,
     working: float = WORKING_MATRICES,
+    beside: int = 0,
 ) -> int:
     """Return the peak memory of a fit beside its input.
 
@@ -38,8 +61,10 @@ def predict_bytes(
         Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix per view.
     n_given : int, default=0
         How many of the kernels are functions of the user, whose matrices are kept in either case.
-    working : float, default=11.0
+    working : float, default=12.0
         Matrices of n x n at the peak beside the kernels.
+    beside : int, default=0
+        Further bytes, which do not grow with n x n.
 
     Returns
     -------
@@ -48,7 +73,7 @@ def predict_bytes(
     """
     square = n_samples * n_samples
     kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
-    return int(square * (working * itemsize + kernels))
+    return int(square * (working * itemsize + kernels)) + beside
 
 
 def choose_storage(
@@ -62,6 +87,7 @@ def choose_storage(
     itemsize: int,
     n_given: int = 0,
     working: float = WORKING_MATRICES,
+    beside: int = 0,
     instead: str | None = None,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
@@ -76,7 +102,9 @@ def choose_storage(
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
     n_samples, n_kernels, n_views, itemsize, n_given : int
         As for :func:`predict_bytes`.
-    working : float, default=11.0
+    working : float, default=12.0
+        As for :func:`predict_bytes`.
+    beside : int, default=0
         As for :func:`predict_bytes`.
     instead : str or None, default=None
         Call of an estimator that needs less.
@@ -85,7 +113,7 @@ def choose_storage(
     storage = storage if may_be_lazy else "stored"
     limit = budget if budget is not None else on_device if on_device is not None else available_bytes()
     size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
-    size |= {"itemsize": itemsize, "working": working}
+    size |= {"itemsize": itemsize, "working": working, "beside": beside}
     stored = predict_bytes(**size, stored=True)
     lazy = predict_bytes(**size, stored=False)
     if limit is None or (storage != "lazy" and stored <= limit):

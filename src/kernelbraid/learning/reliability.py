@@ -21,11 +21,12 @@ class Evidence:
 
     of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined
     of_ways: float = 1.0  # between pieces that were joined and k-means alone
+    of_parts: float = 1.0  # clusters over connected components, where there are more: nothing says which belong together
 
     @property
     def reliability(self) -> float:
-        """The product of both, between 0 and 1."""
-        return float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0))
+        """The product of all, between 0 and 1."""
+        return float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:
@@ -50,7 +51,8 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         else:
             joined = other = join_pieces(placed, replace(readout, n_init=min(readout.n_init, MOST)), random_state)
     assert joined.agreement is not None  # of its cuts
-    return Evidence(joined.agreement, float(agreement([reading.labels, other.labels])[0]))
+    of_ways = float(agreement([reading.labels, other.labels])[0])
+    return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
 
 
 def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
@@ -68,5 +70,11 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         )
     elif evidence.reliability >= HIGH:
         told.append("That is high: the clusters do not hang on how the graph is cut.")
-    told.append(f"The graph has {n_components} connected component{'s' if n_components > 1 else ''}.")
+    if n_components > n_clusters:
+        told.append(
+            f"The graph has {n_components} connected components, more than clusters: nothing says which of them belong "
+            "together."
+        )
+    else:
+        told.append(f"The graph has {n_components} connected component{'s' if n_components > 1 else ''}.")
     return told

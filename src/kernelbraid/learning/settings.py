@@ -9,7 +9,7 @@ import numpy as np
 from kernelbraid._messages import Message
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
-from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, WORKING_MATRICES
+from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, SVD_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.batch import Setting
@@ -67,7 +67,9 @@ class Learning:
     @property
     def working_matrices(self) -> float:
         """Matrices of n x n that a fit holds at its peak beside the kernels."""
-        return CLOSED_FORM_MATRICES if self.is_closed_form else WORKING_MATRICES
+        if self.is_closed_form:
+            return CLOSED_FORM_MATRICES
+        return WORKING_MATRICES + (SVD_MATRICES if self.thresholding == "svd" else 0.0)
 
     @property
     def is_batched(self) -> bool:
