@@ -196,7 +196,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
-        into pieces, times that of the pieces that were joined with k-means alone.
+        into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected
+        components where there are more of these.
     why_ : list of str
         The same in sentences; how the number of clusters was chosen, if it was, and what is plausible beside it.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
