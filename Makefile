@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user clean
+.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user fuzz clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -63,6 +63,13 @@ bench-scale: .venv/extra-dask
 # What people call first, in units of scikit-learn; BENCH_ARGS="--against FOLDER": another checkout in the same run.
 bench-user: .venv/extra-plot
 	$(BIN)/python -m benchmarks.user $(BENCH_ARGS)
+
+# Attacks on readers, stores, models, estimators and on runs that are killed; inputs that fail are kept in fuzz-failures/.
+# FUZZ_ARGS="--targets mat,npz": some of them only; FUZZ_ARGS="--replay FILE": one of the failures again.
+SECONDS ?= 600
+SEED ?= 0
+fuzz: .venv/extra-test
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --seconds $(SECONDS) --seed $(SEED) $(FUZZ_ARGS)
 
 clean:
 	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated
