@@ -45,3 +45,8 @@ def test_a_sentence_of_the_readers_is_not_told_twice():
 def test_an_error_has_one_line_and_travels_between_processes():
     error = pickle.loads(pickle.dumps(DataError("a.csv: the column 'a\nb' is text; drop it.")))
     assert str(error) == "a.csv: the column 'a b' is text; drop it."
+
+
+def test_what_a_terminal_would_obey_is_spelt_out(tmp_path):
+    with pytest.raises(DataError, match=r"'\\t' expected after"):
+        read_samples(write(tmp_path, "a.tsv", '"1"x\t2\n'))

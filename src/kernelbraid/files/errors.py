@@ -11,7 +11,8 @@ class DataError(ValueError):
     """A file cannot be read as data; the message names the file, the place and the remedy in one sentence."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(" ".join(sentence.splitlines()))  # names in a file may have line breaks
+        line = " ".join(sentence.splitlines())  # names in a file may have line breaks, and what a terminal obeys
+        super().__init__("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line))
 
 
 @contextmanager
