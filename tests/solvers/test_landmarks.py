@@ -182,3 +182,17 @@ def test_a_lonely_landmark_stays_and_the_type_is_kept():
     found = settle(X, np.array([[0.4], [9.0]], dtype=np.float32), 5)
     np.testing.assert_array_equal(found, np.array([[0.5], [9.0]], dtype=np.float32))
     assert found.dtype == np.float32
+
+
+def test_rounding_does_not_choose_among_landmarks_that_no_sample_connects():
+    rng = np.random.default_rng(0)
+    first = 2 * rng.integers(6, size=60)  # six pairs of landmarks, each with samples of its own
+    weights = rng.uniform(0.2, 0.8, 60)
+
+    def basis(rounding):
+        shares = weights * (1 + rounding)
+        edges = Edges(np.c_[first, first + 1].astype(np.int32), np.c_[shares, 1 - shares].astype(np.float32), 12)
+        return BipartiteEmbedding.of(Reduction.of(edges), 3, "largest").basis
+
+    np.testing.assert_allclose(basis(rng.uniform(-1e-7, 1e-7, 60)), basis(0.0), atol=1e-6)
+    assert (np.count_nonzero(basis(0.0), axis=0) == 2).all()

@@ -37,6 +37,7 @@ def choose_vectors(
     *,
     rank: Callable[[np.ndarray], np.ndarray] = np.asarray,
     known: Callable[[float], Array | None] = lambda value: None,
+    tol: float | None = None,
 ) -> Array:
     """Return the eigenvectors of highest rank, with a basis of every space that follows from the space alone.
 
@@ -54,6 +55,8 @@ def choose_vectors(
     known : callable, default=None of any value
         ``known(value)`` is called for eigenvalues that several vectors share; it returns vectors of the space that are
         taken first, orthonormal, or None.
+    tol : float or None, default=None
+        Distance of eigenvalues that counts as none; that of the type of the vectors if None.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def choose_vectors(
     xp = namespace(vectors)
     found: list[Array] = []
     left = count
-    for start, stop in _spaces(values, rank, tolerance(vectors.dtype, xp)):
+    for start, stop in _spaces(values, rank, tolerance(vectors.dtype, xp) if tol is None else tol):
         own = vectors[:, start:stop]
         if stop - start > 1:
             own = _basis(own, known(float(values[start:stop].mean())), left)

@@ -96,7 +96,7 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
     values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
     known = partial(_known_vectors, S, n_components, spectrum)
     chosen = choose_vectors(to_numpy(values), vectors, n_components, rank=RANKS[spectrum], known=known)
-    return _with_positive_peaks(chosen)
+    return with_positive_peaks(chosen)
 
 
 def _known_vectors(S: Array, most: int, spectrum: Spectrum, value: float) -> Array | None:
@@ -105,10 +105,10 @@ def _known_vectors(S: Array, most: int, spectrum: Spectrum, value: float) -> Arr
     if abs(value - (0 if is_plain else 1)) > tolerance(S.dtype, xp) or bool(xp.min(S) < 0):
         return None
     graph = sparse.csr_array(to_numpy(S))
-    return asarray_like(_component_vectors(graph, most, np.ones(graph.shape[0]) if is_plain else None), S)
+    return asarray_like(component_vectors(graph, most, np.ones(graph.shape[0]) if is_plain else None), S)
 
 
-def _with_positive_peaks(vectors: Array) -> Array:
+def with_positive_peaks(vectors: Array) -> Array:
     """Return vectors of which the largest entry is positive."""
     xp = namespace(vectors)
     peaks = xp.take_along_axis(vectors, xp.argmax(xp.abs(vectors), axis=0)[None, :], axis=0)
@@ -121,11 +121,11 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
     S, _ = _with_inverse_roots(S)  # with edges up to one, degrees cannot overflow
-    known = _component_vectors(S, n_components)
+    known = component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:
         known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left)])
-    return _with_positive_peaks(known)
+    return with_positive_peaks(known)
 
 
 def _leading_vectors(N: Array, known: Array, count: int) -> Array:
@@ -141,7 +141,7 @@ def _leading_vectors(N: Array, known: Array, count: int) -> Array:
     return choose_vectors(values[order], vectors[:, order], count)
 
 
-def _component_vectors(S: Array, most: int, roots: np.ndarray | None = None) -> Array:
+def component_vectors(S: Array, most: int, roots: np.ndarray | None = None) -> Array:
     """Return vectors of length one on each of at most so many components: parts of `roots`, those of the degrees."""
     _, part = connected_components(S, directed=False)
     if roots is None:

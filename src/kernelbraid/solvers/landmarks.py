@@ -8,6 +8,7 @@ NumPy arrays, in the memory of this process or of the workers of a cluster.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,8 +21,9 @@ from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import LocalParts, Parts
 from kernelbraid.kernels import FittedBank
+from kernelbraid.ops.eigenspaces import SINGLE, choose_vectors
 from kernelbraid.ops.refinement import EdgeWeights
-from kernelbraid.ops.spectral import Spectrum, unit_rows
+from kernelbraid.ops.spectral import Spectrum, component_vectors, unit_rows, with_positive_peaks
 from kernelbraid.solvers.centres import (
     FeatureSpace,
     Labels,
@@ -196,11 +198,15 @@ class BipartiteEmbedding:
         scale = np.where(C > 0, 1 / np.sqrt(np.where(C > 0, C, 1.0)), 0.0)
         A = scale[:, None] * reduction.products * scale[None, :]
         values, vectors = eigh(A / 2 + A.T / 2, overwrite=True)
-        order = np.argsort(-values, kind="stable")[:n_components]
-        sigma = np.sqrt(np.maximum(values[order], 0.0))
-        known = sigma > NOTHING * sigma[0]
-        inverse = np.where(known, 1 / np.where(known, sigma, 1.0), 0.0)
-        return cls(scale[:, None] * vectors[:, order] * inverse[None, :], sigma, spectrum)
+        # Landmarks that no sample connects have vectors of their own, of value 1; edges are of single precision.
+        parts = partial(component_vectors, sparse.csr_array(reduction.products), n_components, np.sqrt(C))
+        vectors = choose_vectors(
+            values, vectors, n_components, known=lambda value: parts() if value > 1 - SINGLE else None, tol=SINGLE
+        )
+        sigma = np.sqrt(np.maximum(np.sort(values)[::-1][:n_components], 0.0))
+        counts = sigma > NOTHING * sigma[0]
+        inverse = np.where(counts, 1 / np.where(counts, sigma, 1.0), 0.0)
+        return cls(scale[:, None] * with_positive_peaks(vectors) * inverse[None, :], sigma, spectrum)
 
     def place(self, edges: Edges) -> Single:
         """Return the coordinates of samples, (n, k)."""

@@ -1,0 +1,109 @@
+"""What must change no result of any registered method: threads, sizes of blocks, rounding, the order of the samples."""
+
+from functools import cache, partial
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid.bench import LABEL_FREE, METHODS, VARIANTS
+from problems import dense
+
+N = 105  # products of matrices of this order differ in their last digits with the number of threads
+rng = np.random.default_rng(0)
+y = np.arange(N) % 3
+# More features than samples: the graph of simplex sparse representation is one of many otherwise.
+X = rng.normal(size=(3, N + 15))[y] + rng.normal(size=(N, N + 15))
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+SOME = np.where(np.arange(N) < 15, y, -1)  # labels, as far as they are known
+ORDER = rng.permutation(N)
+EQUAL = partial(np.testing.assert_allclose, rtol=0, atol=1e-8)
+
+REGISTERED = {**METHODS, **VARIANTS, **LABEL_FREE}
+ESTIMATORS = {name: partial(method.make, 3, random_state=0) for name, method in REGISTERED.items()}
+ESTIMATORS["LandmarkLKG"] = partial(LandmarkLKG, 3, landmarks=X[:35], block_size=50, random_state=0)
+ESTIMATORS["LKGClassifier"] = LKGClassifier
+
+# Numbers in blocks and batches, by what knows them, and their values in these tests.
+SIZES = {
+    "kernelbraid._arrays.BLOCK_SIZE": 7 * N,
+    "kernelbraid.solvers.landmarks.BLOCK_SIZE": 11 * 35,
+    "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
+    "kernelbraid.solvers.kmeans.BATCH_SIZE": 6 * N,
+    "kernelbraid.solvers.kmeans.TOGETHER": 6 * N,
+    "kernelbraid.solvers.pieces.BATCH_SIZE": 12 * N,
+    "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 1000,
+}
+
+
+@pytest.fixture(params=ESTIMATORS)
+def name(request):
+    return request.param
+
+
+def fit(name, order=slice(None), **parameters):
+    """The fit of a method; what it has learned, for those that choose among several."""
+    model = ESTIMATORS[name](**parameters)
+    if "n_init" in model.get_params():
+        model.set_params(n_init=20)
+    model = model.fit(X[order], SOME[order])
+    return getattr(model, "best_estimator_", model)
+
+
+@cache
+def reference(name):
+    with threadpool_limits(1):
+        return fit(name)
+
+
+def labels_of(model):
+    return model.transduction_ if isinstance(model, LKGClassifier) else model.labels_
+
+
+def assert_same_partition(one, other):
+    assert adjusted_rand_score(one, other) == 1
+
+
+def test_the_problem_has_a_clear_answer(name):
+    assert adjusted_rand_score(y, labels_of(reference(name))) > 0.9  # LKGs leaves two samples alone
+
+
+def test_one_thread_or_two(name):
+    with threadpool_limits(2):
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {2}
+        model = fit(name)
+    assert_same_partition(labels_of(reference(name)), labels_of(model))
+
+
+def test_other_sizes_of_blocks_and_batches(name, monkeypatch):
+    for constant, size in SIZES.items():
+        monkeypatch.setattr(constant, size)
+    model = fit(name, **({"block_size": 20} if name == "LandmarkLKG" else {}))
+    assert_same_partition(labels_of(reference(name)), labels_of(model))
+
+
+def test_another_order_of_the_samples(name):
+    known, model = reference(name), fit(name, ORDER)
+    assert_same_partition(labels_of(known)[ORDER], labels_of(model))
+    if hasattr(known, "graph_"):
+        of_landmarks = name == "LandmarkLKG"  # which are in the order in which they were given
+        graph = dense(known.graph_)
+        EQUAL(dense(model.graph_), graph if of_landmarks else graph[np.ix_(ORDER, ORDER)])
+    if hasattr(known, "embedding_"):
+        expected = known.embedding_[ORDER]
+        EQUAL(model.embedding_ * np.sign(np.sum(model.embedding_ * expected, axis=0)), expected)
+
+
+def test_rounding_does_not_choose_the_labels_of_a_graph_of_many_components():
+    samples = load_digits().data[:100]
+    rounded = samples * (1 + 1e-14 * np.random.default_rng(0).normal(size=samples.shape))
+    make = partial(LKG, 5, preset="authors", graph_penalty="l1", max_iter=15, n_init=3, random_state=0)
+    with pytest.warns(UserWarning, match="max_iter"):
+        one, other = make().fit(samples), make().fit(rounded)
+    assert connected_components(one.graph_)[0] > 10
+    assert np.abs(one.graph_ - other.graph_).max() > 0
+    np.testing.assert_array_equal(one.labels_, other.labels_)
