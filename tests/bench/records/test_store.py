@@ -249,6 +249,19 @@ def test_a_store_whose_pages_do_not_fit_together_is_read_but_not_written(tmp_pat
     assert len(found) < 40
 
 
+def test_records_that_are_gone_together_with_their_checksums_are_told_of(tmp_path, change):
+    store = Store(tmp_path / "store.db")
+    store.add(record())
+    pages = change("SELECT rootpage FROM sqlite_master WHERE name IN ('records', 'checksums')")
+    [(size,)] = change("PRAGMA page_size")
+    content = bytearray(store.path.read_bytes())
+    for (page,) in pages:
+        content[(page - 1) * size] = 0  # no kind of page
+    store.path.write_bytes(content)
+    with pytest.warns(StoreWarning, match="at least 1 of the records in the store .* is damaged and not used"):
+        assert store.records() == []
+
+
 def test_a_layout_that_is_no_number_is_damage(tmp_path, change):
     Store(tmp_path / "store.db")
     change("UPDATE layout SET version = 'x'")

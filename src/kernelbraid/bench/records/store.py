@@ -181,15 +181,17 @@ class Store:
 
     def _sound_records(self) -> dict[str, Record]:
         with self._reading() as connection:
-            sums = dict(_readable(connection, "SELECT key, value FROM checksums"))
-            rows = list(_readable(connection, "SELECT key, trial, outcome FROM records"))
-        checked = ((key, _sound(key, trial, outcome, sums.get(key))) for key, trial, outcome in rows)
+            sums, has_sums = _readable(connection, "SELECT key, value FROM checksums")
+            rows, has_rows = _readable(connection, "SELECT key, trial, outcome FROM records")
+        known = dict(sums)
+        checked = ((key, _sound(key, trial, outcome, known.get(key))) for key, trial, outcome in rows)
         found = {key: record for key, record in checked if record is not None}
         # A row may be damaged, or be gone with the page that it was on while its checksum is there.
-        damaged = max(len(rows) - len(found), len(sums.keys() - found.keys()))
-        if damaged:
+        damaged = max(len(rows) - len(found), len(known.keys() - found.keys()))
+        if damaged or not (has_sums and has_rows):
+            count = str(damaged) if has_sums and has_rows else f"at least {max(damaged, 1)}"
             warnings.warn(
-                f"{damaged} of the records in the store {str(self.path)!r} {'is' if damaged == 1 else 'are'} damaged "
+                f"{count} of the records in the store {str(self.path)!r} {'is' if damaged <= 1 else 'are'} damaged "
                 "and not used; kernelbraid bench run runs their trials again.",
                 StoreWarning,
                 stacklevel=3,
@@ -218,15 +220,20 @@ def _lay_out(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO layout VALUES (?)", (LAYOUT,))
 
 
-def _readable(connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    """Yield rows up to the first page that cannot be read; a table that came later may be missing."""
+def _readable(connection: sqlite3.Connection, query: str) -> tuple[list[tuple[Any, ...]], bool]:
+    """Return rows up to the first page that cannot be read, and whether these are all; a table may be missing."""
+    rows: list[tuple[Any, ...]] = []
     try:
-        yield from connection.execute(query)
+        rows.extend(connection.execute(query))
     except sqlite3.DatabaseError as error:
-        if _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG) and "no such table" not in str(error):
+        if "no such table" in str(error):  # it came later
+            return rows, True
+        if _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG):
             raise
+        return rows, False
     except MemoryError:  # a damaged length
-        return
+        return rows, False
+    return rows, True
 
 
 def _sound(key: Any, trial: Any, outcome: Any, checksum: Any) -> Record | None:
