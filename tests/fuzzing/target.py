@@ -14,6 +14,9 @@ LONGEST = 1000  # characters of a sentence; a path and names from a file may be 
 
 T = TypeVar("T")
 
+#: What kernelbraid has warned of since the attempt began, or since the target has emptied the list.
+OURS: list[str] = []
+
 
 @dataclass(frozen=True)
 class Target:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fuzzing.target import MEGABYTE, RefusedError, Target
+from fuzzing.target import MEGABYTE, OURS, RefusedError, Target, check_sentence
 
 # Bytes of addresses after which nothing more is given: the machine must survive whatever a target does.
 MOST = 8 * 2**30
@@ -93,9 +93,12 @@ def no_foreign_warnings() -> Iterator[None]:
     plain = warnings.warn
 
     def warn(message: Any, *rest: Any, **more: Any) -> None:
-        if not sys._getframe(1).f_globals.get("__name__", "").startswith("kernelbraid"):
+        if sys._getframe(1).f_globals.get("__name__", "").startswith("kernelbraid"):
+            OURS.append(str(message))
+        else:
             plain(message, *rest, **more)
 
+    OURS.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.warn = warn  # type: ignore[assignment]
@@ -103,6 +106,8 @@ def no_foreign_warnings() -> Iterator[None]:
             yield
         finally:
             warnings.warn = plain
+    for text in OURS:
+        check_sentence(text)
     for warning in caught:
         place = f"{warning.filename.rpartition(os.sep)[2]}:{warning.lineno}"
         raise ForeignWarning(f"{warning.category.__name__} of {place}: {warning.message}")
