@@ -72,7 +72,7 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
     monkeypatch.setattr(client, "PATIENCE", 1.0)
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty:
         address = empty.scheduler_address
-        says = f"has no worker; start some with dask worker {address}"
+        says = f"has no worker; start some with dask worker {address} --host 127.0.0.1"
         with pytest.raises(DaskError, match=says), open_client(address):
             pass
 
@@ -83,6 +83,7 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
         (NOWHERE, f"no Dask scheduler answered at '{NOWHERE}' within 0.5 s; check that it runs"),
         ("localhost", r"'localhost' is no address of a Dask scheduler \(missing port number"),
         ("ftp://localhost:1", r"'ftp://localhost:1' is no address of a Dask scheduler \(unknown address scheme"),
+        ("tls://127.0.0.1:9", "'tls://127.0.0.1:9' asks for a certificate, and Dask knows of none here; name its"),
     ],
 )
 def test_an_address_where_no_scheduler_answers_ends_with_a_sentence(address, says, monkeypatch):

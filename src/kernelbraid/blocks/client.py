@@ -12,7 +12,7 @@ from kernelbraid.blocks.dask_parts import DaskError
 
 # Seconds in which a scheduler must answer, and must have a worker.
 PATIENCE = 10.0
-GIVE_ADDRESS = "give the address that dask scheduler prints when it starts, such as tcp://10.0.0.1:8786"
+GIVE_ADDRESS = "give the address that dask scheduler prints when it starts, such as tcp://127.0.0.1:8786"
 SAME_VERSION = f"install kernelbraid {__version__} on the scheduler and on every worker, and start them again"
 
 
@@ -23,7 +23,7 @@ def open_client(address: str) -> Iterator[Any]:
     Parameters
     ----------
     address : str
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
+        Of the scheduler, such as ``"tcp://127.0.0.1:8786"``, or ``"tls://10.0.0.1:8786"`` in a network.
 
     Yields
     ------
@@ -66,6 +66,11 @@ def _find_scheduler(address: str) -> None:
     try:
         kind = asyncio.run(asyncio.wait_for(_kind(address), PATIENCE))
     except (ValueError, TypeError) as error:
+        if isinstance(error, TypeError) and address.startswith("tls:"):
+            raise DaskError(
+                f"{address!r} asks for a certificate, and Dask knows of none here; name its configuration, with "
+                "distributed.comm.tls in it, in DASK_CONFIG."
+            ) from None
         raise DaskError(f"{address!r} is no address of a Dask scheduler ({error}); {GIVE_ADDRESS}.") from None
     except Exception:  # another program may answer anything
         raise DaskError(
@@ -88,7 +93,7 @@ def _check_workers(client: Any, address: str) -> None:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         raise DaskError(
-            f"the Dask scheduler at {address!r} has no worker; start some with dask worker {address}."
+            f"the Dask scheduler at {address!r} has no worker; start some with dask worker {address}{_alone(address)}."
         ) from None
     # A function of the standard library: one of ours could not be read where the package is missing.
     found = client.run(pkgutil.resolve_name, "kernelbraid:__version__", on_error="return")
@@ -97,6 +102,12 @@ def _check_workers(client: Any, address: str) -> None:
             raise DaskError(f"the Dask worker {worker} cannot import kernelbraid ({version}); {SAME_VERSION}.")
         if isinstance(version, str):  # anything else is a worker that has just gone
             check_version(worker, version, __version__)
+
+
+def _alone(address: str) -> str:
+    """Return what keeps a worker of this machine to itself: whoever reaches one can run any program there."""
+    host = address.rpartition("//")[2].rpartition(":")[0]
+    return f" --host {host}" if host in ("127.0.0.1", "localhost", "[::1]") else ""
 
 
 def check_version(worker: str, version: str, wanted: str) -> None:

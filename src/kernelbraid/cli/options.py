@@ -173,7 +173,8 @@ Dask: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Let the workers of this Dask scheduler read and express the samples; DATA must be a file that they see.",
+        help="Let the workers of this Dask scheduler read and express the samples; DATA must be a file that they see. "
+        "In a network, start it with TLS: whoever reaches it can run any program.",
         rich_help_panel=MANY,
     ),
 ]

@@ -31,7 +31,7 @@ def connect(address: str) -> Iterator["Workers"]:
     Parameters
     ----------
     address : str
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
+        Of the scheduler, such as ``"tcp://127.0.0.1:8786"``, or ``"tls://10.0.0.1:8786"`` in a network.
 
     Yields
     ------

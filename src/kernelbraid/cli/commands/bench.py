@@ -161,7 +161,11 @@ def run_command(
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on, such as 10.0.0.1:8786."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Scheduler of a Dask cluster to run on, such as tcp://127.0.0.1:8786; in a network, start it with TLS "
+            "(tls://10.0.0.1:8786): whoever reaches it can run any program.",
+        ),
     ] = None,
     again: Annotated[bool, typer.Option("--retry-failed", help="Run trials that failed once more.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
@@ -175,7 +179,7 @@ def run_command(
     [bold]Example[/bold]
 
       kernelbraid bench run experiments/smoke.toml --store smoke.db --jobs 2
-      kernelbraid bench run smoke.toml --store smoke.db --dask 10.0.0.1:8786
+      kernelbraid bench run smoke.toml --store smoke.db --dask tcp://127.0.0.1:8786
     """
     if dask is not None and (jobs > 1 or device is not None):
         other = "--device" if device is not None else "--jobs"
