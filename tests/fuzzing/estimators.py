@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 import kernelbraid
-from fuzzing.samples import generator, problem, snapshot, unchanged
+from fuzzing.samples import MOST, generator, problem, snapshot, unchanged
 from fuzzing.settings import settings
 from fuzzing.target import OURS, RefusedError, Target, may_refuse, outcome_of
 from kernelbraid.methods import LABEL_FREE, METHODS, VARIANTS
@@ -115,20 +115,24 @@ def _numbers(attributes: dict[str, Any], prefix: str = "") -> list[tuple[str, np
 
 
 def check_answers(model: Any, X: Any, warned: bool) -> None:
-    """Expect that the fitted samples get their labels, and coordinates that are finite."""
+    """Expect what `predict` promises for the fitted samples, and coordinates and shares that are finite."""
     predictor = getattr(model, "best_estimator_", model)
     if hasattr(predictor, "predict"):
         found = outcome_of(lambda: predictor.predict(X), *REFUSALS)
         if not isinstance(found, RefusedError):
             expected = _labels(predictor)
             assert found.shape == expected.shape, f"predictions of shape {found.shape}"
-            differ = int(np.sum(np.asarray(found) != expected))
-            assert not differ, f"{differ} of {len(found)} fitted samples are predicted otherwise (warned: {warned})"
-    if hasattr(predictor, "transform"):
-        placed = outcome_of(lambda: predictor.transform(X), *REFUSALS)
-        if not isinstance(placed, RefusedError):
-            values = placed.data if sparse.issparse(placed) else placed
-            assert np.isfinite(values).all(), f"coordinates that are not finite (warned: {warned})"
+            assert np.isin(found, getattr(predictor, "classes_", np.arange(MOST))).all(), "predictions of no cluster"
+            # A classifier may be told different classes of the same sample; the others have one label for all copies.
+            if "fitted samples" in predictor.predict.__doc__ and hasattr(predictor, "labels_"):
+                differ = int(np.sum(np.asarray(found) != expected))
+                assert not differ, f"{differ} of {len(found)} fitted samples are predicted otherwise (warned: {warned})"
+    for name in ("transform", "predict_proba"):
+        if hasattr(predictor, name):
+            placed = outcome_of(lambda name=name: getattr(predictor, name)(X), *REFUSALS)
+            if not isinstance(placed, RefusedError):
+                values = placed.data if sparse.issparse(placed) else placed
+                assert np.isfinite(values).all(), f"{name} is not finite (warned: {warned})"
 
 
 def _target(name: str, names: list[str], share: float) -> Target:
