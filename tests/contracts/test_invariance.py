@@ -25,6 +25,8 @@ EQUAL = partial(np.testing.assert_allclose, rtol=0, atol=1e-8)
 
 REGISTERED = {**METHODS, **VARIANTS, **LABEL_FREE}
 ESTIMATORS = {name: partial(method.make, 3, random_state=0) for name, method in REGISTERED.items()}
+for published in ("LKGs", "LKGr"):  # in few steps: on a busy machine, two threads mostly wait for each other
+    ESTIMATORS[published] = partial(ESTIMATORS[published], mu_growth=2.0)
 ESTIMATORS["LandmarkLKG"] = partial(LandmarkLKG, 3, landmarks=X[:35], block_size=50, random_state=0)
 ESTIMATORS["LKGClassifier"] = LKGClassifier
 
@@ -36,8 +38,10 @@ SIZES = {
     "kernelbraid.solvers.kmeans.BATCH_SIZE": 6 * N,
     "kernelbraid.solvers.kmeans.TOGETHER": 6 * N,
     "kernelbraid.solvers.pieces.BATCH_SIZE": 12 * N,
-    "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 1000,
+    "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
 }
+# In so few steps the sparse graph of LKGs ends as a diagonal, and the last sound one is kept.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -49,7 +53,7 @@ def fit(name, order=slice(None), **parameters):
     """The fit of a method; what it has learned, for those that choose among several."""
     model = ESTIMATORS[name](**parameters)
     if "n_init" in model.get_params():
-        model.set_params(n_init=20)
+        model.set_params(n_init=10)
     model = model.fit(X[order], SOME[order])
     return getattr(model, "best_estimator_", model)
 
@@ -69,10 +73,11 @@ def assert_same_partition(one, other):
 
 
 def test_the_problem_has_a_clear_answer(name):
-    assert adjusted_rand_score(y, labels_of(reference(name))) > 0.9  # LKGs leaves two samples alone
+    assert_same_partition(y, labels_of(reference(name)))
 
 
-def test_one_thread_or_two(name):
+def test_one_thread_or_two(name, monkeypatch):
+    monkeypatch.setattr("kernelbraid._linalg.THREADED_ORDER", 0)  # small matrices have one thread otherwise
     with threadpool_limits(2):
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {2}
         model = fit(name)
