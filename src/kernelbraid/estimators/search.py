@@ -126,7 +126,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
         ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts of k-means, the same ones for all candidates.
+        Draws the starts of k-means, the same ones for all candidates; with an int those of :class:`LKG` with that int.
 
     Attributes
     ----------
@@ -273,6 +273,9 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         return pd.DataFrame(rows)
 
     def _draw_seed(self) -> int:
+        """Return the seed of every fit: one that is given itself, so that LKG as it comes finds what it would alone."""
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _base(self, seed: int) -> LKG:
