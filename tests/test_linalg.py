@@ -110,3 +110,13 @@ def test_leading_vectors_are_those_that_are_not_known(n, n_known):
     np.testing.assert_allclose(Q[:, :n_known].T @ found, 0, atol=1e-8)
     np.testing.assert_allclose(np.diag(found.T @ (S @ found)), values[n_known : n_known + 4], atol=1e-9)
     assert subspace_angles(found, Q[:, n_known : n_known + 4]).max() < 1e-6
+
+
+@pytest.mark.parametrize("n", range(18, 33))
+def test_the_eigenvectors_of_a_complete_graph_are_found_in_any_number(n):
+    known = np.full((n, 1), n**-0.5)
+    S = sparse.csr_array((1 - np.eye(n)) / (n - 1))
+    for count in range(1, n):
+        found = leading_eigenvectors(S, known, count)
+        np.testing.assert_allclose(found.T @ found, np.eye(count), atol=1e-12)
+        np.testing.assert_allclose(known.T @ found, 0, atol=1e-12)
