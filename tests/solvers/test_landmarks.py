@@ -196,3 +196,11 @@ def test_rounding_does_not_choose_among_landmarks_that_no_sample_connects():
 
     np.testing.assert_allclose(basis(rng.uniform(-1e-7, 1e-7, 60)), basis(0.0), atol=1e-6)
     assert (np.count_nonzero(basis(0.0), axis=0) == 2).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [2.0**-500, 2.0**520])
+def test_landmarks_settle_alike_at_any_scale(size, form):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    found = as_dense(settle(form(X * size), form(X[:4] * size), 5))
+    np.testing.assert_array_equal(found, as_dense(settle(form(X), form(X[:4]), 5)) * size)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import Gaussian, StoredStack, build_bank, stack_bank
+from kernelbraid.kernels import Gaussian, Linear, Neighbours, StoredStack, build_bank, stack_bank
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.spectral import affinities, aggregate, costs, update_eigenvectors
@@ -130,3 +130,10 @@ def test_it_stops_when_it_is_told_to():
     graphs = affinities(stack_bank(NOISE, "paper").store())
     assert aggregate(graphs, 3, max_iter=1, tol=0.0).status is Status.MAX_ITER
     assert aggregate(graphs, 3, max_iter=9, tol=0.0, watch=lambda n, state: n == 2).n_iter == 2
+
+
+def test_rounding_leaves_no_negative_affinities():
+    kernels = [Linear(), Neighbours(2), Gaussian(1e-5), Linear(None)]
+    X = np.random.default_rng(2).normal(size=(5, 3))
+    graphs = affinities(StoredStack.of(build_bank(X, kernels)))
+    assert aggregate(graphs, 2, max_iter=30, tol=1e-6).state.S.min() >= 0

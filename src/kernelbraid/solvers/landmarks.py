@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
-from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal
+from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal, power_of_two
 from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import LocalParts, Parts
@@ -329,10 +329,11 @@ def settle(X: Array, landmarks: Array, max_iter: int) -> Array:
 
     Both matrices are dense, or both sparse.
     """
-    X = X.astype(np.float64)
+    unit = power_of_two(float(abs(X).max()))  # in which squares do not overflow
+    X = X.astype(np.float64) if unit == 1 else X.astype(np.float64) / unit
     blocks = [X[rows] for rows in row_slices(X.shape[0], landmarks.shape[0])]
-    settled = Centres(landmarks.astype(np.float64)).settle(LocalParts(blocks, None), max_iter)
-    return settled.points.astype(landmarks.dtype)
+    settled = Centres(landmarks.astype(np.float64) / unit).settle(LocalParts(blocks, None), max_iter)
+    return (settled.points * unit).astype(landmarks.dtype)
 
 
 def leverage_scores(cross: Matrix, K: Matrix, alpha: float) -> Matrix:

@@ -103,14 +103,17 @@ def aggregate(
     if tol > 0:
         tol = max(tol, PRECISION * float(namespace(graphs.like).finfo(graphs.like.dtype).eps))
 
+    def combine(a: Vector) -> Array:
+        return nonnegative(graphs.combine(a))  # by rounding alone it is not
+
     def start() -> AggregationState:
         a = power_weights(np.ones(graphs.n_kernels), EXPONENT)
-        return AggregationState(graphs.combine(a), a)
+        return AggregationState(combine(a), a)
 
     def step(old: AggregationState) -> AggregationState:
         h = costs(graphs, update_eigenvectors(old.S, n_clusters))
         a = update_weights(h)
-        return AggregationState(graphs.combine(a), a, AlternationProgress(float(a @ h), float(np.abs(a - old.a).max())))
+        return AggregationState(combine(a), a, AlternationProgress(float(a @ h), float(np.abs(a - old.a).max())))
 
     return iterate(
         lambda: (step, start()),
