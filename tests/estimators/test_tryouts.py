@@ -99,7 +99,9 @@ def test_a_faulty_setting_is_never_chosen_before_a_sound_one():
 def test_the_first_setting_stays_unless_another_is_better_by_the_lead():
     assert best_of([member(y, score=0.5), member(y, score=0.54)], lead=1.1) == 0
     assert best_of([member(y, score=0.5), member(y, score=0.56)], lead=1.1) == 1
-    assert best_of([member(y, "broken"), member(y, score=0.01)], lead=1.1) == 1
+    assert best_of([member(y, "broken"), member(y, score=0.01)], lead=1.1, least=0.8) == 1
+    assert best_of([member(y, score=0.1), member(y, score=0.7)], lead=1.1, least=0.8) == 0
+    assert best_of([member(y, score=0.1), member(y, score=0.9)], lead=1.1, least=0.8) == 1
 
 
 def test_settings_are_compared_by_the_mean_of_their_kernels_each_taken_once():

@@ -53,6 +53,8 @@ NEIGHBOURS = (10, 7, 15, 5)
 ALPHAS, FUSED_NEIGHBOURS = (1.0, 3.0, 30.0), (20, 10)
 #: Factor by which the score of another setting must be larger than that of LKG as it comes.
 LEAD = 1.3
+#: And the least score of such a setting: where no two agree, a larger score is chance.
+CLEAR = 0.8
 #: What all candidates have in common: a fixed kernel, and a graph in closed form.
 COMMON: dict[str, Any] = {"preset": "recommended", "gamma": math.inf}
 
@@ -94,7 +96,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     of the others find, too, however its graph is cut: the largest product of the mean adjusted Rand index with all
     other sound settings and of that between cuts of its own. Settings that suit the data tend to find the same
     clusters; those that do not, fail each in its own way. Of the default list, :class:`LKG` as it comes stays unless
-    another setting has a score that is 1.3 times as large. ``why_`` explains the choice.
+    another setting has a score of at least 0.8 that is 1.3 times as large. ``why_`` explains the choice.
 
     Parameters
     ----------
@@ -242,7 +244,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         self._tell_of_views(banks, tryouts)
         found = self._try([tryout.with_count(counts) for tryout in tryouts], banks, seed, started)
         members, reference = score_attempts(found, keep_graphs=self.result == "consensus")
-        best = best_of(members, lead=LEAD if given is None else 1.0)
+        best = best_of(members, lead=LEAD, least=CLEAR) if given is None else best_of(members)
         self._publish(members, found[best], counts, seed)
         told = explain(members, members[best], len(tryouts), time.perf_counter() - started, reference.all_alike)
         chosen = [] if counts is None else counts.sentences()

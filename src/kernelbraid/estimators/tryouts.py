@@ -276,14 +276,15 @@ def agreed(members: Sequence[Member], best: Member) -> float:
     return max(best.scores["agreement"], 0.0) if len(others) > 1 and not best.fault else 1.0
 
 
-def best_of(members: Sequence[Member], lead: float = 1.0) -> int:
+def best_of(members: Sequence[Member], *, lead: float = 1.0, least: float = -np.inf) -> int:
     """Return the place of the sound setting with the largest score; the first one if none is sound.
 
-    The first one also stays if it is sound and no score is larger than its own by that factor.
+    The first one also stays if it is sound and no score is larger than its own by that factor, or all are too small.
     """
     scores = np.array([-np.inf if member.fault else member.scores["score"] for member in members])
     best = int(np.argmax(scores))
-    return best if scores[best] > lead * scores[0] else 0
+    is_clear = scores[best] > lead * scores[0] and scores[best] >= least
+    return best if members[0].fault or is_clear else 0
 
 
 def member_of(attempt: Attempt, *, keep_graph: bool) -> Member:
