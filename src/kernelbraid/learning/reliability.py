@@ -21,7 +21,7 @@ class Evidence:
 
     of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined
     of_ways: float = 1.0  # between pieces that were joined and k-means alone
-    of_parts: float = 1.0  # clusters over connected components, where there are more: nothing says which belong together
+    of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
 
     @property
     def reliability(self) -> float:
