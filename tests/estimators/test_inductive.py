@@ -71,13 +71,20 @@ def test_views_sparse_samples_and_kernels_are_taken():
     assert given.predict(H[:, 45:, :45]).shape == (15,)
 
 
-@pytest.mark.parametrize("fusion", ["kernels", "graphs"])
-def test_fitted_samples_are_known_by_kernels_of_different_precision(fusion):
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"fusion": "kernels", "graph_penalty": "nuclear", "max_iter": 5},
+        {"fusion": "graphs"},
+        {"preset": "authors", "max_iter": 1},
+    ],
+)
+def test_fitted_samples_are_known_by_kernels_of_different_precision(parameters):
     factors = np.random.default_rng(0).normal(size=(2, 9, 4))
     H = [(A @ A.T).astype(kind) for A, kind in zip(factors, (np.float32, np.float64), strict=True)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise has no clusters
-        model = LKG(8, kernels="precomputed", fusion=fusion, graph_penalty="nuclear", max_iter=5, random_state=0).fit(H)
+        model = LKG(8, kernels="precomputed", random_state=0, **parameters).fit(H)
     assert np.array_equal(model.predict(H), model.labels_)
 
 

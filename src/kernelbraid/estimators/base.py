@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import detach, device, is_finite, is_foreign, itemsize, namespace, to_numpy
+from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
@@ -279,9 +279,6 @@ def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[A
         )
     if not all(is_finite(K) for K in matrices):
         raise ValueError(Message("{data} contains NaN or infinity; drop such samples or fill them in."))
-    # In single precision only if all are, as in the fit: fitted samples are known again by their values.
-    if any(itemsize(K.dtype) > 4 for K in matrices):
-        matrices = [namespace(K).astype(K, namespace(K).float64, copy=False) for K in matrices]
     return matrices
 
 

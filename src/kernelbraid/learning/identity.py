@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from kernelbraid._arrays import row_blocks, to_numpy
+from kernelbraid._arrays import itemsize, row_blocks, to_numpy
 from kernelbraid._typing import Array
 
 
@@ -28,8 +29,10 @@ def row_digests(arrays: Sequence[Array], *, dense: bool = False) -> list[bytes]:
         rows with few entries that would take far longer.
     """
     digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
+    # In single precision only if all are: the kernels of a list may differ in it, those of the stack they become do not.
+    kind = np.float32 if all(itemsize(array.dtype) == 4 for array in arrays) else np.float64
     for array in arrays:
-        for digest, key in zip(digests, _dense_keys(array) if dense else _row_keys(array), strict=True):
+        for digest, key in zip(digests, _dense_keys(array, kind) if dense else _row_keys(array, kind), strict=True):
             digest.update(key)
     return [digest.digest() for digest in digests]
 
@@ -41,18 +44,19 @@ def in_form_of(A: Array, fitted: Array) -> Array:
     return A.toarray() if sparse.issparse(A) else sparse.csr_array(to_numpy(A))
 
 
-def _dense_keys(A: Array) -> Iterable[bytes]:
+def _dense_keys(A: Array, kind: DTypeLike) -> Iterable[bytes]:
     """Return a key for each row of an array, or of a sparse matrix as an array, block by block."""
     if sparse.issparse(A):
         A = sparse.csr_array(A)
-        return ((row + 0.0).tobytes() for rows in row_blocks(A.shape[0]) for row in A[rows, :].toarray())
-    return ((row + 0.0).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
+        blocks = (A[rows, :].toarray() for rows in row_blocks(A.shape[0]))
+        return (np.add(row, 0.0, dtype=kind).tobytes() for block in blocks for row in block)
+    return (np.add(row, 0.0, dtype=kind).tobytes() for row in to_numpy(A))  # + 0.0 turns -0.0 into 0.0
 
 
-def _row_keys(A: Array) -> Iterable[bytes]:
+def _row_keys(A: Array, kind: DTypeLike) -> Iterable[bytes]:
     """Return a key for each row; keys of one array have one length, or tell theirs."""
     if not sparse.issparse(A):
-        return _dense_keys(A)
+        return _dense_keys(A, kind)
     A = sparse.csr_array(A, copy=True)
     A.sum_duplicates()
     A.eliminate_zeros()
