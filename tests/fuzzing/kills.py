@@ -33,7 +33,8 @@ scoring = ["best100"]
 seeds = [0, 1, 2, 3, 4, 5, 6, 7]
 """
 BLANK = {"seconds": 0.0, "peak_bytes": 0, "machine": "", "created": ""}  # what differs between runs
-LONG = 240.0  # seconds of an attempt: a calm run, the one that is killed, and the one that ends it
+LONG = 240.0  # seconds of an attempt: a calm run, those that are ended, and the one that goes on to its end
+N_KILLS = 2  # of one run, one after the other
 ROOMS = (0, 3000, 9000, 20000, 60000)  # bytes that a full disk still has
 
 
@@ -116,7 +117,7 @@ def calm() -> dict[str, Record]:
 
 
 def make_bench(rng: random.Random, folder: Path) -> None:
-    """Say how often a run is ended, how, and when."""
+    """Say how and when a run is ended, and the next one."""
     ends = [
         {
             "how": rng.choice(ENDS),
@@ -125,7 +126,7 @@ def make_bench(rng: random.Random, folder: Path) -> None:
             "delay": rng.random() * START,
             "room": rng.choice(ROOMS),
         }
-        for _ in range(rng.choice((1, 2)))
+        for _ in range(N_KILLS)
     ]
     (folder / PLAN).write_text(json.dumps(ends), encoding="utf-8")
 
@@ -212,6 +213,6 @@ def check_cluster(folder: Path) -> None:
 
 
 TARGETS = [
-    Target("kill-bench", make_bench, check_bench, share=2.0, limit=LONG),
-    Target("kill-cluster", make_cluster, check_cluster, share=1.0, limit=LONG),
+    Target("kill-bench", make_bench, check_bench, share=5.0, limit=LONG),
+    Target("kill-cluster", make_cluster, check_cluster, share=2.0, limit=LONG),
 ]
