@@ -29,7 +29,7 @@ def row_digests(arrays: Sequence[Array], *, dense: bool = False) -> list[bytes]:
         rows with few entries that would take far longer.
     """
     digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
-    # In single precision only if all are: the kernels of a list may differ in it, those of the stack they become do not.
+    # In single precision only if all are: kernels of a list may differ in it, those of the stack they become do not.
     kind = np.float32 if all(itemsize(array.dtype) == 4 for array in arrays) else np.float64
     for array in arrays:
         for digest, key in zip(digests, _dense_keys(array, kind) if dense else _row_keys(array, kind), strict=True):
