@@ -66,11 +66,14 @@ def end(process: "subprocess.Popen[str]", how: str, is_time: Callable[[], bool])
             time.sleep(0.002)
         if how != "FULL":
             process.send_signal(signal.SIGKILL if how == "KILL" else signal.SIGTERM)
-        said = process.communicate(timeout=HANG if how != "FULL" else LONG / 3)[1]
+        process.wait(timeout=HANG if how != "FULL" else LONG / 3)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # its own session: its workers
         process.wait()
+    assert process.stderr is not None
+    with process.stderr:
+        said = process.stderr.read()  # workers of a run that is killed would hold it
     assert "Traceback" not in said, said
     if how == "FULL" and process.returncode:
         check_sentence(said.strip().splitlines()[-1])
