@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.linalg import subspace_angles
 
 from kernelbraid._arrays import LinAlgError, to_numpy
-from kernelbraid._linalg import TILE, leading_eigenvectors, mirror, ridge_smoother
+from kernelbraid._linalg import TILE, leading_eigenvectors, mirror, resolved_ridge, ridge_inverse, ridge_smoother
 
 
 def definite(n, seed=0):
@@ -120,3 +120,24 @@ def test_the_eigenvectors_of_a_complete_graph_are_found_in_any_number(n):
         found = leading_eigenvectors(S, known, count)
         np.testing.assert_allclose(found.T @ found, np.eye(count), atol=1e-12)
         np.testing.assert_allclose(known.T @ found, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e60, 1e300])
+def test_a_ridge_beside_a_kernel_of_any_size_leaves_something_to_invert(xp, size):
+    A = np.random.default_rng(0).normal(size=(8, 3))
+    K = xp.asarray(size * (A @ A.T))
+    assert resolved_ridge(K, 2.0) >= 2.0
+    assert np.isfinite(to_numpy(ridge_inverse(K, 2.0))).all()
+    smooth = to_numpy(ridge_smoother(K, 2.0))
+    assert np.isfinite(smooth).all()
+    if size > 1:  # the projection to the space of the kernel, as far as rounding leaves it
+        Q = np.linalg.qr(A)[0]
+        np.testing.assert_allclose(smooth, Q @ Q.T, atol=0.1)
+
+
+def test_a_kernel_that_is_singular_by_rounding_has_an_inverse_beside_a_ridge():
+    K = np.array([[3.90625021e116, 3.90625026e116], [3.90625026e116, 3.90625031e116]])
+    for sign in (1, -1):
+        assert np.isfinite(ridge_inverse(sign * K, 1.0)).all()
+    singular = np.array([[-1.0, 0.0], [0.0, 1.0]])  # with the ridge
+    assert np.isfinite(ridge_inverse(singular, 1.0)).all()

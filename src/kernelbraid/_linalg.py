@@ -16,7 +16,15 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import ThreadpoolController
 
-from kernelbraid._arrays import LinAlgError, add_to_diagonal, asarray_like, linalg_errors, namespace, to_numpy
+from kernelbraid._arrays import (
+    LinAlgError,
+    add_to_diagonal,
+    asarray_like,
+    linalg_errors,
+    namespace,
+    power_of_two,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 
 # Below this order one thread of BLAS is as fast as two, on an idle machine too.
@@ -26,6 +34,7 @@ THREADED_ORDER = 1000
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
 # Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
 RESIDUAL = 1e-9
+SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a weight on its diagonal is lost in it
 TILE = 256  # rows and columns of a block that is turned over in the cache
 
 
@@ -78,7 +87,27 @@ def resolved_ridge(K: Array, alpha: float) -> float:
     """
     xp = namespace(K)
     largest = float(xp.max(xp.abs(xp.linalg.diagonal(K)))) if K.shape[0] else 0.0
-    return float(max(alpha, K.shape[0] * float(xp.finfo(K.dtype).eps) * largest))
+    return float(max(alpha, SWALLOWED * K.shape[0] * float(xp.finfo(K.dtype).eps) * largest))
+
+
+def ridge_inverse(K: Array, alpha: float) -> Array:
+    """Return (K + alpha I)^-1 for a symmetric matrix; what rounding leaves of eigenvalues counts as the weight.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric; kernels need not be positive semidefinite.
+    alpha : float
+        Weight; one that the kernel would swallow is raised.
+    """
+    xp, ridge = namespace(K), resolved_ridge(K, alpha)
+    A = add_to_diagonal(K + 0.0, ridge)
+    try:
+        return xp.linalg.inv(A)
+    except linalg_errors():
+        values, vectors = eigh(A, overwrite=True)
+        values = xp.where(xp.abs(values) < ridge, asarray_like(ridge, values), values)
+        return (vectors / values[None, :]) @ vectors.T
 
 
 def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
@@ -88,6 +117,9 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     would swallow is raised.
     """
     alpha = resolved_ridge(K, alpha)
+    unit = power_of_two(alpha) if alpha > 1 else 1.0  # the ridge of a huge kernel: the result does not depend on it
+    if unit != 1.0:
+        K, alpha, overwrite = K / unit, alpha / unit, True
     if not is_numpy_array(K):
         return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
     potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))

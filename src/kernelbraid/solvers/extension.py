@@ -7,8 +7,8 @@ so that the new edges place the sample in the embedding (Bengio and others, the 
 
 from dataclasses import dataclass
 
-from kernelbraid._arrays import add_to_diagonal, asarray_like, clip_negative, namespace
-from kernelbraid._linalg import resolved_ridge
+from kernelbraid._arrays import asarray_like, clip_negative, namespace
+from kernelbraid._linalg import ridge_inverse
 from kernelbraid._typing import Array
 from kernelbraid.ops.refinement import EdgeWeights, refine_columns
 from kernelbraid.ops.spectral import Spectrum, unit_rows
@@ -25,8 +25,7 @@ class Expression:
     @classmethod
     def of(cls, K: Array, alpha: float, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Expression":
         """Prepare the expression by samples with this kernel, with half the squares of the coefficients times alpha."""
-        inverse = namespace(K).linalg.inv(add_to_diagonal(K + 0.0, resolved_ridge(K, alpha)))
-        return cls(inverse, n_neighbors, edge_weights)
+        return cls(ridge_inverse(K, alpha), n_neighbors, edge_weights)
 
     def edges(self, cross: Array) -> Array:
         """Return the edges from new samples (rows) to fitted ones, from kernel values between them."""

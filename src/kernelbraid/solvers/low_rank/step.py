@@ -192,13 +192,14 @@ def residual(A: Array, B: Array) -> Number:
 
 
 def relative_change(new: Array, old: Array) -> Number:
-    """Return ||new - old||_F / ||old||_F, infinite if the old one is zero: the stopping test then never holds."""
+    """Return ||new - old||_F / ||old||_F; 1 if the old one is zero, so that the stopping test does not hold."""
     if new.ndim == 2:
         size = frobenius_norm(old)
-        return distance(new, old) / size if size > 0 else math.inf
+        return distance(new, old) / size if size > 0 else 1.0
     xp = namespace(new)
     sizes = xp.linalg.matrix_norm(old)
-    return xp.where(sizes == 0, asarray_like(math.inf, sizes), residual(new, old) / sizes)
+    one = asarray_like(1.0, sizes)
+    return xp.where(sizes == 0, one, residual(new, old) / xp.where(sizes == 0, one, sizes))
 
 
 def objective(p: LowRankProblem, s: LowRankState) -> float:
