@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,3 +169,16 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
             open_stream(tmp_path / name)
     with pytest.raises(DataError, match="an array file has no named columns"):
         open_stream(tmp_path / "flat.npy", drop=["a"])
+
+
+def test_a_file_with_other_rows_than_it_says_is_refused(tmp_path, parquet):
+    np.save(tmp_path / "X.npy", X)
+    for path in (tmp_path / "X.npy", parquet(**columns_of(X))):
+        stream = open_stream(path)
+        size = stream.sizes[0]
+        for said in (size - 1, size + 1):
+            lying = replace(stream, sizes=(said, *stream.sizes[1:]))
+            with pytest.raises(DataError, match=f"{path.name}: it says that there are {said} rows where {size} were"):
+                lying.piece(0)
+            with pytest.raises(DataError, match=f"{path.name}: .* {23 + said - size} rows where 23 were read, so that"):
+                list(lying)

@@ -71,8 +71,10 @@ class Stream:
         """Read the samples, or name the first value that is not finite."""
         first = 0
         for piece in self.go_through():
+            self._check_rows(first + piece.shape[0], self.n_samples, is_whole=False)
             yield self._checked(piece, first)
             first += piece.shape[0]
+        self._check_rows(first, self.n_samples)
 
     def piece(self, number: int) -> Matrix:
         """Read one piece, or name its first value that is not finite.
@@ -87,7 +89,17 @@ class Stream:
         ndarray or scipy.sparse.csr_array
             Its samples.
         """
-        return self._checked(self.read(number), sum(self.sizes[:number]))
+        piece = self.read(number)
+        self._check_rows(piece.shape[0], self.sizes[number])
+        return self._checked(piece, sum(self.sizes[:number]))
+
+    def _check_rows(self, found: int, said: int, is_whole: bool = True) -> None:
+        """Refuse more rows than the file says, and fewer if no more are to come."""
+        if found > said or (is_whole and found < said):
+            raise DataError(
+                f"{self.path}: it says that there are {said} rows where {found} were read, so that it is damaged or "
+                "was changed meanwhile; write it again."
+            )
 
     def _checked(self, piece: Matrix, first_row: int) -> Matrix:
         values = piece if isinstance(piece, np.ndarray) else piece.data
