@@ -83,6 +83,10 @@ def _exchange(rng: random.Random, path: Path) -> None:
 def check(folder: Path) -> None:
     """Read the store, then write to it what should be in it: both must leave the records that were written."""
     path = folder / FILE
+    # A run that is killed while it makes its store leaves an empty file; SQLite takes one byte for nothing as well.
+    if path.stat().st_size <= 1:
+        assert read(path, create=True, wanted=0) == set()
+        return
     refusals = []
     for create in (False, True):
         try:
@@ -99,7 +103,7 @@ def check(folder: Path) -> None:
         raise refusals[0]
 
 
-def read(path: Path, create: bool) -> set[str]:
+def read(path: Path, create: bool, wanted: int | None = None) -> set[str]:
     """Return the keys of a store; what is missing has been told, and what is there is what was written."""
     OURS.clear()
     with may_refuse(StoreError, about=path):
@@ -109,7 +113,7 @@ def read(path: Path, create: bool) -> set[str]:
     for entry in records:
         assert entry.trial.key in known(), "a record that nobody has written"
         assert entry == known()[entry.trial.key], "a record says something else"
-    assert len(records) == len(known()) or OURS, "records are lost without a word"
+    assert len(records) == (len(known()) if wanted is None else wanted) or OURS, "records are lost without a word"
     return keys
 
 

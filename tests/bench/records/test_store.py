@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelbraid.bench.records.checking import digest
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.records.store import LAYOUT, Store, StoreError, StoreWarning, explain
 
@@ -74,6 +75,7 @@ def test_a_row_that_is_older_than_a_field_is_read(tmp_path):
     outcome = '{"status":"done","n_iter":2,"scores":{"acc":0.5}}'
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute("INSERT INTO records VALUES (?, ?, ?)", (old.key, trial, outcome))
+        connection.execute("INSERT INTO checksums VALUES (?, ?)", (old.key, digest(old.key, trial, outcome)))
     assert store.records() == [Record(old, "done", scores=SCORES, n_iter=2)]
 
 
@@ -157,6 +159,7 @@ def change(tmp_path):
         "UPDATE records SET key = 'k' WHERE key = ?",
         "DELETE FROM records WHERE key = ?",
         "UPDATE checksums SET value = 'c' WHERE key = ?",
+        "DELETE FROM checksums WHERE key = ?",
     ],
 )
 def test_a_damaged_record_is_told_of_not_used_and_can_be_written_again(tmp_path, change, damage):
@@ -169,6 +172,25 @@ def test_a_damaged_record_is_told_of_not_used_and_can_be_written_again(tmp_path,
     store.add(record(1))
     change("DELETE FROM records WHERE key = 'k'")
     assert store.records() == sorted([record(0), record(1)], key=lambda r: r.trial.key)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "ALTER TABLE checksums RENAME TO chacksums",
+        "DELETE FROM checksums",
+        "UPDATE layout SET version = 0",
+        "DELETE FROM layout",
+    ],
+)
+def test_damaged_checksums_make_no_old_store_of_a_new_one(tmp_path, change, damage):
+    path = tmp_path / "store.db"
+    Store(path).add(record())
+    change(damage)
+    change("UPDATE records SET outcome = replace(outcome, '0.5', '0.6')")
+    for create in (False, True):
+        with pytest.warns(StoreWarning, match="1 of the records"):
+            assert Store(path, create=create).records() == []
 
 
 def test_no_bit_of_a_store_changes_a_record_without_a_word(tmp_path):
@@ -276,6 +298,7 @@ def test_a_layout_that_is_no_number_is_damage(tmp_path, change):
         ("disk I/O error", "check the disk"),
         ("attempt to write a readonly database", "permissions"),
         ("no such column: key", "is damaged"),
+        ("no such table: checksums", "is damaged"),
     ],
 )
 def test_what_sqlite_says_becomes_a_sentence(text, remedy):

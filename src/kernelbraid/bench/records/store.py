@@ -13,8 +13,10 @@ from typing import Any
 from kernelbraid.bench.records.checking import digest, parse_record
 from kernelbraid.bench.records.record import Json, Record, to_json
 
-# Version of the layout of the file; newer files are refused. 2 has checksums and claims.
+# Version of the layout of the file; newer files are refused.
 LAYOUT = 2
+# The first layout with checksums and claims.
+SUMMED = 2
 # Seconds to wait for another writer.
 PATIENCE = 60.0
 OUTCOME = [column.name for column in fields(Record) if column.name != "trial"]
@@ -63,13 +65,14 @@ class Store:
             raise StoreError(f"there is no folder {str(self.path.parent)!r} for the store; create it first.")
         if create:
             with self.writing() as connection:
-                versions = self._check_layout(connection, create=True)
+                versions, is_summed = self._check_layout(connection, create=True)
                 self._check_pages(connection)
                 if versions != [LAYOUT]:
-                    _lay_out(connection)
+                    _lay_out(connection, is_summed)
+                self._is_summed = True
         else:
             with self._reading() as connection:
-                self._check_layout(connection, create=False)
+                _, self._is_summed = self._check_layout(connection, create=False)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -118,8 +121,12 @@ class Store:
         except (MemoryError, UnicodeDecodeError):  # of a damaged length or a damaged name of a table
             raise StoreError(f"the store {str(self.path)!r} {UNREADABLE}.") from None
 
-    def _check_layout(self, connection: sqlite3.Connection, create: bool) -> list[int]:
-        """Return the version of the layout, if there is one; refuse a file that is no store or a newer one."""
+    def _check_layout(self, connection: sqlite3.Connection, create: bool) -> tuple[list[int], bool]:
+        """Return the version of the layout, if there is one, and whether every record has had a checksum.
+
+        A file that is no store or a newer one is refused. An empty file is neither: a run that is killed while it makes
+        its store leaves one, and a store that has lost all of its bytes cannot be told from that.
+        """
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if (tables or not create) and not {"layout", "records"} <= tables:
             raise StoreError(f"{str(self.path)!r} is a database, but no store of records; choose another file.")
@@ -131,7 +138,8 @@ class Store:
                 f"the store {str(self.path)!r} is of a newer version (layout {max(versions)}, known up to {LAYOUT}); "
                 "upgrade kernelbraid or choose another file."
             )
-        return versions
+        # The number and the name of the table are apart: damage of one makes no old store of a new one.
+        return versions, max(versions, default=0) >= SUMMED or "checksums" in tables
 
     def _check_pages(self, connection: sqlite3.Connection) -> None:
         """Refuse to write into a file whose pages do not fit together."""
@@ -153,7 +161,7 @@ class Store:
     def sound_keys(self, connection: sqlite3.Connection, keys: Iterable[str]) -> set[str]:
         """Return those of some keys under which there is a sound record."""
         rows = (connection.execute(f"{ROWS} WHERE records.key = ?", (key,)).fetchone() for key in keys)
-        return {row[0] for row in rows if row is not None and _sound(*row) is not None}
+        return {row[0] for row in rows if row is not None and _sound(row, is_summed=True) is not None}
 
     def keys(self) -> set[str]:
         """Return the keys of all trials that are done."""
@@ -184,7 +192,9 @@ class Store:
             sums, has_sums = _readable(connection, "SELECT key, value FROM checksums")
             rows, has_rows = _readable(connection, "SELECT key, trial, outcome FROM records")
         known = dict(sums)
-        checked = ((key, _sound(key, trial, outcome, known.get(key))) for key, trial, outcome in rows)
+        is_summed = self._is_summed or bool(known)  # somebody may have written into an old one meanwhile
+        has_sums = has_sums or not is_summed
+        checked = ((row[0], _sound((*row, known.get(row[0])), is_summed)) for row in rows)
         found = {key: record for key, record in checked if record is not None}
         # A row may be damaged, or be gone with the page that it was on while its checksum is there.
         damaged = max(len(rows) - len(found), len(known.keys() - found.keys()))
@@ -209,11 +219,11 @@ def _connect(path: Path, mode: str = "rw") -> sqlite3.Connection:
     return connection
 
 
-def _lay_out(connection: sqlite3.Connection) -> None:
-    """Make the tables that are not there; records of an older layout get their checksums now."""
+def _lay_out(connection: sqlite3.Connection, is_summed: bool) -> None:
+    """Make the tables that are not there; records of a layout without checksums get theirs now."""
     for statement in TABLES.split(";"):
         connection.execute(statement)
-    rows = [row for row in connection.execute(ROWS).fetchall() if _sound(*row) is not None]
+    rows = [row for row in connection.execute(ROWS).fetchall() if _sound(row, is_summed) is not None]
     sums = [(key, digest(key, trial, outcome)) for key, trial, outcome, _ in rows]
     connection.executemany("INSERT OR IGNORE INTO checksums VALUES (?, ?)", sums)
     connection.execute("DELETE FROM layout")
@@ -221,14 +231,13 @@ def _lay_out(connection: sqlite3.Connection) -> None:
 
 
 def _readable(connection: sqlite3.Connection, query: str) -> tuple[list[tuple[Any, ...]], bool]:
-    """Return rows up to the first page that cannot be read, and whether these are all; a table may be missing."""
+    """Return rows up to the first page that cannot be read, and whether these are all."""
     rows: list[tuple[Any, ...]] = []
     try:
         rows.extend(connection.execute(query))
     except sqlite3.DatabaseError as error:
-        if "no such table" in str(error):  # it came later
-            return rows, True
-        if _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG):
+        is_missing = "no such table" in str(error)
+        if not is_missing and _code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG):
             raise
         return rows, False
     except MemoryError:  # a damaged length
@@ -236,13 +245,14 @@ def _readable(connection: sqlite3.Connection, query: str) -> tuple[list[tuple[An
     return rows, True
 
 
-def _sound(key: Any, trial: Any, outcome: Any, checksum: Any) -> Record | None:
-    """Return the record of a row if it is what was written; without a checksum, its key tells for the trial."""
+def _sound(row: tuple[Any, ...], is_summed: bool) -> Record | None:
+    """Return the record of a row if it is what was written; in a store without checksums, its key tells."""
+    key, trial, outcome, checksum = row
     try:
-        if checksum is not None and checksum != digest(key, trial, outcome):
+        if is_summed and checksum != digest(key, trial, outcome):
             return None
         record = parse_record(trial, outcome)
-        return record if checksum is not None or record.trial.key == key else None
+        return record if is_summed or record.trial.key == key else None
     except (TypeError, ValueError):
         return None
 
@@ -266,7 +276,8 @@ def explain(error: sqlite3.DatabaseError) -> str:
         return "could not grow: the disk is full; free some space and run the same command again"
     if "disk I/O" in text:
         return "could not be read or written; check the disk and the space on it, and run the same command again"
-    if any(words in text for words in ("not a database", "malformed", "no such column", "unsupported file format")):
+    damaged = ("not a database", "malformed", "no such column", "no such table", "unsupported file format")
+    if any(words in text for words in damaged):
         return UNREADABLE
     if "readonly" in text or "unable to open" in text:
         return "could not be opened for writing; check its permissions"
