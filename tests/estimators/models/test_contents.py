@@ -67,7 +67,7 @@ def read(written, tmp_path):
             node = holder(node, key)[key]
         node = holder(node, last)
         value = node[last]
-        member = f"arrays/{value['number']}.npy" if isinstance(value, dict) and value["is"] == "array" else None
+        member = f"arrays/{value['number']}.npy" if isinstance(value, dict) and value.get("is") == "array" else None
         value = change(value if member is None else np.load(io.BytesIO(content[member])))
         if isinstance(value, np.ndarray):
             file = io.BytesIO()
@@ -100,6 +100,10 @@ def put(A, value):
 
 def to(value):
     return lambda _: value
+
+
+def without(name):
+    return lambda found: {key: value for key, value in found.items() if key != name}
 
 
 DAMAGE = [
@@ -138,6 +142,7 @@ DAMAGE = [
     ("local", "_fitted/bank/banks/0/0/widths", to(None), "widths of SelfTuning is"),
     ("local", "_fitted/bank/banks/0/1/graph/data", lambda A: put(A, np.nan), "graph of Neighbours holds NaN"),
     ("sparse", "_fitted/bank/views/0/indices", lambda A: A.astype(float), "a sparse matrix has indices that are none"),
+    ("sparse", "_fitted/bank/views/0/indptr", lambda A: -A, "a sparse matrix has rows of less than no entries"),
     ("kernels", "_fitted/kernel", lambda A: put(A, np.nan), "kernel of Extension holds NaN or infinity"),
     ("kernels", "_fitted/digests", lambda A: A[:, 1:], "digests of Extension has length 15 instead of 16"),
     ("views", "_fitted/members/0/rows", lambda A: A[::-1], "counts a sample twice"),
@@ -158,6 +163,7 @@ DAMAGE = [
     ("classifier", "classes_", lambda A: A[[0, 0, 1]], "classes_ of LKGClassifier holds no classes"),
     ("classifier", "transduction_", lambda A: put(A, "oak"), "transduction_ holds other classes"),
     ("classifier", "label_distributions_", lambda A: A * 2, "label_distributions_ of LKGClassifier holds weights"),
+    ("classifier", "graph_model_/attributes", without("graph_"), "graph_model_ of LKGClassifier lacks graph_"),
     ("k-means", "_centres/V", lambda A: A * np.inf, "centre_weights_ of MultipleKernelKMeans holds NaN or infinity"),
     ("k-means", "n_clusters", to(0), "MultipleKernelKMeans takes no such n_clusters"),
     ("kernel k-means", "n_features_in_", to(5), "_fitted holds other features than were fitted"),

@@ -187,6 +187,7 @@ def _check_search(model: Any, sizes: Sizes) -> None:
 
 
 def _check_classifier(model: Any, sizes: Sizes) -> None:
+    fail_unless("graph_" in vars(model.graph_model_), "graph_model_ of LKGClassifier lacks graph_")
     check_fields(model.graph_model_, {"labels_": whole("n"), "n_features_in_": count(1, "d")}, sizes)
     found = model.transduction_
     of(np.ndarray)(found, sizes)

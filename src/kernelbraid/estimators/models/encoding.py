@@ -257,6 +257,8 @@ class Reader:
         n, d = (int(length) for length in node["shape"])
         if len(indptr) != n + 1:  # before memory is taken for so many rows
             raise ValueError("a sparse matrix has another number of rows than it says")
+        if (indptr[1:] < indptr[:-1]).any():  # not checked below if there seem to be less than no entries
+            raise ValueError("a sparse matrix has rows of less than no entries")
         matrix = SPARSE[node["is"]]((n, d), dtype=data.dtype)
         matrix.data, matrix.indices, matrix.indptr = data, indices, indptr  # the constructor changes their types
         matrix.check_format(full_check=True)  # indices out of range would be read from memory
