@@ -148,7 +148,7 @@ def _change_array(rng: random.Random, parts: dict[str, bytes]) -> None:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 changed = rng.choice(CHANGES)(array, rng)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError, RuntimeError):
             continue  # there is no such array
         file = io.BytesIO()
         np.lib.format.write_array(file, changed, allow_pickle=False)
