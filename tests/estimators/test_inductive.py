@@ -103,3 +103,15 @@ def test_kernels_that_were_bound_on_a_device_are_there_for_new_samples(kernels):
     model = LKG(3, kernels=kernels, device="cpu", random_state=0).fit(X[:45])
     expected = LKG(3, kernels=kernels, random_state=0).fit(X[:45])
     np.testing.assert_array_equal(np.asarray(model.predict(X)), expected.predict(X))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["array", "sparse"])
+@pytest.mark.parametrize("n_kernels", [1, 2])
+def test_fitted_samples_are_known_by_kernels_that_are_symmetric_but_for_rounding(form, n_kernels):
+    rng = np.random.default_rng(0)
+    views = [X + 0.5 * rng.normal(size=X.shape) for _ in range(n_kernels)]
+    K = [build_bank(view, [Gaussian(1.0)])[0] for view in views]
+    K = [form(A * (1 + 1e-15 * np.triu(np.ones_like(A)))) for A in K]
+    model = LKG(3, kernels="precomputed", random_state=0).fit(K)
+    np.testing.assert_array_equal(model.predict(K), model.labels_)
+    np.testing.assert_array_equal(model.transform(K), model.embedding_)

@@ -204,3 +204,7 @@ def test_landmarks_settle_alike_at_any_scale(size, form):
     X = np.random.default_rng(0).normal(size=(20, 3))
     found = as_dense(settle(form(X * size), form(X[:4] * size), 5))
     np.testing.assert_array_equal(found, as_dense(settle(form(X), form(X[:4]), 5)) * size)
+
+
+def test_leverage_of_samples_that_no_kernel_tells_apart_is_the_same_for_all():
+    np.testing.assert_array_equal(leverage_scores(np.zeros((5, 2)), np.zeros((2, 2)), 0.1), np.ones(5))

@@ -249,7 +249,8 @@ class LazyStack:
         M = np.zeros((self.n_kernels, self.n_kernels))
         for _, block in self._blocks(1 / self.n_kernels):  # all kernels of a block at once
             flat = xp.stack([xp.reshape(_double(kernel()), (-1,)) for kernel in block])
-            M += to_numpy(flat @ flat.T)
+            with quiet_overflow():  # the solver notices
+                M += to_numpy(flat @ flat.T)
         values, vectors = np.linalg.eigh(M)
         kept = values > np.finfo(float).eps * self.n_kernels * values[-1]
         return np.sqrt(values[kept]), vectors[:, kept]

@@ -255,6 +255,11 @@ class GivenKernels:
         mine = range(end - self.sizes[view], end)
         return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
 
+    def given(self, view: int) -> list[Array]:
+        """Return the kernels of one source as they came: symmetric ones may differ from them in the last digits."""
+        ends = np.cumsum(self.widths)
+        return self.matrices[int(ends[view]) - self.widths[view] : int(ends[view])]
+
     @cached_property
     def checked(self) -> Array:
         """All of them as a stack, (n_kernels, n, n)."""

@@ -76,12 +76,12 @@ class WeighedViews:
         """What is kept of the samples: the views that are needed, or kernels of theirs."""
         if isinstance(self.samples, Views):
             return [self.samples.views[view] for view in self.needed]
-        return [matrix for view in self.needed for matrix in self.samples.only(view).matrices]
+        return [matrix for view in self.needed for matrix in self.samples.given(view)]
 
     @property
     def digests(self) -> list[bytes]:
         """What tells the samples apart."""
-        return row_digests(self.kept)
+        return row_digests(self.kept, dense=not isinstance(self.samples, Views))
 
     @property
     def identities(self) -> np.ndarray:

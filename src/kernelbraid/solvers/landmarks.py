@@ -342,6 +342,8 @@ def leverage_scores(cross: Matrix, K: Matrix, alpha: float) -> Matrix:
     With the kernel of Nystroem, B B' for B = cross K^-1/2, they are the diagonal of B (B'B + alpha I)^-1 B'.
     """
     A = cross.T @ cross + alpha * K
+    if not A.any():
+        return np.ones(cross.shape[0])  # no sample is told from another
     ridge = 1e-10 * float(np.trace(A)) / A.shape[0]  # K may be indefinite by rounding, or singular
     values = np.linalg.eigvalsh(A)
     A = add_to_diagonal(A, max(ridge, ridge - float(values[0])))
