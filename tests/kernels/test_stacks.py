@@ -5,7 +5,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 
 from kernelbraid import _arrays
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
+from kernelbraid.kernels import Gaussian, Linear, Polynomial, StoredStack, build_bank, stack_bank
 from kernelbraid.kernels.stacks import without_spread
 
 X = np.random.default_rng(0).standard_normal((14, 5))
@@ -144,3 +144,16 @@ def test_a_kernel_of_zeros_says_nothing_beside_one_that_does():
 def test_a_constant_added_to_a_kernel_does_not_make_it_say_nothing():
     stack = StoredStack.of(np.stack([1e6 + np.eye(6), np.full((6, 6), 1e6)]))
     np.testing.assert_array_equal(without_spread(stack), [False, True])
+
+
+@pytest.mark.parametrize(("size", "message"), [(1e5, "overflows in single precision"), (1e-30, "too small for single")])
+def test_kernels_beyond_single_precision_are_refused(size, message):
+    samples = (size * np.random.default_rng(0).normal(size=(6, 3))).astype(np.float32)
+    with pytest.raises(ValueError, match=message):
+        stack_bank(samples, [Polynomial(0.0, 4, None)]).combine(np.ones(1))
+    assert np.isfinite(stack_bank(samples.astype(float), [Polynomial(0.0, 4, None)]).combine(np.ones(1))).all()
+    assert np.isfinite(stack_bank(samples, [Polynomial(0.0, 4)]).combine(np.ones(1))).all()
+
+
+def test_samples_of_zeros_have_a_kernel_of_zeros():
+    assert not stack_bank(np.zeros((4, 2), dtype=np.float32), [Linear(None)]).combine(np.ones(1)).any()

@@ -9,6 +9,8 @@ from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 
+SMALL = 1e-30  # largest value of a kernel whose squares and differences single precision loses
+
 
 def check_kernel(K: Array, name: str, n_samples: int | None = None) -> Array:
     """Return a kernel matrix, exactly symmetric, or say what is wrong with it.
@@ -50,6 +52,12 @@ def check_kernel(K: Array, name: str, n_samples: int | None = None) -> Array:
     largest = float(xp.max(xp.abs(K))) if K.shape[0] else 0.0
     if largest == 0.0:
         raise ValueError(Message("{name} is zero everywhere and carries no information; leave it out.", name=name))
+    if K.dtype == xp.float32 and largest < SMALL:
+        raise ValueError(
+            Message(
+                "{name} is too small for single precision; rescale it, or give numbers of double precision.", name=name
+            )
+        )
     asymmetry = float(xp.max(xp.abs(K / 2 - K.T / 2))) * 2
     # The root of the type's precision separates rounding from a kernel that is meant to be asymmetric.
     if asymmetry > float(xp.finfo(K.dtype).eps) ** 0.5 * largest:

@@ -23,6 +23,7 @@ from kernelbraid._arrays import (
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Kernel, Pairs
+from kernelbraid.kernels.precomputed import SMALL
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -203,7 +204,7 @@ class LazyStack:
         for rows, block in self._blocks(IN_CACHE):
             parts = (float(weight) * kernel() for weight, kernel in zip(g, block, strict=True) if weight != 0)
             total[rows, :] = xp.astype(reduce(partial(in_place, "add"), parts), self.dtype, copy=False)
-        return total
+        return self._in_range(total)
 
     def factor(self) -> Matrix:
         """Return R with R'R = M, M_ij = Tr(H_i H_j)."""
@@ -261,7 +262,7 @@ class LazyStack:
         for rows, block in self._blocks():
             for i, kernel in enumerate(block):
                 H[i, rows, :] = namespace(H).astype(kernel(), self.dtype)
-        return H
+        return self._in_range(H)
 
     def store(self) -> StoredStack:
         """Evaluate all kernels once and keep them."""
@@ -277,6 +278,19 @@ class LazyStack:
         for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
             yield rows, [_Block(kernel, pairs, self._single_limit) for pairs, kernels in parts for kernel in kernels]
+
+    def _in_range(self, K: Array) -> Array:
+        """Return kernels, or say that single precision leaves nothing of them."""
+        xp = namespace(K)
+        is_lost = self._single_limit is not None and float(xp.max(xp.abs(K))) < SMALL
+        if is_lost and any(pairs.max_square > 0 for pairs, _ in self.views):
+            raise ValueError(
+                Message(
+                    "the kernels are too small for single precision on {data}; rescale {data}, normalise the kernels, "
+                    "or give numbers of double precision."
+                )
+            )
+        return K
 
     @property
     def _single_limit(self) -> float | None:
