@@ -101,8 +101,3 @@ def test_the_cache_is_that_of_the_platform(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
     assert npz.user_cache() == tmp_path / "Local" / "kernelbraid" / "kernelbraid" / "Cache"
-
-
-def test_the_cache_is_that_of_pooch():
-    pooch = pytest.importorskip("pooch", reason="pooch is not installed")
-    assert npz.user_cache() == pooch.os_cache("kernelbraid")

@@ -42,7 +42,7 @@ def data_folder() -> Path:
 
 
 def user_cache() -> Path:
-    """Return the folder for files of this package that can be had again; the same as ``pooch.os_cache``."""
+    """Return the folder for files of this package that can be had again."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
         return Path(local) / "kernelbraid" / "kernelbraid" / "Cache"

@@ -55,11 +55,11 @@ def iterate(
     Solution
         If the final state has a defect: the last sound state, or the fallback, and the defect as status.
     """
-    step, state = begin()
     status = Status.MAX_ITER
     wrong: Status | None = None
     n = sound_iter = 0
     with quiet_overflow():
+        step, state = begin()
         for n in range(1, max_iter + 1):
             try:
                 state = step(state)
