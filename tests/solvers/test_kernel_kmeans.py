@@ -243,3 +243,8 @@ def test_centres_are_renumbered_with_the_labels_or_are_means_of_another_partitio
     other = np.arange(30) % 3
     V = KernelCentres.of(stack, found, other).V
     np.testing.assert_allclose(V, (other[None] == np.arange(3)[:, None]) / 10)
+
+
+def test_new_kernel_values_beyond_single_precision_still_have_a_nearest_centre():
+    centres = KernelCentres(np.eye(2, dtype=np.float32), np.ones(1), np.ones(2, dtype=np.float32))
+    np.testing.assert_array_equal(centres.nearest(np.array([[1e300, 2e300], [3e300, 1e300]])), [1, 0])

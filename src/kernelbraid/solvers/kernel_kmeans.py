@@ -112,4 +112,6 @@ class KernelCentres:
 
     def nearest(self, cross: Array) -> Labels:
         """Return the nearest centres of new samples by their combined kernel values with the fitted ones."""
-        return nearest_centres(asarray_like(cross, self.V) @ self.V.T, self.squares)
+        xp = namespace(self.V)
+        V, squares = (xp.astype(part, xp.float64) for part in (self.V, self.squares))  # new values may be large
+        return nearest_centres(asarray_like(cross, V) @ V.T, squares)
