@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,9 @@ def check_partition(found: list[Any], written: list[Any]) -> None:
 def _canonical(label: Any) -> str:
     """Return a label as the readers compare it: 1 and 1.0 are the same number."""
     try:
-        return str(int(label)) if float(label) == int(float(label)) else str(float(label))
-    except (ValueError, OverflowError):
+        number = Decimal(str(label))
+        return str(int(number)) if number == int(number) else str(float(label))
+    except (ArithmeticError, ValueError):
         return str(label)
 
 
