@@ -53,6 +53,12 @@ def test_known_vectors_come_first_and_the_rest_of_their_space_follows():
     np.testing.assert_array_equal(choose_vectors(values, vectors, 1, known=lambda value: known), known[:, :1])
 
 
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_vectors_that_are_no_basis_stay(value):
+    vectors = np.full((3, 3), value)
+    np.testing.assert_array_equal(choose_vectors(np.ones(3), vectors, 2), vectors[:, :2])
+
+
 def test_single_precision_tells_fewer_eigenvalues_apart(xp):
     assert tolerance(xp.float64, xp) == DOUBLE
     assert tolerance(xp.float32, xp) == SINGLE

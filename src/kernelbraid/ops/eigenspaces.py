@@ -96,16 +96,19 @@ def _basis(U: Array, known: Array | None, most: int) -> Array:
     """Return at most so many vectors of a basis of a space: those known, then by pivots.
 
     The row of the orthogonal projector with the largest diagonal entry is the first vector; the others follow in the
-    space that is left.
+    space that is left. Vectors that are no basis, as a decomposition of values that are not finite leaves them, stay.
     """
-    xp = namespace(U)
+    xp, given = namespace(U), U
     found: list[Array] = []
     size = min(most, int(U.shape[1]))
     if known is not None:
         found = [known[:, :size]]
         U = U - known @ (known.T @ U)
-    for _ in range(size - (0 if known is None else int(found[0].shape[1]))):
+    for place in range(0 if known is None else int(found[0].shape[1]), size):
         lengths = to_numpy(xp.sum(U * U, axis=1))
+        if not lengths.max() > 0:
+            found.append(given[:, place:size])
+            break
         at = int(np.argmax(lengths >= (1 - TIED) * lengths.max()))
         q = U[at, :] / asarray_like(float(np.sqrt(lengths[at])), U)
         v = U @ q

@@ -35,7 +35,7 @@ BLOCKS, PIVOTS = 12, 80
 # Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
 LARGE, KEPT = 64, 16
 # Bursts and solves before `solve` gives up: one to three are usual, more where a Hessian is indefinite.
-MAX_STEPS = 90
+MAX_STEPS = 30
 # Exact solves of one step may cost this many times n^3; the smallest supports come first, the others wait.
 DEAR = 20
 # Regularisation of an exact solve relative to the curvature; a step is proximal, so it does not move the solution.
