@@ -6,6 +6,8 @@ from hypothesis.extra.numpy import arrays
 
 from files.small_files import X, refuse, write
 from kernelbraid.datasets import read_samples
+from kernelbraid.files.errors import DataError
+from kernelbraid.files.sources import Source
 
 
 @pytest.mark.parametrize(
@@ -82,3 +84,17 @@ def test_numbers_come_back_bit_for_bit(tmp_path, data):
 )
 def test_a_bad_table_gets_one_clear_sentence(tmp_path, content, fragments):
     refuse(read_samples, write(tmp_path, "table.csv", content), *fragments)
+
+
+def test_a_file_is_closed_while_its_error_is_still_known(monkeypatch, tmp_path):
+    opened = []
+
+    def open_and_tell(source, real=Source.open):
+        opened.append(real(source))
+        return opened[-1]
+
+    monkeypatch.setattr(Source, "open", open_and_tell)
+    with pytest.raises(DataError) as error:  # its traceback holds whatever is not closed by itself
+        read_samples(write(tmp_path, "a.csv", "1,2\n3,x\n5,6\n" * 2000))
+    assert "row 2" in str(error.value)
+    assert [file.closed for file in opened] == [True] * len(opened) != []

@@ -24,7 +24,7 @@ class ForeignWarning(AssertionError):  # noqa: N818  # named after what it tells
     """A warning of another library has reached the user."""
 
 
-class TooMuchMemory(AssertionError):  # noqa: N818
+class TooMuchMemory(AssertionError):  # noqa: N818  # likewise
     """An attempt took more memory than it may."""
 
 

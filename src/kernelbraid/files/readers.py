@@ -204,7 +204,8 @@ def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
         return []
     if source.suffix == ".parquet":
         return parquet.read_columns(source).names
-    return text.read_columns(source, header)[0].names
+    with text.opened_columns(source, header) as (columns, _):
+        return columns.names
 
 
 def check_matrix(path: Path, X: Matrix) -> Matrix:

@@ -4,7 +4,8 @@ import csv
 import io
 import itertools
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ from kernelbraid.files.sources import DELIMITERS, Source
 NumberedRow: TypeAlias = tuple[int, list[str]]
 
 
-def read_rows(source: Source) -> Iterator[NumberedRow]:
+def read_rows(source: Source) -> Generator[NumberedRow, None, None]:
     """Yield the rows of a file, all of one width, without blank lines."""
     path, delimiter = source.path, DELIMITERS[source.suffix]
     with reading(path), io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="") as file:
@@ -61,18 +62,22 @@ def _check_delimiter(path: Path, row: Sequence[str], delimiter: str) -> None:
             raise DataError(f"{path}: the cells are separated by {name}; save the table with {expected}.")
 
 
-def read_columns(source: Source, header: bool | None) -> tuple[Columns, Iterator[NumberedRow]]:
-    """Return the columns of a file and its rows without the header; None: the first row says whether it is one."""
-    rows = read_rows(source)
-    head = list(itertools.islice(rows, 2))
-    if not head:
-        raise DataError(f"{source.path}: the file is empty; give at least one row of numbers.")
-    first = [cell.strip() for cell in head[0][1]]
-    if not (is_header(first) if header is None else header):
-        return Columns(source.path, [str(i + 1) for i in range(len(first))], False), itertools.chain(head, rows)
-    if len(head) == 1:
-        raise DataError(f"{source.path}: the file has a header but no samples; give at least one row of numbers.")
-    return Columns(source.path, first, True), itertools.chain(head[1:], rows)
+@contextmanager
+def opened_columns(source: Source, header: bool | None) -> Iterator[tuple[Columns, Iterator[NumberedRow]]]:
+    """Yield the columns of a file and its rows without the header; None: the first row says whether it is one.
+
+    The file is closed at the end of the block, also if not all rows were asked for.
+    """
+    with closing(read_rows(source)) as rows:
+        head = list(itertools.islice(rows, 2))
+        if not head:
+            raise DataError(f"{source.path}: the file is empty; give at least one row of numbers.")
+        first = [cell.strip() for cell in head[0][1]]
+        has_header = is_header(first) if header is None else header
+        if has_header and len(head) == 1:
+            raise DataError(f"{source.path}: the file has a header but no samples; give at least one row of numbers.")
+        names = first if has_header else [str(i + 1) for i in range(len(first))]
+        yield Columns(source.path, names, has_header), itertools.chain(head[has_header:], rows)
 
 
 def read_matrix(
@@ -84,22 +89,22 @@ def read_matrix(
     header: bool | None = None,
 ) -> tuple[NDArray[np.float64], Columns, list[str] | None]:
     """Return the data columns as a matrix, the columns, and the ids."""
-    columns, rows = read_columns(source, header)
-    columns = columns.choose(id_column, drop, keep)
     numbers: list[int] = []
     ids: list[str] = []
     values = array("d")
-    for number, row in rows:
-        numbers.append(number)
-        if columns.id_index is not None:
-            ids.append(row[columns.id_index].strip())
-        cells = [row[i] for i in columns.kept]
-        try:
-            values.extend(map(float, cells))
-        except ValueError:
-            raise _first_error(columns, number, row) from None
-        if "_" in "".join(cells):  # float() reads 1_0 as 10
-            raise _first_error(columns, number, row)
+    with opened_columns(source, header) as (every, rows):
+        columns = every.choose(id_column, drop, keep)
+        for number, row in rows:
+            numbers.append(number)
+            if columns.id_index is not None:
+                ids.append(row[columns.id_index].strip())
+            cells = [row[i] for i in columns.kept]
+            try:
+                values.extend(map(float, cells))
+            except ValueError:
+                raise _first_error(columns, number, row) from None
+            if "_" in "".join(cells):  # float() reads 1_0 as 10
+                raise _first_error(columns, number, row)
     if "" in ids:
         raise columns.cell_error(columns.id_index or 0, numbers[ids.index("")], None)
     X = np.frombuffer(values).reshape(len(numbers), len(columns.kept))

@@ -5,11 +5,12 @@ on rounding, and so on the number of threads. Here the basis follows from the sp
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from kernelbraid._arrays import asarray_like, namespace, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, DType
 
 #: Eigenvalues of size one that are closer are equal, in double and in single precision: graphs that differ by the
 #: rounding of a whole fit, some 1e-11, have eigenvalues as close.
@@ -17,7 +18,7 @@ DOUBLE, SINGLE = 1e-8, 1e-5
 TIED = 1e-6  # rows of a basis whose squared lengths differ by less, relative to the longest, are equally long
 
 
-def tolerance(dtype: object, xp: object = np) -> float:
+def tolerance(dtype: DType, xp: Any = np) -> float:
     """Return the distance of eigenvalues of size one that counts as none.
 
     Parameters
@@ -27,7 +28,7 @@ def tolerance(dtype: object, xp: object = np) -> float:
     xp : module, default=numpy
         Its namespace.
     """
-    return SINGLE if float(xp.finfo(dtype).eps) > DOUBLE else DOUBLE  # type: ignore[attr-defined]
+    return SINGLE if float(xp.finfo(dtype).eps) > DOUBLE else DOUBLE
 
 
 def choose_vectors(
