@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as array_device
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kernelbraid._messages import Message
@@ -183,6 +183,17 @@ def is_finite(array: Array) -> bool:
     """Tell whether every element is finite."""
     xp = namespace(array)
     return bool(xp.all(xp.isfinite(array)))
+
+
+def measured_rows(X: Array) -> NDArray[np.bool_]:
+    """Tell which samples a view has: rows of NaN are those that it lacks."""
+    if not sparse.issparse(X):
+        return np.asarray(~np.isnan(to_numpy(X[:, 0])))
+    has = np.ones(X.shape[0], dtype=bool)
+    if np.isnan(X.data).any():  # a dense view becomes sparse where it stands beside a sparse one
+        places = X.tocoo()
+        has[places.row[np.isnan(places.data)]] = False
+    return has
 
 
 def frobenius_norm(A: Array) -> float:

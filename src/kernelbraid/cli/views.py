@@ -41,7 +41,7 @@ def open_views(
     sources = [open_source(path) for path in paths]
     choices = columns_by_file(sources, id_column, drop, header)
     streams: list[Stream] = [
-        open_stream(source, key=key, keep=keep, header=header, **choice)
+        open_stream(source, key=key, keep=keep, header=header, gaps=len(sources) > 1, **choice)
         for source, choice in zip(sources, choices, strict=True)
     ]
     remedy = f"files that are read in blocks are not matched by ids; {SAME_ORDER}"

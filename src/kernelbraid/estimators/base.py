@@ -1,6 +1,6 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard, get_args
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_array, validate_data
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input, Matrix
+from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.fused_extension import FusedExtension
@@ -145,6 +146,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
     list of ndarray or csr matrix
         Floating-point and finite, but for rows of NaN where gaps are allowed.
     """
+    refuse_annotated(estimator, X)
     if reset:
         forget_names(estimator)
     if is_foreign(X):
@@ -260,6 +262,7 @@ def read_cross_kernels(
 
 def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
     """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
+    refuse_annotated(estimator, X)
     given = [K for source in sources_of(X) for K in source]
     matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)]
     if len(matrices) != n_kernels:
@@ -344,7 +347,17 @@ def _with_gaps(A: Array, name: str) -> Array:
     gone = np.isnan(A).any(axis=1)
     if not gone.any():
         return _check_finite(A, name)
-    partly = np.flatnonzero(gone & ~np.isnan(A).all(axis=1))
+    check_whole_rows(A, name)
+    _check_finite(A[~gone], name)
+    A = A.copy()
+    A[gone] = np.nan  # there are several, and samples are told apart by their bytes
+    return A
+
+
+def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> None:
+    """Name the first row of a view that is NaN in part; `place` says which one it is among all samples."""
+    gone = np.isnan(A)
+    partly = np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1))
     if len(partly):
         row = int(partly[0])
         raise ValueError(
@@ -353,14 +366,10 @@ def _with_gaps(A: Array, name: str) -> Array:
                 "view is a row of NaN, and single values are to be filled in, for example with "
                 "sklearn.impute.SimpleImputer.",
                 name=name,
-                row=row,
-                column=int(np.argmax(np.isnan(A[row]))),
+                row=place(row),
+                column=int(np.argmax(gone[row])),
             )
         )
-    _check_finite(A[~gone], name)
-    A = A.copy()
-    A[gone] = np.nan  # there are several, and samples are told apart by their bytes
-    return A
 
 
 def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:

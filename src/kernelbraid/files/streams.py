@@ -48,6 +48,8 @@ class Stream:
         The columns of a table, for messages.
     header : bool or None, default=None
         Whether the first row names the columns; None where the file is no CSV or TSV.
+    gaps : bool, default=False
+        Whether samples may be missing: rows of NaN.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Stream:
     feature_names: list[str] | None = None
     columns: Columns | None = None
     header: bool | None = None
+    gaps: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -106,7 +109,12 @@ class Stream:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.in_memory or np.isfinite(values.sum()) or np.isfinite(values).all():
                 return piece
-        row, column = (int(at) for at in np.argwhere(~np.isfinite(piece))[0])
+        bad = ~np.isfinite(piece)
+        if self.gaps:
+            bad[np.isnan(piece).all(axis=1)] = False
+            if not bad.any():
+                return piece
+        row, column = (int(at) for at in np.argwhere(bad)[0])
         value, row_number = piece[row, column], first_row + row + 1
         if self.columns is not None:
             raise self.columns.cell_error(self.columns.kept[column], row_number, value)
@@ -124,6 +132,7 @@ def open_stream(
     drop: Iterable[str | int] = (),
     keep: Iterable[str] | None = None,
     header: bool | None = None,
+    gaps: bool = False,
 ) -> Stream:
     """Open a file of samples: .npy and Parquet files are read in pieces, others and pipes as a whole.
 
@@ -141,6 +150,8 @@ def open_stream(
         Names of the columns to read.
     header : bool, default=None
         Whether the first row of a CSV or TSV file names the columns.
+    gaps : bool, default=False
+        Whether .npy and Parquet files may have rows without a value, for samples that one of several views lacks.
 
     Returns
     -------
@@ -155,9 +166,9 @@ def open_stream(
     source = open_source(path)
     drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
     if source.content is None and source.suffix == ".npy" and id_column is None and not drop:
-        return _npy_stream(source)
+        return replace(_npy_stream(source), gaps=gaps)
     if source.content is None and source.suffix == ".parquet":
-        return _parquet_stream(source, id_column, drop, keep)
+        return replace(_parquet_stream(source, id_column, drop, keep), gaps=gaps)
     samples = read_samples(source, key=key, id_column=id_column, drop=drop, keep=keep, header=header)
     if samples.X.ndim != 2:
         raise DataError(f"{source.path}: this is a stack of shape {samples.X.shape}; give one row per sample.")

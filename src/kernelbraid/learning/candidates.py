@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import device, itemsize, namespace, to_numpy
+from kernelbraid._arrays import device, itemsize, measured_rows, namespace
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
@@ -106,7 +106,7 @@ class Views:
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
         """Which samples each view has."""
-        return [_measured(view) for view in self.views]
+        return [measured_rows(view) for view in self.views]
 
     @property
     def has_gaps(self) -> bool:
@@ -187,13 +187,6 @@ class Views:
         candidates = Candidates(stack_used, bank_names(banks), self.views, bank, is_shared=is_shared)
         candidates.__dict__["digests"] = self.digests
         return candidates
-
-
-def _measured(X: Array) -> NDArray[np.bool_]:
-    """Tell which rows of a view are there; all of a sparse one."""
-    if sparse.issparse(X):
-        return np.ones(X.shape[0], dtype=bool)
-    return np.asarray(~np.isnan(to_numpy(X[:, 0])))
 
 
 def _rows(X: Array, rows: np.ndarray) -> Array:

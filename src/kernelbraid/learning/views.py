@@ -37,6 +37,8 @@ class WeighedViews:
     weights: NDArray[np.float64]  # (n_views,): not negative, sum 1, zero for views that are left out
     neighbours: list[Array]  # graphs of nearest neighbours, of some of the samples
     has_learned_weights: bool = False  # whether the weights were a start only
+    has_given_weights: bool = False  # whether they are those of the user
+    spare: tuple[int, ...] = ()  # views without a weight that are to place samples to come
 
     @property
     def n_samples(self) -> int:
@@ -55,10 +57,10 @@ class WeighedViews:
 
     @property
     def reserve(self) -> list[int]:
-        """Views without a weight that have such samples."""
+        """Views without a weight that have such samples, or may."""
         orphans = self.orphans
         others = (view for view in range(self.samples.n_views) if self.weights[view] == 0)
-        return [view for view in others if (self.samples.measured[view] & orphans).any()]
+        return [view for view in others if view in self.spare or (self.samples.measured[view] & orphans).any()]
 
     @property
     def needed(self) -> list[int]:
@@ -241,7 +243,7 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     if given is not None:
         trust = trust.weighing(given)
     weights = trust.counted.astype(float) if given is None else given
-    weighed = WeighedViews(samples, trust, weights / weights.sum(), graphs)
+    weighed = WeighedViews(samples, trust, weights / weights.sum(), graphs, has_given_weights=given is not None)
     if given is not None:
         _check_samples(weighed)
     return weighed

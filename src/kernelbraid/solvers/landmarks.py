@@ -7,7 +7,7 @@ NumPy arrays, in the memory of this process or of the workers of a cluster.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -66,6 +66,7 @@ class Edges:
     index: NDArray[np.int32]  # landmarks, (n, r)
     weights: Single  # (n, r)
     n_landmarks: int
+    shares: Single | None = None  # of each of several views in the weights, (n, n_views)
 
     @classmethod
     def strongest(cls, coefficients: Array, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Edges":
@@ -86,7 +87,12 @@ class Edges:
     def join(cls, parts: "list[Edges]") -> "Edges":
         """Return the edges of several blocks of samples."""
         index, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "weights"))
-        return cls(index, weights, parts[0].n_landmarks)
+        shares = [part.shares for part in parts if part.shares is not None]
+        return cls(index, weights, parts[0].n_landmarks, np.concatenate(shares) if shares else None)
+
+    def with_shares(self, weights: Matrix) -> "Edges":
+        """Return the edges with what each view adds to those of a sample, (n, n_views), which need not sum to one."""
+        return replace(self, shares=(weights / weights.sum(axis=1, keepdims=True)).astype(np.float32))
 
     def matrices(self) -> "Iterator[Array]":
         """Yield W for rows whose part of it stays in the cache."""
@@ -102,6 +108,12 @@ class Edges:
         starts = np.arange(0, n * r + 1, r)
         W = sparse.csr_array((weights.ravel(), self.index.ravel(), starts), shape=(n, self.n_landmarks))
         return W.toarray() if r > DENSE_SHARE * self.n_landmarks else W
+
+    def dense(self) -> Matrix:
+        """Return W as a dense matrix."""
+        W = np.zeros((self.index.shape[0], self.n_landmarks))
+        np.put_along_axis(W, self.index.astype(np.int64), self.weights.astype(np.float64), axis=1)
+        return W
 
 
 @dataclass(frozen=True)
@@ -128,37 +140,11 @@ class LandmarkExpression:
     def _edges(self, samples: Array) -> Edges:
         views = split_views(samples, self.widths)
         kept = views if self.views is None else [views[view] for view in self.views]
-        cross = self.bank.cross(kept, self.kernel_weights)
+        return self.edges_from(self.bank.cross(kept, self.kernel_weights))
+
+    def edges_from(self, cross: Array) -> Edges:
+        """Return the edges of samples from their kernel values with the landmarks, (n, p)."""
         return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
-
-
-@dataclass(frozen=True)
-class FusedExpression:
-    """How samples of several views are expressed over landmarks: the edges of every view, summed."""
-
-    members: list[LandmarkExpression]  # each has one view
-    weights: Matrix  # of the members, sum 1
-    n_neighbors: int | None  # strongest edges that a sample keeps of the sum; None for all
-    widths: tuple[int, ...]  # features of each view
-
-    @property
-    def n_landmarks(self) -> int:
-        """Number of landmarks, p."""
-        return self.members[0].n_landmarks
-
-    def edges(self, block: Array) -> Edges:
-        """Return the edges from a block of samples to the landmarks."""
-        return Edges.join([self._edges(block[rows]) for rows in row_slices(block.shape[0], self.n_landmarks)])
-
-    def _edges(self, samples: Array) -> Edges:
-        total = np.zeros((samples.shape[0], self.n_landmarks))
-        for member, weight in zip(self.members, self.weights, strict=True):
-            total += float(weight) * _dense(member.edges(samples).matrix())
-        return Edges.strongest(total, self.n_neighbors, "learned")
-
-
-def _dense(W: Array) -> Matrix:
-    return np.asarray(W.toarray() if sparse.issparse(W) else W)
 
 
 @dataclass(frozen=True)
@@ -211,6 +197,10 @@ class BipartiteEmbedding:
     def place(self, edges: Edges) -> Single:
         """Return the coordinates of samples, (n, k)."""
         return np.concatenate([self._place(W).astype(np.float32) for W in edges.matrices()])
+
+    def place_with_shares(self, edges: Edges) -> tuple[Single, Single | None]:
+        """Return the coordinates of samples, and the shares of the views in their edges."""
+        return self.place(edges), edges.shares
 
     def _place(self, W: Array) -> Array:
         coordinates = W @ self.basis

@@ -364,7 +364,7 @@ def test_new_samples_in_views_are_labelled_when_asked_for():
         ),
         (
             lambda: [da.from_array(X, chunks=(10, -1)), da.from_array(spoilt(), chunks=(10, -1))],
-            r"block 12 of view 2 of X contains NaN \(row 3 of the block, row 123 of view 2 of X, column 4",
+            r"view 2 of X contains NaN \(row 123, column 4\) beside numbers; a sample that was not measured",
         ),
     ],
     ids=["kinds", "lengths", "vector", "partitions", "cuts", "nan"],

@@ -16,7 +16,7 @@ from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks
-from kernelbraid.estimators.base import DATA, FLOATS, set_features
+from kernelbraid.estimators.base import DATA, FLOATS, check_whole_rows, set_features
 from kernelbraid.files.streams import Stream, open_stream
 
 KEYS_AT_ONCE = 1 << 20
@@ -33,10 +33,12 @@ class BlockSource:
         Rows of a block; the last one may have fewer.
     name : str, default="X"
         What messages call the samples.
+    gaps : bool, default=False
+        Whether samples may be missing: rows of NaN in dense pieces.
     """
 
-    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int, name: str = DATA) -> None:
-        self.size, self.name = size, name
+    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int, name: str = DATA, *, gaps: bool = False) -> None:
+        self.size, self.name, self.gaps = size, name, gaps
         self.n_samples: int | None = None  # known after the first time through
         self._pieces = pieces
         for self.first in pieces():
@@ -88,6 +90,9 @@ class BlockSource:
         """Return a uniform sample of at most so many rows, in random order."""
         return sample_rows(self, count, seed)
 
+    def require(self, required: Any) -> None:
+        """There are no gaps."""
+
     def _checked(self) -> Iterator[Array]:
         """Yield the pieces, each of the same width and kind, or name the one that is not."""
         first_row = 0
@@ -122,7 +127,7 @@ class BlockSource:
                         number=number,
                     )
                 )
-            check_finite(piece, number, first_row, self.name)
+            check_values(piece, number, first_row, self.name, gaps=self.gaps)
             first_row += piece.shape[0]
             if sparse.issparse(piece) != self.is_sparse:
                 piece = sparse.csr_array(piece) if self.is_sparse else piece.toarray()
@@ -258,6 +263,20 @@ def check_columns(frame: Any, name: str = DATA) -> None:
                     dtype=str(dtype),
                 )
             )
+
+
+def check_values(piece: Array, number: int, first_row: int | None, name: str, *, gaps: bool) -> None:
+    """Refuse what is not finite in a piece; rows of NaN may be there where samples may be missing."""
+    if not gaps or sparse.issparse(piece) or not np.isnan(piece).any():
+        check_finite(piece, number, first_row, name)
+        return
+    check_whole_rows(piece, name, partial(row_among_all, number=number, first_row=first_row))
+    check_finite(np.where(np.isnan(piece), 0.0, piece), number, first_row, name)
+
+
+def row_among_all(row: int, number: int, first_row: int | None) -> int | str:
+    """Return the number of a row of a block among all samples, or how to find it."""
+    return f"{row} of block {number}" if first_row is None else first_row + row
 
 
 def check_finite(piece: Array, number: int, first_row: int | None, name: str = DATA) -> None:

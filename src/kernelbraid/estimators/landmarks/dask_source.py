@@ -16,11 +16,12 @@ from kernelbraid.estimators.base import DATA, set_features
 from kernelbraid.estimators.landmarks.blocks import (
     as_matrix,
     check_columns,
-    check_finite,
+    check_values,
     draw_rows,
     join,
     side_by_side,
 )
+from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.landmarks.views import name_of_view, unequal_rows
 
 
@@ -33,6 +34,7 @@ class Check:
     width: int
     first_row: int | None  # among all samples; None if not known
     name: str = DATA  # of the samples
+    gaps: bool = False  # whether samples may be missing
 
     def __call__(self, block: Any) -> Array:
         """Return a block as a finite floating-point matrix of the right shape, or name what is wrong with it."""
@@ -49,7 +51,7 @@ class Check:
                     told=told,
                 )
             )
-        check_finite(matrix, self.number, self.first_row, self.name)
+        check_values(matrix, self.number, self.first_row, self.name, gaps=self.gaps)
         return matrix
 
 
@@ -58,6 +60,7 @@ class JointCheck:
     """What the blocks of the same samples in several views must be."""
 
     views: tuple[Check, ...]
+    required: Required
 
     def __call__(self, blocks: Sequence[Any]) -> Array:
         """Return the blocks as one matrix, their columns side by side."""
@@ -65,7 +68,9 @@ class JointCheck:
         rows = [matrix.shape[0] for matrix in matrices]
         if len(set(rows)) > 1:
             raise _unlike_blocks(self.views[0].number, rows)
-        return side_by_side(matrices)
+        block = side_by_side(matrices)
+        self.required.check(block, self.views[0].number, self.views[0].first_row)
+        return block
 
 
 class DaskBlocks:
@@ -79,6 +84,8 @@ class DaskBlocks:
         Whether the rows of each block must be known; Dask counts them if it does not know them yet.
     name : str, default="X"
         What messages call the samples.
+    gaps : bool, default=False
+        Whether samples may be missing: rows of NaN.
     """
 
     width: int
@@ -87,7 +94,7 @@ class DaskBlocks:
     _blocks: list[Any]
     _checks: Sequence[Callable[[Any], Array]]
 
-    def __init__(self, X: Array, *, measure: bool, name: str = DATA) -> None:
+    def __init__(self, X: Array, *, measure: bool, name: str = DATA, gaps: bool = False) -> None:
         if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
             raise ValueError(
                 Message(
@@ -117,7 +124,7 @@ class DaskBlocks:
         starts = [None if math.isnan(start) else int(start) for start in np.cumsum([0, *sizes[:-1]])]
         self.sizes, self._blocks = sizes, blocks
         self._checks = [
-            Check(number, size, self.width, start, name)
+            Check(number, size, self.width, start, name, gaps)
             for number, (size, start) in enumerate(zip(sizes, starts, strict=True))
         ]
         if measure and not sum(sizes):
@@ -131,6 +138,9 @@ class DaskBlocks:
     def parts(self, n_jobs: int | None) -> DaskParts[Array]:
         """Return the blocks as parts; how many are in work at a time is Dask's to say."""
         return DaskParts(self._blocks, self.sizes, self._checks)
+
+    def require(self, required: Required) -> None:
+        """There are no gaps."""
 
     def sample(self, count: int, seed: int) -> Array:
         """Return a uniform sample of at most so many rows, in random order: that of the same rows in this process."""
@@ -164,13 +174,18 @@ class DaskViews(DaskBlocks):
                     Message("{name} is no Dask collection, but others are; give all views as such.", name=name)
                 )
             alike = _cut_alike(view, sources[0].sizes) if sources else view
-            sources.append(DaskBlocks(alike, measure=measure, name=name))
+            sources.append(DaskBlocks(alike, measure=measure, name=name, gaps=len(views) > 1))
         _check_rows([source.sizes for source in sources])
         self.widths = tuple(source.width for source in sources)
         self.width = sum(self.widths)
         self.sizes = [_known(rows) for rows in zip(*(source.sizes for source in sources), strict=True)]
         self._blocks = [list(blocks) for blocks in zip(*(source._blocks for source in sources), strict=True)]
-        self._checks = [JointCheck(checks) for checks in zip(*(source._checks for source in sources), strict=True)]
+        self._of_blocks = list(zip(*(source._checks for source in sources), strict=True))
+        self.require(Required.any_of(self.widths))
+
+    def require(self, required: Required) -> None:
+        """Refuse samples that lack what is required, from now on."""
+        self._checks = [JointCheck(checks, required) for checks in self._of_blocks]
 
 
 def open_dask(estimator: BaseEstimator, X: Array, *, reset: bool) -> DaskBlocks:

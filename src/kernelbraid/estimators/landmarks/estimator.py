@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
 from kernelbraid.estimators.landmarks.blocks import draw_rows, draw_seed
+from kernelbraid.estimators.landmarks.fusing import express_fused
+from kernelbraid.estimators.landmarks.gaps import Required, on_landmarks
 from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pick_landmarks
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
@@ -31,11 +34,11 @@ from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.trust import TELLING
 from kernelbraid.learning.views import WeighedViews, check_weights, unweighed_report, weigh
 from kernelbraid.solvers.extension import Expression
+from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Centres,
     Edges,
-    FusedExpression,
     LandmarkExpression,
     Reduction,
     find_centres,
@@ -47,8 +50,9 @@ LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
 
-# Attributes that belong to a consensus kernel.
+# Attributes that belong to a consensus kernel, and to fused graphs.
 OF_KERNELS = ("kernel_", "kernel_weights_", "kernel_names_")
+OF_VIEWS = ("sample_view_weights_",)
 
 
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -316,6 +320,11 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
                 "kernel of all of them; fit it with fusion='kernels'."
             )
+        if name in OF_VIEWS and "cluster_centers_" in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} has {name} after a fit that fuses the graphs of several views, and this one "
+                "does not; give a list of views, and fusion='graphs'."
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
@@ -349,12 +358,16 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_fusion(settings)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, len(widths))
+        for name in {*OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         if weighed is not None and settings.fusion == "graphs":
             self._fuse(weighed, widths, settings, random_state)
         else:
             self._learn(split_views(self.landmarks_, widths), weighed, widths, settings, random_state)
         with blas_threads(self.landmarks_.shape[0], 1):
+            source.require(Required.of_fit(self._expression))
             edges = self._express(source)
             self._embed(edges, source, settings)
             self._cluster(settings, random_state)
@@ -398,6 +411,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Yield the coordinates of samples, which are formed when they are needed."""
         check_is_fitted(self)
         source = open_source(self, X, self.block_size, fitted=tuple(self._expression.widths))
+        source.require(Required.of_fit(self._expression))
         with blas_threads(self.landmarks_.shape[0], 1):
             yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
 
@@ -438,20 +452,21 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             given = check_landmarks(self.landmarks, source.width, self.n_clusters)
             if not is_weighed:
                 return given, None
-            return given, self._weigh(source.sample(TELLING, draw_seed(random_state)), given, widths, settings)
+            weighed = self._weigh(source.sample(TELLING, draw_seed(random_state)), widths, settings)
+            return given, on_landmarks(weighed, split_views(given, widths))
         pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
         if not is_weighed:
             return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state), None
-        weighed = self._weigh(pool[:TELLING], pool[:TELLING], widths, settings)
+        weighed = self._weigh(pool[:TELLING], widths, settings)
         chosen = pick_landmarks(pool, count, self.landmarks, widths, settings, random_state, weighed.used)
-        return chosen, replace(weighed, samples=Views(split_views(chosen, widths)))
+        return chosen, on_landmarks(weighed, split_views(chosen, widths))
 
-    def _weigh(self, rows: Array, landmarks: Array, widths: tuple[int, ...], settings: Settings) -> WeighedViews:
-        """Measure views against each other on some of the samples, and return landmarks with their weights."""
+    def _weigh(self, rows: Array, widths: tuple[int, ...], settings: Settings) -> WeighedViews:
+        """Measure views against each other on some of the samples."""
         weighed = weigh(Views(split_views(rows, widths)), settings.view_weights)
         if weighed.trust.warning is not None:
             warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)
-        return replace(weighed, samples=Views(split_views(landmarks, widths)))
+        return weighed
 
     def _fuse(
         self,
@@ -467,28 +482,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self._publish_counts(counts)
         self.graph_ = fused.graph
         self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
-        for name in set(OF_KERNELS) & set(vars(self)):  # of an earlier fit
-            delattr(self, name)
         few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
-        members = [member for member in fused.members for _ in member.ridges]
-        parts = (few, settings.readout.edge_weights, widths)
-        self._expression: LandmarkExpression | FusedExpression = FusedExpression(
-            [
-                LandmarkExpression(
-                    member.bank,
-                    member.even,
-                    Expression.of(member.consensus().astype(np.float64), ridge, None, "learned"),
-                    *parts,
-                    (member.view,),
-                )
-                for member in fused.members
-                if member.bank is not None  # landmarks are samples
-                for ridge in member.ridges
-            ],
-            np.array([member.weight for member in members]),
-            None if few is None else few * len(weighed.used),
-            widths,
-        )
+        self._expression: LandmarkExpression | FusedExpression = express_fused(weighed, fused.members, few)
         self._publish_views(weighed, weighed.weights)
         warn_of(fused.complaint, stacklevel=5)
 
@@ -555,7 +550,11 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_n_clusters(self.n_clusters_, source.n_samples or 0)  # now all of them were counted
         self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings.readout.embedding)
         self.singular_values_ = self._placement.values
-        self.embedding_ = edges.map(self._placement.place).keep().array(self.n_clusters_, np.float32)
+        placed = edges.map(self._placement.place_with_shares).keep()
+        self.embedding_ = placed.map(itemgetter(0)).array(self.n_clusters_, np.float32)
+        if isinstance(self._expression, FusedExpression):
+            n_views = len(self._expression.widths)
+            self.sample_view_weights_ = placed.map(itemgetter(1)).array(n_views, np.float32)
 
     def _cluster(self, settings: Settings, random_state: np.random.RandomState) -> None:
         """Find centres on a part of the samples, and improve them on all."""

@@ -1,16 +1,17 @@
 """Which samples become landmarks."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import FLOATS, check_n_clusters
 from kernelbraid.estimators.landmarks.blocks import draw_seed, side_by_side
+from kernelbraid.estimators.landmarks.gaps import LLOYD_STEPS, has_gaps, pick_with_gaps, spread_of
 from kernelbraid.estimators.landmarks.sources import Source
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
@@ -20,7 +21,6 @@ from kernelbraid.solvers.landmarks import draw, leverage_scores, row_slices, set
 
 DEFAULT_LANDMARKS = 500
 POOL = 20  # samples among which landmarks are chosen, for each of them
-LLOYD_STEPS = 10  # from rows that are spread out
 
 
 def check_landmarks(landmarks: Any, width: int, n_clusters: int | str) -> Array:
@@ -72,6 +72,9 @@ def pick_landmarks(
 
     Of several views those that are `used` count, each in units of its own spread.
     """
+    views = split_views(pool, widths)
+    if used is not None and has_gaps(views):
+        return pick_with_gaps(views, count, how, used, partial(_leverages_of_view, settings, count), random_state)
     if used is not None and how in ("k-means", "k-means++"):
         return _pick_by_views(pool, count, how, widths, used, random_state)
     if how in ("k-means", "k-means++"):
@@ -79,7 +82,6 @@ def pick_landmarks(
         return settle(pool, chosen, LLOYD_STEPS) if how == "k-means" else chosen
     if how == "random" or count == pool.shape[0]:
         return pool[:count]
-    views = split_views(pool, widths)
     kept = views if used is None else [views[view] for view in used]
     kernels = settings.kernels
     if used is not None and is_bank_per_view(kernels):
@@ -92,7 +94,7 @@ def _pick_by_views(
 ) -> Array:
     """Return landmarks that are spread out in some of the views, with what the others have of the same samples."""
     views = split_views(pool, widths)
-    scales = [_spread_of(view) if number in used else np.inf for number, view in enumerate(views)]
+    scales = [spread_of(view) if number in used else np.inf for number, view in enumerate(views)]
     seen = side_by_side([views[number] / scales[number] for number in used])
     rows = spread(seen, count, random_state)
     if how == "k-means++":
@@ -103,13 +105,6 @@ def _pick_by_views(
         chosen[number] = view * scales[number]
     joined = side_by_side(chosen)
     return joined.astype(pool.dtype) if joined.dtype != pool.dtype else joined
-
-
-def _spread_of(view: Array) -> float:
-    """Return the root of the mean squared distance of samples from their mean."""
-    squares = view.multiply(view).sum() if sparse.issparse(view) else np.sum(np.square(view, dtype=np.float64))
-    means = np.asarray(view.mean(axis=0)).ravel()
-    return float(np.sqrt(max(float(squares) / view.shape[0] - float(means @ means), 0.0))) or 1.0
 
 
 def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
@@ -132,6 +127,12 @@ def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
                 n_clusters=n_clusters,
             )
         )
+
+
+def _leverages_of_view(settings: Settings, count: int, number: int, view: Array) -> np.ndarray:
+    """Return leverage scores of samples in one of several views."""
+    kernels = [settings.kernels[number]] if is_bank_per_view(settings.kernels) else settings.kernels
+    return _leverages([view], count, kernels, settings.learning.alpha)
 
 
 def _leverages(pool: list[Array], n_pilots: int, kernels: Any, alpha: float) -> np.ndarray:

@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask
 from kernelbraid.blocks.parts import LocalParts, Parts
+from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import forget_names, set_features
 from kernelbraid.estimators.landmarks.blocks import open_blocks, slices
 from kernelbraid.estimators.landmarks.dask_source import DaskViews, open_dask
+from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.landmarks.views import check_widths, is_view_list, open_views, with_old_calls
 
 
@@ -30,6 +32,9 @@ class Source(Protocol):
 
     def sample(self, count: int, seed: int) -> Array:
         """Return a uniform sample of at most so many rows, in random order, which does not depend on the blocks."""
+
+    def require(self, required: Required) -> None:
+        """Refuse samples that lack what is required, from now on."""
 
 
 def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[int, ...] | None = None) -> Source:
@@ -51,6 +56,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
     Source
         The samples.
     """
+    refuse_annotated(estimator, X)
     reset = fitted is None
     if reset:
         forget_names(estimator)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -17,6 +18,7 @@ from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks, check_again
 from kernelbraid.estimators.base import DATA, FLOATS
 from kernelbraid.estimators.landmarks.blocks import BlockSource, is_memory_map, sample_rows, side_by_side, slices
+from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.files.streams import Stream, open_stream
 
 
@@ -26,13 +28,14 @@ class ViewSource:
     Parameters
     ----------
     views : sequence of BlockSource
-        The same samples in blocks of the same size.
+        The same samples in blocks of the same size, in some of which they may be missing.
     """
 
     def __init__(self, views: Sequence[BlockSource]) -> None:
         self._views = views
         self.widths = tuple(view.width for view in views)
         self.width = sum(self.widths)
+        self._required = Required.any_of(self.widths)
 
     @property
     def n_samples(self) -> int | None:
@@ -41,10 +44,18 @@ class ViewSource:
 
     def __iter__(self) -> Iterator[Array]:
         """Yield the blocks; all views are gone through at the same pace."""
-        for blocks in zip_longest(*self._views):
+        first_row = 0
+        for number, blocks in enumerate(zip_longest(*self._views)):
             if len({0 if block is None else block.shape[0] for block in blocks}) > 1:
                 raise unequal_rows([sum(block.shape[0] for block in view) for view in self._views])
-            yield side_by_side(blocks)
+            block = side_by_side(blocks)
+            self._required.check(block, number, first_row)
+            first_row += block.shape[0]
+            yield block
+
+    def require(self, required: Required) -> None:
+        """Refuse samples that lack what is required, from now on."""
+        self._required = required
 
     def parts(self, n_jobs: int | None) -> LocalParts[Array]:
         """Return the blocks as parts, so many of them in work at a time."""
@@ -86,6 +97,7 @@ def open_views(views: Sequence[Any], size: int) -> ViewSource:
                 partial(iter, view) if isinstance(view, Blocks | Stream) else slices(view, size),
                 size,
                 name_of_view(number),
+                gaps=len(checked) > 1,
             )
             for number, view in enumerate(checked, 1)
         ]
@@ -179,8 +191,10 @@ def _must_be_blocks(X: Sequence[Any], widths: tuple[int, ...] | None) -> bool:
 def _check_view(view: Any, name: Message) -> Any:
     """Return a view as a matrix, a stream or blocks, or say why it is none."""
     if isinstance(view, str | Path):
-        return open_stream(view)
-    if isinstance(view, Blocks | Stream) or is_memory_map(view):
+        return open_stream(view, gaps=True)
+    if isinstance(view, Stream):
+        return replace(view, gaps=True)
+    if isinstance(view, Blocks) or is_memory_map(view):
         return view
     if not _is_matrix(view):
         raise ValueError(

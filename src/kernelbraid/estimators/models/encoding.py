@@ -28,8 +28,9 @@ from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension, ViewMember
 from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
-from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, FusedExpression, LandmarkExpression
+from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, LandmarkExpression
 
 #: Estimators that a file may hold. Names in a file are looked up here and in `PARTS`, nowhere else.
 MODELS: dict[str, type] = {

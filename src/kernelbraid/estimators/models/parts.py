@@ -31,8 +31,9 @@ from kernelbraid.learning.fused_extension import FusedExtension, ViewMember
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
-from kernelbraid.solvers.landmarks import BipartiteEmbedding, FusedExpression, LandmarkExpression
+from kernelbraid.solvers.landmarks import BipartiteEmbedding, LandmarkExpression
 
 WEIGHTS = numbers("m", is_shared=True)
 LIST, FLAG, POSITIVE = of(list), of(bool, np.bool_), number(is_positive=True)

@@ -1,0 +1,53 @@
+"""How samples are expressed over landmarks whose graphs, one or more for every view, were fused."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernelbraid.learning.fused_extension import ViewMember
+from kernelbraid.learning.views import WeighedViews
+from kernelbraid.solvers.extension import Expression
+from kernelbraid.solvers.fused_landmarks import FusedExpression
+from kernelbraid.solvers.landmarks import LandmarkExpression
+
+
+def express_fused(weighed: WeighedViews, members: Sequence[ViewMember], n_neighbors: int | None) -> FusedExpression:
+    """Return how samples are expressed over landmarks.
+
+    Parameters
+    ----------
+    weighed : WeighedViews
+        Views of the landmarks, some of which these may lack.
+    members : sequence of ViewMember
+        What was learned on them.
+    n_neighbors : int or None
+        Strongest edges of a sample in each graph; the sum keeps so many for each view that is used. None for all.
+    """
+    widths = tuple(weighed.samples.widths)
+    expressions = [
+        LandmarkExpression(
+            member.bank,
+            member.even,
+            Expression.of(member.consensus().astype(np.float64), ridge, None, "learned"),
+            n_neighbors,
+            member.edge_weights,
+            widths,
+            (member.view,),
+        )
+        for member in members
+        if member.bank is not None  # landmarks are samples
+        for ridge in member.ridges
+    ]
+    each = [member for member in members for _ in member.ridges]
+    weights = np.array([member.weight for member in each])
+    reserve = tuple(sorted({member.view for member in members if member.is_reserve}))
+    rows = None if all(member.rows is None for member in each) else [member.rows for member in each]
+    return FusedExpression(
+        expressions,
+        weights / weights.sum() if reserve else weights,
+        None if n_neighbors is None else n_neighbors * len(weighed.used),
+        widths,
+        rows,
+        reserve,
+        None if rows is None else weighed.n_samples,
+    )
