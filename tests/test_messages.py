@@ -45,7 +45,7 @@ FACTS = {
     "kernels": "precomputed",
     "kind": "generator",
     "limit": "7 GB",
-    "name": Message("view {number} of {data}", number=1),
+    "name": Message("{view.number} of {data}", number=1),
     "needed": "7 TB",
     "overall": Message(", row {row} of {data}", row=7),
     "places": "cpu, cuda",

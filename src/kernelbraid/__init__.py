@@ -44,7 +44,19 @@ __all__ = [
 ]
 
 # Packages that are attributes without an import of their own, as in ``kernelbraid.kernels.build_bank``.
-_ROOMS = ("datasets", "estimators", "files", "kernels", "learning", "methods", "metrics", "ops", "plotting", "solvers")
+_ROOMS = (
+    "datasets",
+    "estimators",
+    "files",
+    "kernels",
+    "learning",
+    "methods",
+    "metrics",
+    "ops",
+    "plotting",
+    "scverse",
+    "solvers",
+)
 
 # Names that are no estimators, and where they are.
 _ELSEWHERE = {"Blocks": "kernelbraid.blocks.source", "align_views": "kernelbraid.files.alignment"}

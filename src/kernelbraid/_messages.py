@@ -1,14 +1,15 @@
 """Messages as data: a sentence is its Python wording, and keeps what it is about for who words it otherwise.
 
 A template says of each placeholder what it is: ``{set.mu:g}`` is a parameter with its value, ``{name.max_iter}`` a
-parameter alone, ``{class.estimator}`` an estimator, ``{n_iter}`` a fact, and ``{data}`` a phrase, which each wording
-has in its own words (:data:`PHRASES` has those of Python). A spec ``#sample`` counts: 1 sample, 2 samples.
+parameter alone, ``{class.estimator}`` an estimator, ``{view.number}`` a view, or several, counted from 1, ``{n_iter}``
+a fact, and ``{data}`` a phrase, which each wording has in its own words (:data:`PHRASES` has those of Python). A spec
+``#sample`` counts: 1 sample, 2 samples.
 """
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 #: What Python says, and every other wording in its own way; the phrases use the facts of their message.
 PHRASES: dict[str, str] = {
@@ -52,6 +53,15 @@ class Wording(Protocol):
         """Return words for an estimator."""
         ...
 
+    def views(self, numbers: Sequence[int]) -> str:
+        """Return words for one view or several, which are counted from 1."""
+        ...
+
+
+def numbered_views(numbers: Sequence[int]) -> str:
+    """Return views by their numbers."""
+    return f"view{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+
 
 class InPython:
     """The wording of the library."""
@@ -69,6 +79,10 @@ class InPython:
     def estimator(self, name: str) -> str:
         """Return the name of a class."""
         return name
+
+    def views(self, numbers: Sequence[int]) -> str:
+        """Return views by their numbers."""
+        return numbered_views(numbers)
 
 
 PYTHON = InPython()
@@ -164,6 +178,8 @@ class _Writer(string.Formatter):
             return self.wording.parameter(name)
         if kind == "class":
             return self.wording.estimator(str(facts[name]))
+        if kind == "view":
+            return self.wording.views(cast(Sequence[int], found if isinstance(found := facts[name], list) else [found]))
         raise KeyError(f"{kind}.{name}")
 
     def format_field(self, value: object, format_spec: str) -> str:

@@ -113,7 +113,7 @@ class TestExtension:
     def test_a_sample_in_no_view_that_counts_is_refused(self):
         extension, _, _ = extend(Views([FIRST, SECOND, NOISE]))
         new = [lacking(X[N:], [6]) for X in ALL[:2]]
-        match = r"sample 6 of X \(counted from 0\) is missing in every view that the fit uses \(view 1, view 2\)"
+        match = r"sample 6 of X \(counted from 0\) is missing in every view that the fit uses \(views 1, 2\)"
         with pytest.raises(ValueError, match=match):
             extension.edges([*new, ALL[2][N:]])
 

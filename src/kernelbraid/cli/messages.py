@@ -1,8 +1,10 @@
 """The library's messages in the words of the command line."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from kernelbraid._messages import numbered_views
 
 if TYPE_CHECKING:
     from kernelbraid.estimators.base import Range, Refusal
@@ -68,6 +70,10 @@ class InOptions:
     def estimator(self, name: str) -> str:
         """Return the name of a method."""
         return self.methods.get(name, name)
+
+    def views(self, numbers: Sequence[int]) -> str:
+        """Return views by their numbers, which are those of the files."""
+        return numbered_views(numbers)
 
 
 def out_of_range(refusal: "Refusal", method: str) -> str:

@@ -228,7 +228,7 @@ def read_cross(
         return read_cross_kernels(estimator, X, weights, sizes, used)
     views = read_views(estimator, X, reset=False, gaps=used is not None)
     if used is not None and len(views) > max(used):
-        views = [_check_finite(views[view], Message("view {number} of {data}", number=view + 1)) for view in used]
+        views = [_check_finite(views[view], Message("{view.number} of {data}", number=view + 1)) for view in used]
     return bank.cross(views, weights), views
 
 
@@ -331,7 +331,7 @@ def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
 
 
 def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
-    name = Message("view {number} of {data}", number=number)
+    name = Message("{view.number} of {data}", number=number)
     if is_foreign(view):
         return _check_foreign(view, name, gaps=gaps)
     if len(getattr(view, "shape", ())) != 2:

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._typing import Input
+from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import COUNT, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
@@ -178,6 +179,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         LKGClassifier
             The fitted classifier.
         """
+        refuse_annotated(self, X)
         labels, known = self._read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
         candidates = self._read(X, model, len(labels))

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
+from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
@@ -53,6 +54,7 @@ def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps:
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
         return Views(views, place)
+    refuse_annotated(estimator, X)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
     matrices = [
@@ -167,6 +169,7 @@ def read_candidate(
     Candidates
         One kernel, stored.
     """
+    refuse_annotated(estimator, X)
     precomputed = is_precomputed(kernel)
     given = "precomputed" if precomputed else [resolve_kernel(kernel)]
     name = type(estimator).__name__

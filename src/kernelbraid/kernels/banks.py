@@ -272,7 +272,7 @@ def _check_samples(X: Array, number: int) -> Array:
     if X.ndim != 2:
         raise ValueError(
             Message(
-                "view {number} of {data} has shape {shape}; samples are the rows of a matrix.",
+                "{view.number} of {data} has shape {shape}; samples are the rows of a matrix.",
                 number=number,
                 shape=tuple(X.shape),
             )
@@ -280,7 +280,7 @@ def _check_samples(X: Array, number: int) -> Array:
     if not is_finite(X.data if sparse.issparse(X) else X):
         raise ValueError(
             Message(
-                "view {number} of {data} contains NaN or infinity; drop such samples or fill them in.", number=number
+                "{view.number} of {data} contains NaN or infinity; drop such samples or fill them in.", number=number
             )
         )
     return X

@@ -12,6 +12,7 @@ from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.extension import as_rows, first_places, place_among
 from kernelbraid.learning.identity import in_form_of, row_digests
+from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.solvers.extension import Expression, Placement
@@ -161,7 +162,7 @@ class FusedExtension:
                     "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); "
                     "leave it out.",
                     row=int(np.argmin(reached)),
-                    views=", ".join(f"view {view + 1}" for view in self.used),
+                    views=names_of(self.used),
                 )
             )
         return total

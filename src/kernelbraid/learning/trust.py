@@ -135,25 +135,37 @@ def _originals(cosines: NDArray[np.float64], are_equal: Callable[[int, int], boo
 def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.float64]) -> Trust:
     """Trust the first camp, and say why the others are left out."""
     trusted = np.array([source in camps[0] for source in originals])
-    reasons = []
+    reasons: list[str] = []
     for i, source in enumerate(originals):
         others = np.array([other != source for other in originals])
         best = int(np.argmax(np.where(others, np.nan_to_num(agreement[i], nan=-np.inf), -np.inf)))
         camp = next((camp for camp in camps if source in camp), None)
         if source != i:
-            reasons.append(f"is a copy of {name_of(source)}, and counts once with it")
+            reasons.append(_copy_of(source))
         elif camp is camps[0]:
             reasons.append(
-                f"shares neighbours with {name_of(best)} ({agreement[i, best]:z.1f} deviations above chance)"
+                Message(
+                    "shares neighbours with {view.number} ({deviations:z.1f} deviations above chance)",
+                    number=best + 1,
+                    deviations=float(agreement[i, best]),
+                )
             )
         elif camp is not None:
             reasons.append(
-                f"shares neighbours with {name_of(best)}, but not with the {len(camps[0])} views that are followed"
+                Message(
+                    "shares neighbours with {view.number}, but not with the {count} views that are followed",
+                    number=best + 1,
+                    count=len(camps[0]),
+                )
             )
         else:
             reasons.append(
-                f"shares neighbours with no other view ({agreement[i, best]:z.1f} deviations above chance at most, and "
-                f"{LEVEL:g} are needed)"
+                Message(
+                    "shares neighbours with no other view ({deviations:z.1f} deviations above chance at most, and "
+                    "{level:g} are needed)",
+                    deviations=float(agreement[i, best]),
+                    level=LEVEL,
+                )
             )
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     told = []
@@ -227,7 +239,7 @@ def _undecided(
 def _reason(view: int, source: int, empty: Sequence[int], kept: Sequence[int], n_distinct: int) -> str:
     """Say why a view is trusted, or not, where no two agree."""
     if source != view:
-        return f"is a copy of {name_of(source)}, and counts once with it"
+        return _copy_of(source)
     if view in empty:
         return "shares neighbours with no other view, nor do two halves of its features with each other"
     if n_distinct == 1:
@@ -241,14 +253,19 @@ def _warning(told: list[Message]) -> Message | None:
     return Message("of the views of {data}, {told}; {more_on_views}.", told=join("; ", told)) if told else None
 
 
-def name_of(view: int) -> str:
+def _copy_of(source: int) -> Message:
+    """Say why a copy of a view does not count."""
+    return Message("is a copy of {view.number}, and counts once with it", number=source + 1)
+
+
+def name_of(view: int) -> Message:
     """Return what a view is called."""
-    return f"view {view + 1}"
+    return names_of([view])
 
 
-def names_of(views: Sequence[int]) -> str:
+def names_of(views: Sequence[int]) -> Message:
     """Return what several views are called."""
-    return name_of(views[0]) if len(views) == 1 else "views " + ", ".join(str(view + 1) for view in views)
+    return Message("{view.numbers}", numbers=[view + 1 for view in views])
 
 
 def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:

@@ -119,12 +119,12 @@ class WeighedViews:
         """Return an entry per view: its name, agreement with the others, whether it is trusted and why, its weight."""
         return [
             {
-                "name": name_of(view),
+                "name": str(name_of(view)),
                 "trusted": bool(self.trust.trusted[view]),
                 "weight": float(self.weights[view]),
                 "reason": self.trust.reasons[view],
                 "agreement": {
-                    name_of(other): float(z)
+                    str(name_of(other)): float(z)
                     for other, z in enumerate(self.trust.agreement[view])
                     if other != view and np.isfinite(z)
                 },
@@ -209,7 +209,7 @@ def unweighed_report(weights: np.ndarray, n_samples: int | None) -> list[dict[st
     reason = "is the only one" if len(weights) == 1 else "is used as it comes: the preset does not weigh views"
     return [
         {
-            "name": name_of(view),
+            "name": str(name_of(view)),
             "trusted": True,
             "weight": float(weight),
             "reason": reason,

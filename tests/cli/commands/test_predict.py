@@ -223,7 +223,7 @@ def test_new_samples_that_no_used_file_has_are_refused(run, refuse, write_views,
     path = tmp_path / "views.model"
     run("cluster", *write_views(), *FAST, "--save", path)
     files = write_views(range(9), range(9), range(12), folder="new")
-    refuse("predict", path, *files, "--id", "id", code=1, says=["sample 9 of DATA", "missing", "(view 1, view 2)"])
+    refuse("predict", path, *files, "--id", "id", code=1, says=["sample 9 of DATA", "missing", "(views 1, 2)"])
 
 
 def test_new_samples_that_a_file_does_not_have_are_rows_of_nan(tmp_path):

@@ -109,7 +109,10 @@ def spoilt(A, value=np.nan, at=(31, 1)):
         ([A, Cut()], "view 2 of X is no matrix, but others are"),
         ([A, [B[:9], B[9:]]], "view 2 of X is no matrix, but others are"),
         ([A, spoilt(B)], r"view 2 of X contains NaN \(row 31, column 1\) beside numbers; a sample that"),
-        ([A, spoilt(B, np.inf)], r"block 3 of view 2 of X contains infinity \(row 1 of the block, row 31 of view 2 of X"),
+        (
+            [A, spoilt(B, np.inf)],
+            r"block 3 of view 2 of X contains infinity \(row 1 of the block, row 31 of view 2 of X",
+        ),
         ([spoilt(A, at=31), spoilt(B, at=31)], r"sample 31 of X \(counted from 0\) is missing in every view; leave it"),
         ([sparse.csr_array(spoilt(A)), B], r"block 3 of view 1 of X contains NaN \(row 1 of the block, row 31"),
         ([Blocks([A, B]), B], "block 1 of view 1 of X has 4 features, and block 0 has 2"),

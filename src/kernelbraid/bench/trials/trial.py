@@ -97,7 +97,7 @@ class Fitted:
         weights = np.empty(0) if learned.weights is None else to_numpy(learned.weights)
         if weighed is not None:
             weights = weighed.spread(weights) if weighed.has_learned_weights else weighed.weights
-            names = [name_of(view) for view in range(weighed.samples.n_views)]
+            names = [str(name_of(view)) for view in range(weighed.samples.n_views)]
         status = str(learned.status) if learned.n_iter > 0 else "done"
         return cls(status, learned.n_iter, weights, names, learned.history, learned.K)
 

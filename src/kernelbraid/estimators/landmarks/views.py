@@ -141,7 +141,7 @@ def with_old_calls(X: Any, widths: tuple[int, ...] | None, stacklevel: int) -> A
 
 def name_of_view(number: int) -> Message:
     """Return what messages call a view, counted from 1."""
-    return Message("view {number} of {data}", number=number)
+    return Message("{view.number} of {data}", number=number)
 
 
 def unequal_rows(rows: Sequence[int]) -> ValueError:

@@ -1,0 +1,39 @@
+"""Annotated data, which have matrices but are none."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from kernelbraid._messages import Message
+
+
+def is_anndata(data: object) -> bool:
+    """Tell an AnnData, without having it loaded."""
+    return _is_named(data, "AnnData", "anndata")
+
+
+def is_mudata(data: object) -> bool:
+    """Tell a MuData, without having it loaded."""
+    return _is_named(data, "MuData", "mudata")
+
+
+def _is_named(data: object, name: str, package: str) -> bool:
+    return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
+
+
+def refuse_annotated(estimator: BaseEstimator, X: Any) -> None:
+    """Say what to call for annotated data, alone or as one of several views."""
+    for given in X if isinstance(X, list | tuple) else [X]:
+        if not (is_anndata(given) or is_mudata(given)):
+            continue
+        n_clusters = getattr(estimator, "n_clusters", None)
+        raise TypeError(
+            Message(
+                "{data} {holds} {kind}; call {call}, or {class.estimator} with a matrix of it, such as {matrix}.",
+                holds="is" if given is X else "holds",
+                kind="an AnnData" if is_anndata(given) else "a MuData",
+                call=f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})",
+                estimator=type(estimator).__name__,
+                matrix="data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']",
+            )
+        )

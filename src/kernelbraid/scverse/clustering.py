@@ -1,0 +1,156 @@
+"""One call from an AnnData or MuData to clusters."""
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from kernelbraid._messages import content_of, say
+from kernelbraid._typing import Parameters
+from kernelbraid.estimators import LKG, LandmarkLKG
+from kernelbraid.estimators.annotated import is_anndata, is_mudata
+from kernelbraid.scverse.representations import View, views_of
+from kernelbraid.scverse.results import Keys, write
+from kernelbraid.scverse.wording import InCells, worded
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from mudata import MuData
+
+# Parameters of an exact fit that say how it spares memory; there is no need of them with landmarks.
+SPARING = ("memory_budget", "storage")
+# Parameters that say how samples are handed over, which is known here.
+GIVEN_HERE = ("view_widths", "landmarks")
+
+
+def cluster(
+    data: "AnnData | MuData",
+    n_clusters: int | str = "auto",
+    *,
+    use_rep: Any = None,
+    key_added: str = "kernelbraid",
+    n_landmarks: int | None = None,
+    copy: bool = False,
+    **parameters: Any,
+) -> "AnnData | MuData | None":
+    """Cluster the cells of an AnnData or MuData, and write labels and graph where scanpy looks for them.
+
+    Parameters
+    ----------
+    data : AnnData or MuData
+        Cells. The modalities of a MuData are views of them, each of which may lack some; several representations of an
+        AnnData are views, too.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters; ``"auto"`` chooses it.
+    use_rep : str, list of str, dict of these by modality, or None, default=None
+        What is clustered: ``"X"``, a name in ``obsm`` or in ``layers``, or with the place before it, as
+        ``"layers/counts"``; a list has several views. Of a MuData, a name is looked up in every modality, or is a
+        joint one in its own ``obsm``; a dict names modalities and leaves out the rest. If None, ``X_pca`` where it is
+        there, and X otherwise, with a warning if that has more than 50 features.
+    key_added : str, default="kernelbraid"
+        Under which names results are written. Results of an earlier call are replaced; nothing else is.
+    n_landmarks : int, default=None
+        Cluster through so many landmarks (:class:`~kernelbraid.LandmarkLKG`), in time and memory linear in the cells.
+        If None, that is done where there is not enough memory for an exact fit (:class:`~kernelbraid.LKG`), with 500.
+    copy : bool, default=False
+        Leave the data as they are, and return a copy with the results.
+    **parameters
+        Further parameters of :class:`~kernelbraid.LKG` or :class:`~kernelbraid.LandmarkLKG`; `random_state` is 0 unless
+        it is given.
+
+    Returns
+    -------
+    AnnData, MuData or None
+        The copy, if `copy` is true. The following is written, with *key* for `key_added`:
+
+        - ``obs[key]``: clusters as categories, ``"0"`` the largest one;
+        - ``obs[key + "_confidence"]``: how sure each label is, between 0 and 1;
+        - ``obs[key + "_weight_" + view]``: which share of its edges a cell has from each of several views;
+        - ``obsp[key + "_connectivities"]``: the learned graph, its largest edge one; through landmarks, that of the
+          nearest neighbours in the embedding;
+        - ``obsp[key + "_distances"]``: distances of these neighbours in the embedding;
+        - ``obsm["X_" + key]``: the embedding that was clustered;
+        - ``uns[key]``: where the graph is, for ``neighbors_key=key`` of scanpy; ``solver`` (``"exact"`` or
+          ``"landmarks"``) and why it was taken; ``parameters`` as they were given; ``views``, a data frame with what is
+          known of each, and their ``agreement``; ``reliability`` and ``why`` of an exact fit.
+
+    Raises
+    ------
+    ValueError
+        If a representation is not there, a modality shares no cell with the others, values are missing, or something
+        else than results of this function would be overwritten.
+
+    Notes
+    -----
+    Nothing is written before everything is computed. Matrices that are backed by a file are read into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from kernelbraid.scverse import cluster
+    >>> rng = np.random.default_rng(0)
+    >>> cells = AnnData(np.repeat(np.eye(3), 20, axis=0) + 0.1 * rng.normal(size=(60, 3)))
+    >>> cluster(cells, 3)
+    >>> cells.obs["kernelbraid"].value_counts().tolist()
+    [20, 20, 20]
+    >>> cells.uns["kernelbraid"]["solver"]
+    'exact'
+    """
+    _check(data, key_added, n_landmarks, parameters)
+    views = views_of(data, use_rep)
+    keys = Keys(key_added, views)
+    keys.check(data)
+    parameters = {"random_state": 0, **parameters}
+    kind = "MuData" if is_mudata(data) else "AnnData"
+    wording = InCells(f"the {kind}", [view.name for view in views], key_added)
+    with worded(wording, stacklevel=2):
+        model, solver = _fit(views, n_clusters, n_landmarks, parameters, wording)
+    if copy:
+        data = data.to_memory() if getattr(data, "isbacked", False) and not is_mudata(data) else data.copy()
+    asked = {"n_clusters": n_clusters, "use_rep": use_rep, "n_landmarks": n_landmarks, **parameters}
+    write(data, keys, model, views, asked, solver, wording)
+    return data if copy else None
+
+
+def _fit(
+    views: list[View], n_clusters: int | str, n_landmarks: int | None, parameters: Parameters, wording: InCells
+) -> tuple[LKG | LandmarkLKG, Parameters]:
+    """Fit exactly if there is room and nobody asks otherwise, through landmarks if not; say which way was taken."""
+    X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
+    if n_landmarks is not None:
+        model = LandmarkLKG(n_clusters, n_landmarks=n_landmarks, **parameters).fit(X)
+        return model, {"solver": "landmarks", "solver_reason": "n_landmarks was given", "n_landmarks": n_landmarks}
+    try:
+        return LKG(n_clusters, **parameters).fit(X), {"solver": "exact", "solver_reason": "there was enough memory"}
+    except MemoryError as error:
+        reason = say(content_of(error), wording) or "memory ran out"
+    known = {name: value for name, value in parameters.items() if name not in SPARING}
+    _check_parameters(known, LandmarkLKG, reason)
+    model = LandmarkLKG(n_clusters, **known).fit(X)
+    return model, {"solver": "landmarks", "solver_reason": reason, "n_landmarks": int(model.landmarks_.shape[0])}
+
+
+def _check(data: object, key: object, n_landmarks: object, parameters: Parameters) -> None:
+    """Refuse what cannot be clustered, before anything is read."""
+    if not (is_anndata(data) or is_mudata(data)):
+        raise TypeError(
+            f"data is a {type(data).__name__}, and must be an AnnData or a MuData; for matrices there is "
+            "kernelbraid.LKG."
+        )
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f"key_added={key!r} must be a name without slashes, which files of AnnData cannot hold.")
+    if parameters.get("kernels") == "precomputed":
+        raise ValueError("kernels='precomputed' has no representation to read; give the kernels to kernelbraid.LKG.")
+    _check_parameters(parameters, LKG if n_landmarks is None else LandmarkLKG)
+
+
+def _check_parameters(parameters: Parameters, kind: type[LKG | LandmarkLKG], reason: str | None = None) -> None:
+    """Refuse a parameter that an estimator does not have."""
+    known = [name for name in kind().get_params() if name not in ("n_clusters", "n_landmarks", *GIVEN_HERE)]
+    for name in parameters:
+        if name in known:
+            continue
+        if reason is not None:
+            raise MemoryError(f"{reason} Through landmarks there is no {name}; leave it out.")
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"those of {kind.__name__} are allowed."
+        raise TypeError(f"there is no parameter {name}; {hint}")

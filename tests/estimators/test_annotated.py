@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+import kernelbraid
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from simulated_cells import one_modality, several_modalities
+
+ESTIMATORS = [
+    name for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit") and name != "LKGClassifier"
+]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_what_to_call_for_an_anndata(name):
+    cells, _ = one_modality()
+    model = getattr(kernelbraid, name)(n_clusters=3)
+    wanted = rf"^X is an AnnData; call kernelbraid\.scverse\.cluster\(data, n_clusters=3\), or {name} with a matrix"
+    with pytest.raises(TypeError, match=wanted):
+        model.fit(cells)
+    with pytest.raises(TypeError, match=r"^X holds an AnnData"):
+        model.fit([cells, cells])
+
+
+@pytest.mark.filterwarnings("ignore:From 0.4 .update():FutureWarning")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_what_to_call_for_a_mudata(name):
+    cells, _ = several_modalities()
+    with pytest.raises(TypeError, match=r"^X is a MuData; call kernelbraid\.scverse\.cluster\(data, n_clusters=3\)"):
+        getattr(kernelbraid, name)(n_clusters=3).fit(cells)
+
+
+def test_the_classifier_and_precomputed_kernels_say_so_too():
+    cells, truth = one_modality()
+    with pytest.raises(TypeError, match=r"call kernelbraid\.scverse\.cluster\(data\), or LKGClassifier with a matrix"):
+        LKGClassifier().fit(cells, truth)
+    with pytest.raises(TypeError, match=r"^X is an AnnData"):
+        LKG(3, kernels="precomputed").fit(cells)
+
+
+def test_new_samples_must_be_matrices_too():
+    cells, _ = one_modality()
+    for model in (LKG(3), LandmarkLKG(3, n_landmarks=20), LKG(3, kernels="precomputed")):
+        precomputed = model.kernels == "precomputed"
+        model.fit(np.asarray(cells.X @ cells.X.T if precomputed else cells.X))
+        with pytest.raises(TypeError, match=r"^X is an AnnData"):
+            model.predict(cells)
