@@ -153,7 +153,16 @@ def test_leverage_scores_are_exact_if_all_samples_are_pilots():
     B = rng.standard_normal((20, 6))
     K = B @ B.T
     exact = np.diag(K @ np.linalg.inv(K + 0.5 * np.eye(20)))
-    np.testing.assert_allclose(leverage_scores(K, K, 0.5), exact, atol=1e-4)
+    np.testing.assert_allclose(leverage_scores(K, K, 0.5), exact, atol=1e-12)
+
+
+def test_leverage_scores_are_at_most_one_where_a_kernel_is_indefinite():
+    Q = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    K = (Q * np.linspace(-0.5, 4, 20)) @ Q.T
+    scores = leverage_scores(K, K, 0.5)
+    assert (scores >= 0).all()
+    assert (scores <= 1).all()
+    assert scores.max() > 0.1
 
 
 def test_rows_are_drawn_without_replacement_by_their_scores():

@@ -331,13 +331,13 @@ def leverage_scores(cross: Matrix, K: Matrix, alpha: float) -> Matrix:
 
     With the kernel of Nystroem, B B' for B = cross K^-1/2, they are the diagonal of B (B'B + alpha I)^-1 B'.
     """
-    A = cross.T @ cross + alpha * K
-    if not A.any():
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-10 * max(float(values[-1]), 0.0)  # K may be singular, and indefinite, of kernels that are not
+    if not kept.any():
         return np.ones(cross.shape[0])  # no sample is told from another
-    ridge = 1e-10 * float(np.trace(A)) / A.shape[0]  # K may be indefinite by rounding, or singular
-    values = np.linalg.eigvalsh(A)
-    A = add_to_diagonal(A, max(ridge, ridge - float(values[0])))
-    return np.asarray((cross * cho_solve(cho_factor(A), cross.T).T).sum(axis=1))
+    B = cross @ (vectors[:, kept] / np.sqrt(values[kept]))
+    A = add_to_diagonal(B.T @ B, alpha)
+    return np.asarray((B * cho_solve(cho_factor(A), B.T).T).sum(axis=1))
 
 
 def draw(scores: Matrix, n_landmarks: int, random_state: np.random.RandomState) -> Labels:

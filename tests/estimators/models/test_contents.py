@@ -22,6 +22,7 @@ X, classes = blobs(n=24, d=3)
 VIEWS = [X[:, :2].copy(), X[:, 1:].copy()]
 HOLED = [view.copy() for view in VIEWS]
 HOLED[0][1] = HOLED[1][2] = np.nan
+GAPPED = [np.where(np.arange(24)[:, None] % 7 == number, np.nan, view) for number, view in enumerate(VIEWS)]
 H = np.array(build_bank(X, [Gaussian(2.0), Gaussian(0.5)]))
 MODELS_OF = {
     "samples": lambda: LKG(3, keep_matrices=True, random_state=0).fit(X),
@@ -31,6 +32,7 @@ MODELS_OF = {
     "views": lambda: LKG(3, random_state=0).fit(HOLED),
     "landmarks": lambda: LandmarkLKG(3, n_landmarks=8, random_state=0).fit(X),
     "landmark views": lambda: LandmarkLKG(3, n_landmarks=8, random_state=0).fit(VIEWS),
+    "landmark gaps": lambda: LandmarkLKG(3, n_landmarks=12, view_weights=[1, 1], random_state=0).fit(GAPPED),
     "search": lambda: LKGSearch(3, budget=2, random_state=0).fit(X),
     "classifier": lambda: LKGClassifier().fit(X, np.array(["ash", "birch", "cedar"])[classes]),
     "k-means": lambda: MultipleKernelKMeans(3, kernels=[Gaussian(1.0), SelfTuning(3)], random_state=0).fit(X),
@@ -157,6 +159,12 @@ DAMAGE = [
     ("landmarks", "block_size", to(0), "LandmarkLKG takes no such block_size"),
     ("landmark views", "_expression/weights", lambda A: A * 0, "weights of FusedExpression holds weights whose sum"),
     ("landmark views", "_expression/widths/values/0", to(20), "_expression of LandmarkLKG holds other features"),
+    ("landmark gaps", "_expression/rows/0", lambda A: A[::-1], "counts a landmark twice"),
+    ("landmark gaps", "_expression/rows/0", lambda A: A + 2**40, "rows of FusedExpression holds"),
+    ("landmark gaps", "_expression/size", to(None), "does not tell how many landmarks there are"),
+    ("landmark gaps", "_expression/reserve/values", to([0, 1]), "has no view that counts"),
+    ("landmark gaps", "_expression/reserve/values", to([7]), "names views that there are not"),
+    ("landmark gaps", "landmarks_", lambda A: A * np.nan, "landmarks_ of LandmarkLKG holds NaN or infinity"),
     ("landmark views", "_expression/weights", lambda A: A[1:], "weights of FusedExpression has length"),
     ("search", "best_index_", to(7), "best_index_ is none of the settings"),
     ("search", "best_estimator_", to(None), "best_estimator_ of LKGSearch is None instead of LKG"),

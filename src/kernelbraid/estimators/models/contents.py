@@ -132,7 +132,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
     LandmarkLKG: {
         **FEATURES,
         **COUNTED,
-        "landmarks_": numbers("p d", thin=True),
+        "landmarks_": numbers("p d", thin=True, has_gaps=True),
         **dict.fromkeys(("graph_", "kernel_"), numbers("p p", thin=True)),
         "cluster_centers_": numbers("k e", most=FAR),
         "singular_values_": numbers("e", least=0.0),
@@ -140,6 +140,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         "labels_": whole("n", below="k"),
         "landmark_labels_": whole("p", below="k"),
         **OF_KERNELS,
+        **OF_VIEWS,
         **ENDED,
         "_placement": BIPARTITE,
         "_expression": EXPRESSIONS,

@@ -171,7 +171,7 @@ def view_member(value: Any, sizes: Sizes, fused: FusedExtension) -> None:
     of(ViewMember)(value, sizes)
     check_fields(value, {"view": count(0), "rows": maybe(whole("_", below="n"))}, sizes)
     rows = value.rows
-    fail_unless(rows is None or (len(rows) > 0 and bool((np.diff(rows) > 0).all())), "counts a sample twice")
+    fail_unless(rows is None or is_ascending(rows), "counts a sample twice")
     rules = {
         "weight": POSITIVE,
         **EDGES,
@@ -210,14 +210,39 @@ def landmark_expression(value: Any, sizes: Sizes) -> None:
 def fused_expression(value: Any, sizes: Sizes) -> None:
     """Check how samples of several views are."""
     rules = {
-        "members": several(landmark_expression, "f", least=1),
+        "size": maybe(count(1, "p")),
+        "members": several(of(LandmarkExpression), "f", least=1),
+        "rows": maybe(several(maybe(whole("_", below="p")), "f")),
         "weights": numbers("f", is_shared=True),
         "n_neighbors": EDGES["n_neighbors"],
         "widths": WIDTHS,
     }
     check_fields(value, rules, sizes)
+    every = [None] * len(value.members) if value.rows is None else value.rows
+    fail_unless(all(rows is None or is_ascending(rows) for rows in every), "counts a landmark twice")
+    fail_unless(value.rows is None or value.size is not None, "does not tell how many landmarks there are")
+    for member, rows in zip(value.members, every, strict=True):
+        landmark_expression(member, Sizes({**sizes, "p": sizes["p"] if rows is None else len(rows)}))
+        fail_unless(member.views is not None and len(member.views) == 1, "has a graph of several views at once")
     fits = all(tuple(member.widths) == tuple(value.widths) for member in value.members)
     fail_unless(fits, "holds other features than were fitted")
+    check_fields(value, {"reserve": several(one_of_views(value.views))}, sizes)
+    fail_unless(set(value.reserve) < set(value.views), "has no view that counts")
+
+
+def is_ascending(rows: np.ndarray) -> bool:
+    """Tell whether there are rows, each of them once."""
+    return len(rows) > 0 and bool((np.diff(rows) > 0).all())
+
+
+def one_of_views(views: Sequence[int]) -> Rule:
+    """Return the rule of the number of one of some views."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        count(0)(value, sizes)
+        fail_unless(value in views, "names views that there are not")
+
+    return check
 
 
 BIPARTITE = part(BipartiteEmbedding, {"basis": numbers("p e", most=FAR), "values": numbers("e"), "spectrum": SPECTRUM})

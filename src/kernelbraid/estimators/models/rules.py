@@ -39,6 +39,7 @@ def numbers(
     is_positive: bool = False,
     is_shared: bool = False,
     thin: bool = False,
+    has_gaps: bool = False,
 ) -> Rule:
     """Return the rule of finite floating-point numbers.
 
@@ -54,6 +55,8 @@ def numbers(
         Whether they are weights: not negative, and the sum of the last axis is one.
     thin : bool
         Whether they may be a sparse matrix.
+    has_gaps : bool
+        Whether rows may be NaN in part, as those of samples are that some views lack.
     """
 
     def check(value: Any, sizes: Sizes) -> None:
@@ -63,6 +66,8 @@ def numbers(
             raise ValueError(f"holds {value.dtype} values instead of floating-point numbers")
         _match_shape(value.shape, shape, sizes)
         held = value.data if sparse.issparse(value) else value
+        if has_gaps and isinstance(value, np.ndarray) and not np.isnan(value).all(axis=-1).any():
+            held = held[~np.isnan(held)]
         if not np.isfinite(held).all():
             raise ValueError("holds NaN or infinity")
         smallest, largest = (float(found) for found in (held.min(), held.max())) if held.size else (math.inf, -math.inf)
