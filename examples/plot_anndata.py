@@ -2,8 +2,8 @@
 Cells in an AnnData
 ===================
 
-Simulated cells are clustered where scanpy keeps them, the number of clusters is chosen, and labels, graph and confidence
-are looked at. Everything here works without scanpy; what one would call there is said on the way.
+Simulated cells are clustered where scanpy keeps them, the number of clusters is chosen, and labels, graph and
+confidence are looked at. Everything here works without scanpy; what one would call there is said on the way.
 """
 
 # %%
@@ -31,7 +31,7 @@ counts = rng.poisson(depth * programmes[types] / programmes.sum(axis=1)[types, N
 cells = AnnData(np.log1p(1e3 * counts / counts.sum(axis=1, keepdims=True)).astype(np.float32))
 cells.layers["counts"] = counts
 cells.obsm["X_pca"] = PCA(20, random_state=0).fit_transform(cells.X)
-cells
+print(cells)
 
 # %%
 # Clusters
@@ -41,7 +41,7 @@ cells
 cluster(cells)
 print(f"{cells.uns['kernelbraid']['n_clusters']} clusters, adjusted Rand index", end=" ")
 print(f"{ari(types, cells.obs['kernelbraid'].cat.codes.to_numpy()):.3f}")
-cells
+print(cells)
 
 # %%
 # Why so many, and how far they can be relied on, is in ``uns``.

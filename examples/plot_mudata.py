@@ -9,8 +9,8 @@ all of them.
 # %%
 # Three modalities
 # ----------------
-# 500 cells of six types. RNA tells four of them apart, protein another four, so that both are needed. The third modality
-# failed. A fifth of the cells lacks RNA, another fifth protein.
+# 500 cells of six types. RNA tells four of them apart, protein another four, so that both are needed. The third
+# modality failed. A fifth of the cells lacks RNA, another fifth protein.
 
 import warnings
 
@@ -42,7 +42,7 @@ protein = measured([0, 1, 2, 3, 3, 3], 20, (lot < 0.2) | (lot > 0.4), "antibody"
 failed = measured([0, 0, 0, 0, 0, 0], 30, lot > 0, "peak")
 with mudata.set_options(pull_on_update=False):
     cells = mudata.MuData({"rna": rna, "protein": protein, "failed": failed})
-cells
+print(cells)
 
 # %%
 # Clusters
