@@ -34,6 +34,7 @@ THREADED_ORDER = 1000
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
 # Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
 RESIDUAL = 1e-9
+ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
 SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a weight on its diagonal is lost in it
 TILE = 256  # rows and columns of a block that is turned over in the cache
 
@@ -230,9 +231,7 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
 def _by_products(S: Array, known: Array, count: int) -> Array | None:
     """Return the same by Lanczos' iteration; None if it does not converge to eigenvectors."""
     n = S.shape[0]
-    operator = LinearOperator(S.shape, matvec=lambda v: S @ v - 3 * (known @ (known.T @ v)), dtype=S.dtype)
-    start = np.random.default_rng(0).standard_normal(n)
-    start -= known @ (known.T @ start)
+    operator, start = _beside(S, known)
     try:
         values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(n - 1, max(3 * count, 24)))
     except (ArpackError, ArpackNoConvergence):
@@ -241,6 +240,29 @@ def _by_products(S: Array, known: Array, count: int) -> Array | None:
     values, vectors = values[order], vectors[:, order]
     residual = S @ vectors - vectors * values
     return vectors if float(np.abs(residual).max(initial=0.0)) <= RESIDUAL else None
+
+
+def estimate_eigenvalue(S: Array, known: Array) -> float:
+    """Return the largest eigenvalue of a sparse symmetric matrix beside those of known eigenvectors, to two digits.
+
+    Parameters
+    ----------
+    S, known
+        As for :func:`leading_eigenvectors`, but the known ones may have any eigenvalues.
+    """
+    operator, start = _beside(S.astype(np.float64), known.astype(np.float64))
+    try:
+        values = eigsh(operator, 1, which="LA", v0=start, tol=ESTIMATE, return_eigenvectors=False)
+    except (ArpackError, ArpackNoConvergence):
+        return 1.0
+    return float(values[0])
+
+
+def _beside(S: Array, known: Array) -> tuple[LinearOperator, Array]:
+    """Return a matrix whose known eigenvectors have eigenvalues where nobody looks, and a start without them."""
+    operator = LinearOperator(S.shape, matvec=lambda v: S @ v - 3 * (known @ (known.T @ v)), dtype=S.dtype)
+    start = np.random.default_rng(0).standard_normal(S.shape[0])
+    return operator, start - known @ (known.T @ start)
 
 
 def _lower_eigh(G: Array, above: float | None) -> tuple[Array, Array]:

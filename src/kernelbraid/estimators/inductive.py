@@ -7,8 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import read_cross, read_new
+from kernelbraid.estimators.given_graphs import read_rows
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension
+from kernelbraid.learning.graph_extension import GraphExtension
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 
@@ -18,7 +20,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     The fit sets ``_fitted`` to an :class:`~kernelbraid.learning.extension.Extension`.
     """
 
-    _fitted: Extension | FusedExtension
+    _fitted: Extension | FusedExtension | GraphExtension
     embedding_: Array
     labels_: Array
 
@@ -71,6 +73,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
         fitted = self._fitted
+        if isinstance(fitted, GraphExtension):
+            rows = read_rows(self, X, fitted)
+            return fitted.edges(rows), fitted.known(rows)
         if isinstance(fitted, FusedExtension):
             given = read_new(self, X, fitted)
             return fitted.edges(given), fitted.known(given)

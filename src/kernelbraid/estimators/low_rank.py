@@ -14,6 +14,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.given_graphs import is_graph, read_graphs
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
@@ -29,12 +30,14 @@ from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.learning.fusion import FusedGraph, count_fused, learn_graph
+from kernelbraid.learning.graph_extension import GraphExtension
+from kernelbraid.learning.graphs import GivenGraphs
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.reliability import Evidence, judge, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Readout, Settings, check_fusion
-from kernelbraid.learning.views import WeighedViews, check_weights, has_several, unweighed_report, weigh
+from kernelbraid.learning.views import WeighedViews, check_weights, has_several, take_all, unweighed_report, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
@@ -106,10 +109,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for samples that vary in few
         directions; where graphs of several views are fused, a graph of ``"middle"`` and one of a self-tuning kernel;
         ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"`` is one
-        more; ``"precomputed"`` means that X holds the kernels. A list mixes :class:`~kernelbraid.kernels.Linear`,
-        :class:`~kernelbraid.kernels.Polynomial`, :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as
-        in :mod:`sklearn.metrics.pairwise`. With several views every view gets this bank; a list of banks gives each
-        view its own.
+        more; ``"precomputed"`` means that X holds the kernels, ``"graph"`` a ready graph of affinities, and
+        ``"distances"`` one of distances: it is read out, and nothing is learned. A list mixes
+        :class:`~kernelbraid.kernels.Linear`, :class:`~kernelbraid.kernels.Polynomial`,
+        :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as in :mod:`sklearn.metrics.pairwise`. With
+        several views every view gets this bank; a list of banks gives each view its own.
     fusion : {"graphs", "kernels"}, default=None
         What is joined of several views that agree with each other, each of which counts the same however many kernels,
         features or units it has. ``"graphs"`` (recommended) sums the graphs of the views, their degrees divided out,
@@ -396,7 +400,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
             Samples as rows, dense or sparse; several views of the same samples as a list, where a row of NaN in a dense
             view is a sample that was not measured there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples,
-            n_samples) of one source, or a list, in which every kernel, or stack, is a view.
+            n_samples) of one source, or a list, in which every kernel, or stack, is a view. With ``kernels="graph"``
+            or ``"distances"`` a matrix (n_samples, n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
+            returns it, or a list of them, each a view, in which a sample without edges is missing.
         y : None
             Ignored, here for scikit-learn.
 
@@ -434,6 +440,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Check the samples, and pose the kernels over them; several views are weighed first."""
         settings = self._settings()
         check_fusion(settings)
+        if is_graph(settings.kernels):
+            return self._weigh_graphs(read_graphs(self, X, settings.kernels), settings)
         samples = read_samples(self, X, precomputed=is_precomputed(settings.kernels), gaps=True)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
@@ -467,12 +475,23 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
         at_once = samples.only(0) if is_fused and samples.n_samples > KEPT else samples
         check_memory(self, at_once, settings.fused_banks[0], storage="lazy", working=working)
-        weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
-        if weighed.trust.warning is not None:
-            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)
+        weighed = self._weighed(samples, settings)
         if is_fused:
             return weighed
         return weighed.one_kernel_each(settings.kernels, learned=not learning.is_kernel_fixed)
+
+    def _weigh_graphs(self, samples: GivenGraphs, settings: Settings) -> WeighedViews:
+        """Weigh several graphs, and take one as it is."""
+        if settings.view_weights is not None:
+            check_weights(settings.view_weights, samples.n_views)
+        return take_all(samples) if samples.n_views == 1 else self._weighed(samples, settings)
+
+    def _weighed(self, samples: Views | GivenKernels | GivenGraphs, settings: Settings) -> WeighedViews:
+        """Weigh the views, and warn of those that are left out."""
+        weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
+        if weighed.trust.warning is not None:
+            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=6)
+        return weighed
 
     def _learn(
         self,
@@ -530,6 +549,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         weighed = candidates if isinstance(candidates, WeighedViews) else candidates.weighed
         if isinstance(candidates, Candidates) and weighed is None:
             self.view_weights_ = candidates.weights_of_views(to_numpy(learned.weights))
+        elif weighed.samples.n_views == 1:
+            self.view_weights_ = weighed.weights
+        if weighed is None or weighed.samples.n_views == 1:
             self.view_report_ = unweighed_report(self.view_weights_, candidates.n_samples)
             return
         clarity = weighed.clarity(self.n_clusters_, np.random.RandomState(0))
@@ -544,7 +566,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _extension(
         self, candidates: Candidates | WeighedViews, settings: Settings, learned: LearnedGraph, reading: Reading
-    ) -> Extension | FusedExtension:
+    ) -> Extension | FusedExtension | GraphExtension:
         """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
 
         def here(A: Array | None) -> Array | None:
@@ -554,6 +576,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
         if isinstance(candidates, WeighedViews):
             assert isinstance(learned, FusedGraph)  # of these views
+            if isinstance(candidates.samples, GivenGraphs):
+                return GraphExtension.of(candidates, learned.given, placement)
             return FusedExtension.of(candidates, learned.members, placement)
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 

@@ -55,6 +55,7 @@ class Counts:
     cut: NDArray[np.float64]  # share of a cluster's edges that leave it
     eigengap: NDArray[np.float64]  # distance from the last eigenvalue that is used to the next
     is_near: NDArray[np.bool_] | None = None  # which ones were tried with all restarts, and may be chosen; all if None
+    compared: str = "graphs of different penalties"  # whose clusters were
     background: float | None = None  # edges between clusters, in units of those in a cloud without any; None: not known
 
     @property
@@ -105,8 +106,8 @@ class Counts:
         low, high = self.plateau
         tried = f"among {self.n_clusters[0]} to {self.n_clusters[-1]}"
         told = [
-            f"{self.peak} clusters have the best score {tried}: graphs of different penalties agree on them, they hold "
-            "many edges, and share few."
+            f"{self.peak} clusters have the best score {tried}: {self.compared} agree on them, they hold many edges, "
+            "and share few."
         ]
         if low < high:
             told.append(f"{low} to {high} are about as good: the number is not sharp.")

@@ -15,6 +15,8 @@ from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.counting import LARGE, Counts, count_clusters
 from kernelbraid.learning.fused_extension import ViewMember
 from kernelbraid.learning.gaps import bridged
+from kernelbraid.learning.graph_extension import GraphMember
+from kernelbraid.learning.graphs import THINNED, GivenGraphs, thinned
 from kernelbraid.learning.learn import Callback, LearnedGraph, learn
 from kernelbraid.learning.readout import graph_of
 from kernelbraid.learning.settings import Learning, Readout, Settings
@@ -34,6 +36,7 @@ class FusedGraph(LearnedGraph):
 
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))  # (n, n_views), rows of sum one
     members: list[ViewMember] = field(default_factory=list)
+    given: list[GraphMember] = field(default_factory=list)  # instead of members, where graphs were handed over
     edges: tuple[Any, ...] = ()  # which ones stayed
 
     def suits(self, readout: Readout) -> bool:
@@ -53,6 +56,8 @@ def learn_graph(
     if isinstance(posed, Candidates):
         options: dict[str, Any] = {"callback": callback, "keep_kernel": keep_kernel}
         return learn(posed, settings.learning, random_state=random_state, **options)
+    if isinstance(posed.samples, GivenGraphs):
+        return sum_graphs(posed, settings)
     return fuse(posed, settings, random_state=random_state, callback=callback)
 
 
@@ -102,6 +107,36 @@ def fuse(
         graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
         shares=shares / np.where(totals > 0, totals, 1.0),
         members=members,
+        edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
+    )
+
+
+def sum_graphs(weighed: WeighedViews, settings: Settings) -> FusedGraph:
+    """Return a graph that was given as it is, and several as :func:`fuse` sums those of views."""
+    samples, n = weighed.samples, weighed.n_samples
+    assert isinstance(samples, GivenGraphs)
+    members, graphs = [], {}
+    for view in weighed.needed:
+        is_reserve = bool(weighed.weights[view] == 0)
+        weight, graph = _weight_of(weighed, view), samples.graphs[view]
+        own = None if samples.n_views == 1 else degrees(graph)
+        members.append(GraphMember(view, weight, own, samples.scales[view], is_reserve))
+        if samples.n_views > 1:
+            graph = weight * normalised_graph(graph)
+        graphs[view] = _edges_of(graph, weighed.orphans) if is_reserve else graph
+    trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
+    usual = max(int(np.median([graph.nnz / n for graph in trusted.values()])), 1)
+    bridges = bridged(trusted, samples.measured, usual)
+    shares = np.zeros((n, samples.n_views))
+    for view, graph in graphs.items():
+        shares[:, view] = degrees(graph)
+    return FusedGraph(
+        Z=None,
+        identities=weighed.identities,
+        n_iter=0,
+        graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
+        shares=shares / shares.sum(axis=1, keepdims=True),
+        given=members,
         edges=(settings.readout.n_neighbors, settings.readout.edge_weights),
     )
 
@@ -187,7 +222,7 @@ def _edges_of(graph: Array, samples: NDArray[np.bool_]) -> Array:
 
 def _posed(weighed: WeighedViews, view: int, settings: Settings) -> list[Candidates]:
     """Return candidates of a view for every bank."""
-    one = weighed.samples.only(view)
+    one = weighed.posed.only(view)
     banks = settings.fused_banks if isinstance(weighed.samples, Views) else [settings.kernels]
     return [one.pose(weighed.bank_of(view, bank), is_shared=True) for bank in banks]
 
@@ -212,8 +247,13 @@ def fused_graphs(weighed: WeighedViews, settings: Settings, alphas: tuple[float,
 def count_fused(
     weighed: WeighedViews, settings: Settings, *, random_state: np.random.RandomState, n_jobs: int | None = None
 ) -> Counts:
-    """Choose the number of clusters by fused graphs of different kernels and penalties."""
+    """Choose the number of clusters by fused graphs of different kernels and penalties, or by parts of given ones."""
     n = weighed.samples.n_samples
+    if isinstance(weighed.samples, GivenGraphs):
+        whole = sum_graphs(weighed, settings).graph
+        parts = [thinned(whole, random_state) for _ in range(THINNED)]
+        counts = count_clusters([whole, *parts], random_state=random_state, n_jobs=n_jobs)
+        return replace(counts, compared="parts of the graph")
     with blas_threads(n, 1 if n_jobs == 1 else None):
         graphs = fused_graphs(weighed, settings, PENALTIES if n <= LARGE else FEW_PENALTIES, NEIGHBOURS)
         return count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)

@@ -30,6 +30,8 @@ FUSED_NEIGHBORS = (10, 20)
 SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
 #: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
 NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
+#: Restarts of k-means from so many samples on, where each takes long and starts far apart differ little.
+FEW_RESTARTS, MANY_SAMPLES = 5, 20_000
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
@@ -125,7 +127,7 @@ class Settings:
     fused_neighbors: int | Literal["all"] | None = None  # edges that stay of each sample there; None: by their number
     is_trusting: bool = False  # whether views are weighed before they are fused; otherwise all kernels are candidates
     view_weights: Any = None  # of the user
-    left_open: frozenset[str] = frozenset()  # alpha, n_neighbors, assign_labels, where the data decide
+    left_open: frozenset[str] = frozenset()  # alpha, n_neighbors, assign_labels, n_init, where the data decide
 
     @classmethod
     def of(cls, parameters: Parameters) -> "Settings":
@@ -167,6 +169,8 @@ class Settings:
         }
         if several or not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}
+        if n_samples >= MANY_SAMPLES:
+            chosen["n_init"] = FEW_RESTARTS
         chosen = {name: value for name, value in chosen.items() if name in self.left_open}
         readout = changed(replace(self.readout, n_clusters=n_clusters), chosen)
         return replace(self, learning=changed(self.learning, chosen), readout=readout, left_open=frozenset())
@@ -301,6 +305,6 @@ PRESETS: dict[str, Settings] = {
         fusion="graphs",
         alphas=(1.0, 30.0),
         is_trusting=True,
-        left_open=frozenset({"alpha", "n_neighbors", "assign_labels"}),
+        left_open=frozenset({"alpha", "n_neighbors", "assign_labels", "n_init"}),
     ),
 }

@@ -16,6 +16,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack, banks_for, stack_given
 from kernelbraid.kernels.stacks import StoredStack
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
+from kernelbraid.learning.graphs import GivenGraphs
 from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, name_of, neighbour_graph
 from kernelbraid.metrics.label_free import modularity
@@ -25,14 +26,16 @@ from kernelbraid.solvers.kmeans import kmeans
 #: The kernels by which neighbours are found.
 TELLING_BANK = "middle"
 FEW_RESTARTS = 3
+#: What kernels are posed over; and what can be weighed.
 Samples: TypeAlias = Views | GivenKernels
+Sources: TypeAlias = Views | GivenKernels | GivenGraphs
 
 
 @dataclass(frozen=True)
 class WeighedViews:
     """Views with what they say of each other, and what each counts."""
 
-    samples: Samples
+    samples: Sources
     trust: Trust
     weights: NDArray[np.float64]  # (n_views,): not negative, sum 1, zero for views that are left out
     neighbours: list[Array]  # graphs of nearest neighbours, of some of the samples
@@ -78,25 +81,33 @@ class WeighedViews:
         """What is kept of the samples: the views that are needed, or kernels of theirs."""
         if isinstance(self.samples, Views):
             return [self.samples.views[view] for view in self.needed]
+        if isinstance(self.samples, GivenGraphs):
+            return [self.samples.given[view] for view in self.needed]
         return [matrix for view in self.needed for matrix in self.samples.given(view)]
+
+    @property
+    def posed(self) -> Samples:
+        """The samples, over which kernels are posed."""
+        assert not isinstance(self.samples, GivenGraphs)  # which have none
+        return self.samples
 
     @property
     def digests(self) -> list[bytes]:
         """What tells the samples apart."""
-        return row_digests(self.kept, dense=not isinstance(self.samples, Views))
+        return row_digests(self.kept, dense=isinstance(self.samples, GivenKernels))
 
     @property
     def identities(self) -> np.ndarray:
-        """Numbers of the distinct samples: equal ones for copies."""
-        return identities(self.digests)
+        """Numbers of the distinct samples: equal ones for copies; who has the same neighbours need not be one."""
+        return np.arange(self.n_samples) if isinstance(self.samples, GivenGraphs) else identities(self.digests)
 
     def average(self) -> Array:
         """Return the weighted mean of a kernel per view; zero between samples that a view does not have."""
-        n = self.samples.n_samples
+        n, samples = self.samples.n_samples, self.posed
         total = np.zeros((n, n))
         for view in self.used:
-            rows = np.flatnonzero(self.samples.measured[view])
-            K = to_numpy(self.samples.only(view).pose(TELLING_BANK).average())
+            rows = np.flatnonzero(samples.measured[view])
+            K = to_numpy(samples.only(view).pose(TELLING_BANK).average())
             total[np.ix_(rows, rows)] += float(self.weights[view]) * K
         return total
 
@@ -151,7 +162,7 @@ class WeighedViews:
                     "and {name.gamma}, with which graphs are.",
                 )
             )
-        posed = [self.samples.only(view).pose(self.bank_of(view, kernels)) for view in self.used]
+        posed = [self.posed.only(view).pose(self.bank_of(view, kernels)) for view in self.used]
         averages = [candidates.average() for candidates in posed]
         xp = namespace(averages[0])
         stack: KernelStack
@@ -221,13 +232,13 @@ def unweighed_report(weights: np.ndarray, n_samples: int | None) -> list[dict[st
     ]
 
 
-def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = None) -> WeighedViews:
+def weigh(samples: Sources, view_weights: Any = None, *, threads: int | None = None) -> WeighedViews:
     """Measure the views against each other, and give each its weight.
 
     Parameters
     ----------
-    samples : Views or GivenKernels
-        Several views, or kernels of several sources.
+    samples : Views, GivenKernels or GivenGraphs
+        Several views, or kernels or graphs of several sources.
     view_weights : array-like of shape (n_views,), default=None
         Weights of the user, with which nothing is left out but what they say; views that agree count alike if None.
     threads : int, default=None
@@ -235,7 +246,9 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     """
     check_views(samples)
     given = None if view_weights is None else check_weights(view_weights, samples.n_views)
-    some = samples if samples.n_samples <= TELLING else samples.some(_spaced(samples.n_samples))
+    some: Sources = samples
+    if not isinstance(samples, GivenGraphs) and samples.n_samples > TELLING:
+        some = samples.some(_spaced(samples.n_samples))
     with blas_threads(some.n_samples, threads):
         graphs = [_neighbours(some, view) for view in range(some.n_views)]
         asked = (partial(_halves_agree, some), partial(_are_equal, some), partial(_graph_among, some))
@@ -249,13 +262,21 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     return weighed
 
 
+def take_all(samples: Sources) -> WeighedViews:
+    """Return views that count alike, without measuring them: a single one has nothing to be measured against."""
+    n_views = samples.n_views
+    return WeighedViews(samples, Trust.of_all(n_views, "is the only one"), np.full(n_views, 1 / n_views), [])
+
+
 def _spaced(n: int) -> np.ndarray:
     """Return evenly spaced samples that tell."""
     return np.linspace(0, n - 1, TELLING).round().astype(np.int64)
 
 
-def _neighbours(samples: Samples, view: int) -> Array:
+def _neighbours(samples: Sources, view: int) -> Array:
     """Return the graph of nearest neighbours in a view, over all samples."""
+    if isinstance(samples, GivenGraphs):
+        return samples.neighbours(view)
     graph = neighbour_graph(_similarities(samples.only(view)))
     rows = np.flatnonzero(samples.measured[view])
     if len(rows) == samples.n_samples:
@@ -264,8 +285,10 @@ def _neighbours(samples: Samples, view: int) -> Array:
     return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(samples.n_samples,) * 2)
 
 
-def _graph_among(samples: Samples, view: int, rows: NDArray[np.int64]) -> Array:
+def _graph_among(samples: Sources, view: int, rows: NDArray[np.int64]) -> Array:
     """Return the graph of nearest neighbours in a view among some of the samples that it has."""
+    if isinstance(samples, GivenGraphs):
+        return samples.neighbours(view, rows)
     places = np.searchsorted(np.flatnonzero(samples.measured[view]), rows)
     return neighbour_graph(_similarities(samples.only(view))[np.ix_(places, places)])
 
@@ -277,17 +300,19 @@ def _similarities(samples: Samples) -> np.ndarray:
     return np.asarray(K - squares[:, None] - squares[None, :])
 
 
-def _halves_agree(samples: Samples, view: int) -> bool | None:
+def _halves_agree(samples: Sources, view: int) -> bool | None:
     """Tell whether two halves of the features of a view share neighbours."""
-    halves = samples.halves(view)
+    halves = None if isinstance(samples, GivenGraphs) else samples.halves(view)
     if halves is None:
         return None
     A, B = (neighbour_graph(_similarities(halves.only(half))) for half in (0, 1))
     return deviations(A, B)[0] > LEVEL
 
 
-def _are_equal(samples: Samples, one: int, other: int) -> bool:
+def _are_equal(samples: Sources, one: int, other: int) -> bool:
     """Tell whether two views hold the same numbers."""
+    if isinstance(samples, GivenGraphs):
+        return samples.are_equal(one, other)
     mine, theirs = (_numbers(samples.only(view)) for view in (one, other))
     return len(mine) == len(theirs) and all(
         A.shape == B.shape and np.array_equal(A, B) for A, B in zip(mine, theirs, strict=True)
@@ -299,7 +324,7 @@ def _numbers(samples: Samples) -> list[np.ndarray]:
     return [to_numpy(as_dense(A)) for A in arrays]
 
 
-def check_views(samples: Samples) -> None:
+def check_views(samples: Sources) -> None:
     """Refuse a view without samples, or whose samples are all alike."""
     for view, rows in enumerate(samples.measured):
         name = name_of(view)
@@ -328,7 +353,7 @@ def _is_constant(X: Array) -> bool:
 
 def has_several(posed: Candidates | WeighedViews) -> bool:
     """Tell whether samples have several views that were weighed."""
-    return isinstance(posed, WeighedViews) or posed.weighed is not None
+    return posed.samples.n_views > 1 if isinstance(posed, WeighedViews) else posed.weighed is not None
 
 
 def check_weights(view_weights: Any, n_views: int) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
-from kernelbraid._linalg import eigh, leading_eigenvectors
+from kernelbraid._linalg import eigh, estimate_eigenvalue, leading_eigenvectors
 from kernelbraid._typing import Array
 from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 
@@ -22,6 +22,9 @@ RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
     "magnitude": np.abs,
     "unnormalised": np.negative,
 }
+#: Vertices from which the eigenvalue after the last is estimated before its vector is asked for, and the distance by
+#: which it is then known to be another one.
+MANY, APART = 20_000, 0.01
 MORE = 50  # eigenvectors beside those that are taken, at most, among which others share the last eigenvalue
 
 
@@ -131,6 +134,11 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
 def _leading_vectors(N: Array, known: Array, count: int) -> Array:
     """Return the eigenvectors of largest eigenvalue beside the known ones, with all that share the last eigenvalue."""
     most = N.shape[0] - known.shape[1]
+    if N.shape[0] >= MANY and count < most:  # the next vector may be one of many that are hard to tell apart
+        vectors = leading_eigenvectors(N, known, count)
+        values = np.sum(vectors * (N @ vectors), axis=0)
+        if values[-1] - estimate_eigenvalue(N, np.hstack([known, vectors])) > APART:
+            return choose_vectors(values[::-1], vectors[:, ::-1], count)
     for more in (1, MORE):
         taken = min(count + more, most)
         vectors = leading_eigenvectors(N, known, taken)

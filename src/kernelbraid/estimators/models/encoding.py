@@ -27,6 +27,7 @@ from kernelbraid.kernels import Custom, FittedBank
 from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension, ViewMember
+from kernelbraid.learning.graph_extension import GraphExtension, GraphMember
 from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
@@ -51,7 +52,7 @@ PARTS: dict[str, type] = {
     part.__name__: part
     for part in (
         *(*KERNELS, Given, Pairs, FittedBank, Extension),
-        *(FusedExtension, ViewMember, FusedExpression),
+        *(FusedExtension, ViewMember, FusedExpression, GraphExtension, GraphMember),
         *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
     )
 }

@@ -28,6 +28,7 @@ from kernelbraid.kernels import FittedBank, Gaussian, Linear, Neighbours, Polyno
 from kernelbraid.kernels.functions import Pairs
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension, ViewMember
+from kernelbraid.learning.graph_extension import GraphExtension, GraphMember
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.extension import Expression, Placement
@@ -188,6 +189,22 @@ def view_member(value: Any, sizes: Sizes, fused: FusedExtension) -> None:
     fail_unless(value.bank is None or widths_of(value.bank) == width, "holds other features than were fitted")
 
 
+def graph_extension(value: Any, sizes: Sizes) -> None:
+    """Check what new samples need of graphs that were given."""
+    rules = {"n_views": count(1), "placement": PLACEMENT, "digests": digests}
+    check_fields(value, rules, sizes)
+    fail_unless(sizes["n"] == sizes["d"], "holds another number of samples than were fitted")
+    member = {
+        "view": one_of_views(range(value.n_views)),
+        "weight": POSITIVE,
+        "degrees": maybe(numbers("n", least=0.0)),
+        "scales": maybe(numbers("n", is_positive=True)),
+        "is_reserve": FLAG,
+    }
+    check_fields(value, {"members": several(part(GraphMember, member), least=1)}, sizes)
+    fail_unless(not all(member.is_reserve for member in value.members), "has no graph that counts")
+
+
 EXPRESSION = part(Expression, {"inverse": numbers("n n"), **EDGES})
 
 
@@ -264,5 +281,5 @@ def centres(value: Any, sizes: Sizes) -> None:
 
 
 #: How a fit places new samples, of every kind.
-GRAPHS = either({Extension: extension, FusedExtension: fused_extension})
+GRAPHS = either({Extension: extension, FusedExtension: fused_extension, GraphExtension: graph_extension})
 EXPRESSIONS = either({LandmarkExpression: landmark_expression, FusedExpression: fused_expression})

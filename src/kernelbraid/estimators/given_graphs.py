@@ -1,0 +1,171 @@
+"""Graphs that users hand over: affinities, or distances of neighbours."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array, Input
+from kernelbraid.estimators.annotated import refuse_annotated
+from kernelbraid.estimators.base import DATA, check_n_clusters, forget_names, is_view_list, set_features
+from kernelbraid.learning.graph_extension import GraphExtension
+from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, scales_of, without_loops
+
+#: What `kernels` may say of graphs.
+GRAPH, DISTANCES = "graph", "distances"
+TRIPLES = 2000  # of samples by which distances are told from affinities
+SLACK = 1e-6  # by which a distance may exceed the sum of two others, relative to it
+
+
+def is_graph(kernels: Any) -> bool:
+    """Tell whether samples come as a graph."""
+    return isinstance(kernels, str) and kernels in (GRAPH, DISTANCES)
+
+
+def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
+    """Check graphs that a user hands over.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has the parameter `n_clusters`, or takes one for all; gets ``n_features_in_``.
+    X : matrix of shape (n_samples, n_samples), or list of them
+        Sparse or dense; of distances, what a sparse one does not store is no edge.
+    kind : {"graph", "distances"}
+        Whether large entries mean near samples or far ones.
+    """
+    refuse_annotated(estimator, X)
+    forget_names(estimator)
+    named = list(_named(X))
+    given = [_as_csr(A, name, kind) for A, name in named]
+    for A, (_, name) in zip(given, named, strict=True):
+        _check_square(A, name)
+        if kind == GRAPH and _looks_like_distances(A):
+            raise ValueError(
+                Message(
+                    "{name} looks like distances, as samples are nothing to themselves; say {set.kernels}, or turn it "
+                    "into affinities.",
+                    name=name,
+                    kernels=DISTANCES,
+                )
+            )
+    sizes = [A.shape[0] for A in given]
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            Message(
+                "the graphs of {data} have {sizes} samples; every graph must have the same samples in the same order.",
+                sizes=sizes,
+            )
+        )
+    check_n_clusters(getattr(estimator, "n_clusters", 1), sizes[0])
+    estimator.n_features_in_ = sizes[0]
+    edges = [without_loops(A) for A in given]
+    scales = [scales_of(A) if kind == DISTANCES else None for A in edges]
+    graphs = [both_ways(_affinities(A, own)) for A, own in zip(edges, scales, strict=True)]
+    samples = GivenGraphs(graphs, given, scales)
+    check_edges(samples)
+    return samples
+
+
+def read_rows(estimator: BaseEstimator, X: Input, fitted: GraphExtension) -> list[Array]:
+    """Return the rows of new samples in every graph of a fit, as csr arrays."""
+    refuse_annotated(estimator, X)
+    kind = DISTANCES if fitted.members[0].scales is not None else GRAPH
+    rows = [_as_csr(A, name, kind) for A, name in _named(X)]
+    if len(rows) != fitted.n_views:
+        raise ValueError(
+            Message("{data} holds {count} graphs; the fit had {wanted}.", count=len(rows), wanted=fitted.n_views)
+        )
+    for A in rows:
+        set_features(estimator, A.shape[1], reset=False)
+    if len({A.shape[0] for A in rows}) > 1:
+        raise ValueError(
+            Message(
+                "the graphs of {data} have {rows} rows; every one must have the same new samples in the same order.",
+                rows=[A.shape[0] for A in rows],
+            )
+        )
+    return rows
+
+
+def _named(X: Input) -> list[tuple[Any, Message]]:
+    """Return the graphs of a list, or one, with what messages call them."""
+    if not is_view_list(X):
+        return [(X, DATA)]
+    return [(A, Message("graph {number} of {data}", number=number)) for number, A in enumerate(X, 1)]
+
+
+def _as_csr(A: Any, name: Message, kind: str) -> Array:
+    """Return a graph as a csr array of floating-point numbers that are finite and not negative."""
+    if not sparse.issparse(A):
+        A = to_numpy(A) if hasattr(A, "shape") else np.asarray(A)
+        if A.ndim != 2 or A.dtype.kind not in "fiub":
+            raise ValueError(
+                Message("{name} is no matrix of numbers; a graph has a row and a column for every sample.", name=name)
+            )
+        A = _all_pairs(A) if kind == DISTANCES else A
+    csr = sparse.csr_array(A)
+    csr = csr.astype(np.float32 if csr.dtype == np.float32 else np.float64)
+    csr.sum_duplicates()
+    if not np.isfinite(csr.data).all():
+        raise ValueError(Message("{name} contains NaN or infinity; leave such edges out.", name=name))
+    if (csr.data < 0).any():
+        row = int(np.searchsorted(csr.indptr, np.argmax(csr.data < 0), side="right")) - 1
+        raise ValueError(
+            Message(
+                "{name} has negative weights (row {row}); edges of a graph are positive: leave such ones out, or set "
+                "{set.kernels} for a kernel.",
+                name=name,
+                row=row,
+                kernels="precomputed",
+            )
+        )
+    if kind == GRAPH and not _has_stored_loops(csr):
+        csr.eliminate_zeros()
+    return csr
+
+
+def _all_pairs(distances: np.ndarray) -> Array:
+    """Return distances with every pair stored, zeros included."""
+    n_rows, n = distances.shape
+    indices = np.tile(np.arange(n), n_rows)
+    return sparse.csr_array((distances.ravel(), indices, n * np.arange(n_rows + 1)), shape=distances.shape)
+
+
+def _affinities(A: Array, scales: NDArray[np.float64] | None) -> Array:
+    return A if scales is None else as_affinities(A, scales, scales)
+
+
+def _check_square(A: Array, name: Message) -> None:
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(
+            Message(
+                "{name} has shape {shape}; a graph has a row and a column for every sample.",
+                name=name,
+                shape=tuple(A.shape),
+            )
+        )
+
+
+def _has_stored_loops(A: Array) -> bool:
+    """Tell whether a graph stores zeros for samples with themselves, as one of distances does."""
+    n = min(A.shape)
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    zeros = (rows == A.indices) & (A.data == 0)
+    return bool(n > 1 and zeros.sum() > n / 2)
+
+
+def _looks_like_distances(A: Array) -> bool:
+    """Tell distances by zeros that are stored for samples with themselves, or by the triangles of a full matrix."""
+    if _has_stored_loops(A):
+        return True
+    n = A.shape[0]
+    if n < 3 or A.nnz < n * (n - 1) or A.diagonal().any():
+        return False
+    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
+    dense = A.toarray()
+    return bool((dense[i, k] <= (1 + SLACK) * (dense[i, j] + dense[j, k])).all())

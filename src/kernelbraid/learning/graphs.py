@@ -1,0 +1,193 @@
+"""Graphs that are handed over: nothing is learned of one, and several are fused as those of views are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array
+from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.trust import NEIGHBOURS, TIED
+from kernelbraid.ops.spectral import degrees
+
+#: Share of the edges that is left out in each graph beside the given one by which the number of clusters is chosen, and
+#: how many such graphs there are.
+LEFT_OUT, THINNED = 0.2, 2
+#: The neighbour whose distance is the scale of a sample.
+SEVENTH = 7
+
+
+@dataclass(frozen=True)
+class GivenGraphs:
+    """Graphs over the same samples: one, or one of each view; a sample without edges is missing in a view."""
+
+    graphs: list[Array]  # csr, symmetric, not negative, nothing on the diagonal
+    given: list[Array]  # csr, as they came: by their rows fitted samples are known again
+    scales: list[NDArray[np.float64] | None]  # of the distances of each sample; None for affinities
+
+    place: ClassVar[None] = None
+    shapes: ClassVar[list[tuple[int, int]]] = []  # there are no features
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.graphs[0].shape[0])
+
+    @property
+    def n_views(self) -> int:
+        """Number of graphs."""
+        return len(self.graphs)
+
+    @property
+    def widths(self) -> list[int]:
+        """Graphs of each view."""
+        return [1] * self.n_views
+
+    @cached_property
+    def measured(self) -> list[NDArray[np.bool_]]:
+        """Which samples have edges in each graph."""
+        return [degrees(graph) > 0 for graph in self.graphs]
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether samples are missing in a view."""
+        return not all(rows.all() for rows in self.measured)
+
+    @property
+    def like(self) -> Array:
+        """An array that lives where results do."""
+        return self.graphs[0].data
+
+    def digests(self, views: Sequence[int]) -> list[bytes]:
+        """Return what tells the samples apart: their rows in some of the graphs, as they came."""
+        return row_digests([self.given[view] for view in views])
+
+    def neighbours(self, view: int, rows: NDArray[np.int64] | None = None) -> Array:
+        """Return the graph of nearest neighbours in a view, or among some of its samples."""
+        graph = self.graphs[view]
+        return nearest_in(graph if rows is None else sparse.csr_array(graph[rows][:, rows]))
+
+    def are_equal(self, one: int, other: int) -> bool:
+        """Tell whether two graphs are the same."""
+        A, B = self.graphs[one], self.graphs[other]
+        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
+
+
+def nearest_in(graph: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
+    """Return what :func:`~kernelbraid.learning.trust.neighbour_graph` does, of the edges of a sparse graph.
+
+    Parameters
+    ----------
+    graph : csr array of shape (n, n)
+        Symmetric, nothing on the diagonal.
+    n_neighbors : sequence of int, default=(3, 5, 10, 20)
+        Of each sample, in graphs that are summed; all that it has where those are fewer.
+    """
+    n, counts = graph.shape[0], np.diff(graph.indptr)
+    row = np.repeat(np.arange(n), counts)
+    order = np.lexsort((-graph.data, row))
+    weights, columns = graph.data[order].astype(np.float64), graph.indices[order]
+    tolerance = TIED * weights.max(initial=0.0)
+    total = np.zeros(len(weights))
+    has = counts > 0
+    for k in n_neighbors:
+        wanted = np.minimum(k, counts)
+        last = np.zeros(n)
+        last[has] = weights[(graph.indptr[:-1] + wanted - 1)[has]]
+        above = weights > last[row] + tolerance
+        tied = (weights >= last[row] - tolerance) & ~above
+        n_above, n_tied = np.bincount(row, above, n), np.bincount(row, tied, n)
+        share = (wanted - n_above) / np.where(n_tied > 0, n_tied, 1.0)
+        total += (above + share[row] * tied) / np.maximum(wanted, 1)[row]
+    W = sparse.csr_array((total, (row, columns)), shape=graph.shape)
+    W.eliminate_zeros()
+    return sparse.csr_array((W + W.T) / 2)
+
+
+def scales_of(distances: Array) -> NDArray[np.float64]:
+    """Return the distance of each row to its seventh neighbour, or to the last of fewer.
+
+    Parameters
+    ----------
+    distances : csr array of shape (n_rows, n)
+        Not negative. What is not stored is no edge; nothing on the diagonal.
+    """
+    counts, data = np.diff(distances.indptr), distances.data
+    rows = np.repeat(np.arange(len(counts)), counts)
+    ordered = data[np.lexsort((data, rows))]
+    found, has = np.zeros(len(counts)), counts > 0
+    found[has] = ordered[(distances.indptr[:-1] + np.minimum(counts, SEVENTH) - 1)[has]]
+    known = found > 0  # a sample whose neighbours are all copies has the scale of the others
+    return np.where(known, found, found[known].mean() if known.any() else 1.0)
+
+
+def as_affinities(distances: Array, own: NDArray[np.float64], fitted: NDArray[np.float64]) -> Array:
+    r"""Return affinities for distances, each in units of its own two samples.
+
+    .. math:: w_{ij} = \exp\big(-d_{ij}^2 / (s_i s_j)\big)
+
+    Parameters
+    ----------
+    distances : csr array of shape (n_rows, n)
+        Not negative. What is not stored is no edge, and a stored zero the distance of copies.
+    own, fitted : ndarray of shape (n_rows,), ndarray of shape (n,)
+        s, of rows and of columns.
+    """
+    rows = np.repeat(np.arange(distances.shape[0]), np.diff(distances.indptr))
+    scaled = (distances.data / own[rows]) * (distances.data / fitted[distances.indices])
+    return sparse.csr_array((np.exp(-scaled), distances.indices, distances.indptr), shape=distances.shape)
+
+
+def without_loops(graph: Array) -> Array:
+    """Return a graph without its diagonal, stored zeros elsewhere included."""
+    edges = sparse.coo_array(graph)
+    kept = edges.row != edges.col
+    return sparse.csr_array((edges.data[kept], (edges.row[kept], edges.col[kept])), shape=graph.shape)
+
+
+def both_ways(graph: Array) -> Array:
+    """Return (G + G') / 2 without its diagonal, as a csr array."""
+    one_way = without_loops(graph)
+    one_way.eliminate_zeros()
+    return sparse.csr_array((one_way + one_way.T) / 2)
+
+
+def check_edges(samples: GivenGraphs) -> None:
+    """Refuse samples without an edge, and graphs that join hardly any two."""
+    bare = np.flatnonzero(~np.logical_or.reduce(samples.measured))
+    if len(bare) == samples.n_samples:
+        raise ValueError(Message("{data} has no edges; a graph joins samples by positive weights."))
+    total = sparse.csr_array(sum(samples.graphs))
+    n_components = int(connected_components(total, directed=False)[0])
+    if 2 * n_components > samples.n_samples:
+        raise ValueError(
+            Message(
+                "{data} falls into {n_components} parts of {n_samples:#sample} in all, so that it joins hardly any "
+                "two; give every sample more edges.",
+                n_components=n_components,
+                n_samples=samples.n_samples,
+            )
+        )
+    if len(bare):
+        raise ValueError(
+            Message(
+                "sample {row} of {data} (counted from 0) has no edge, so that nothing tells where it belongs; leave it "
+                "out, or give it neighbours{more}.",
+                row=int(bare[0]),
+                more="" if len(bare) == 1 else f", as {len(bare) - 1} more",
+            )
+        )
+
+
+def thinned(graph: Array, random_state: np.random.RandomState) -> Array:
+    """Return a symmetric graph without some of its edges."""
+    half = sparse.coo_array(sparse.triu(graph, 1))
+    kept = random_state.random_sample(half.nnz) >= LEFT_OUT
+    edges = sparse.csr_array((half.data[kept], (half.row[kept], half.col[kept])), shape=graph.shape)
+    return sparse.csr_array(edges + edges.T)

@@ -1,0 +1,161 @@
+"""LKG over graphs that are handed over."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.pipeline import make_pipeline
+
+from kernelbraid import LKG, LKGClassifier, load_model, save_model
+
+X, y = load_digits(n_class=5, return_X_y=True)
+X, y, NEW, CLASSES = X[:300], y[:300], X[300:360], y[300:360]
+NEAR = kneighbors_graph(X, 10)
+AFFINITIES = (NEAR + NEAR.T) / 2
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return LKG(5, kernels="graph", random_state=0).fit(NEAR)
+
+
+class TestFit:
+    def test_a_graph_is_read_out_as_it_is(self, fitted):
+        expected = np.asarray(AFFINITIES.todense())
+        np.testing.assert_allclose(fitted.graph_.toarray(), expected)
+        assert adjusted_rand_score(y, fitted.labels_) > 0.85
+        assert fitted.n_iter_ == 0
+        assert fitted.n_features_in_ == len(X)
+        assert fitted.view_weights_.tolist() == [1]
+
+    @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray])
+    def test_the_form_of_the_matrix_does_not_matter(self, fitted, form):
+        graph = form(NEAR.toarray())
+        np.testing.assert_array_equal(LKG(5, kernels="graph", random_state=0).fit(graph).labels_, fitted.labels_)
+
+    def test_units_and_loops_do_not_matter(self, fitted):
+        other = 1000 * NEAR + sparse.eye_array(len(X))
+        np.testing.assert_array_equal(LKG(5, kernels="graph", random_state=0).fit(other).labels_, fitted.labels_)
+
+    def test_distances_are_turned_into_affinities_when_told_so(self):
+        near = kneighbors_graph(X, 10, mode="distance")
+        model = LKG(5, kernels="distances", random_state=0).fit(near)
+        assert adjusted_rand_score(y, model.labels_) > 0.8
+        full = LKG(5, kernels="distances", random_state=0).fit(euclidean_distances(X))
+        assert adjusted_rand_score(y, full.labels_) > 0.7
+
+    def test_a_pipeline_with_a_transformer_of_neighbours(self):
+        pipeline = make_pipeline(KNeighborsTransformer(n_neighbors=10), LKG(5, kernels="distances", random_state=0))
+        assert adjusted_rand_score(y, pipeline.fit_predict(X)) > 0.8
+        assert adjusted_rand_score(CLASSES, pipeline.predict(NEW)) > 0.7
+
+    def test_the_number_of_clusters_is_chosen(self):
+        model = LKG("auto", kernels="graph", random_state=0).fit(NEAR)
+        assert model.n_clusters_ == 5
+        assert "parts of the graph" in model.why_[0]
+
+    def test_few_labels_are_spread_over_a_graph(self):
+        known = np.where(np.arange(len(y)) % 30 == 0, y, -1)
+        model = LKGClassifier(kernels="graph").fit(NEAR, known)
+        assert (model.transduction_ == y).mean() > 0.9
+
+
+def two_views(truth, seed):
+    """Return views that tell three clusters apart, but not well."""
+    rng = np.random.default_rng(seed)
+    return [2.5 * np.eye(3)[truth] + rng.normal(size=(len(truth), 3)) for _ in range(2)]
+
+
+@pytest.fixture(scope="module")
+def fused():
+    return LKG(3, kernels="graph", random_state=0).fit(list(TestSeveral.GRAPHS))
+
+
+class TestSeveral:
+    TRUTH = np.arange(240) % 3
+    VIEWS = two_views(TRUTH, 0)
+    GRAPHS = tuple(kneighbors_graph(view, 12) for view in VIEWS)
+    NOISE = kneighbors_graph(np.random.default_rng(0).normal(size=(240, 20)), 10)
+
+    def test_they_are_fused_as_views_are(self, fused):
+        assert adjusted_rand_score(self.TRUTH, fused.labels_) > 0.9
+        for graph in self.GRAPHS:
+            alone = LKG(3, kernels="graph", random_state=0).fit(graph)
+            assert adjusted_rand_score(self.TRUTH, alone.labels_) < 0.8
+        np.testing.assert_allclose(fused.sample_view_weights_.sum(axis=1), 1)
+
+    def test_noise_is_left_out(self, fused):
+        with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
+            model = LKG(3, kernels="graph", random_state=0).fit([*self.GRAPHS, self.NOISE])
+        np.testing.assert_array_equal(model.labels_, fused.labels_)
+        np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+
+    def test_samples_may_be_missing_in_one(self):
+        there = sparse.diags_array((np.arange(240) % 5 != 0).astype(float))
+        model = LKG(3, kernels="graph", random_state=0).fit([self.GRAPHS[0], there @ self.GRAPHS[1] @ there])
+        has = np.arange(240) % 5 != 0
+        assert adjusted_rand_score(self.TRUTH[has], model.labels_[has]) > 0.9
+        assert (model.sample_view_weights_[~has, 1] == 0).all()
+
+    def test_new_samples_need_a_row_of_each(self, fused):
+        truth = np.arange(30) % 3
+        near = [KNeighborsTransformer(mode="connectivity", n_neighbors=12).fit(view) for view in self.VIEWS]
+        new = [each.transform(view) for each, view in zip(near, two_views(truth, 1), strict=True)]
+        assert adjusted_rand_score(truth, fused.predict(new)) > 0.7
+        with pytest.raises(ValueError, match="X holds 1 graphs; the fit had 2"):
+            fused.predict(new[0])
+        with pytest.raises(ValueError, match=r"the graphs of X have \[30, 9\] rows"):
+            fused.predict([new[0], new[1][:9]])
+
+
+class TestNewSamples:
+    def test_they_are_placed_by_their_rows(self, fitted):
+        rows = KNeighborsTransformer(mode="connectivity", n_neighbors=10).fit(X).transform(NEW)
+        assert adjusted_rand_score(CLASSES, fitted.predict(rows)) > 0.7
+        np.testing.assert_array_equal(fitted.predict(rows.toarray()), fitted.predict(rows))
+
+    def test_fitted_ones_keep_their_label_and_place(self, fitted):
+        np.testing.assert_array_equal(fitted.predict(NEAR), fitted.labels_)
+        np.testing.assert_allclose(fitted.transform(NEAR), fitted.embedding_)
+
+    @pytest.mark.parametrize("kind", ["graph", "distances"])
+    def test_a_saved_model_places_them_alike(self, kind, tmp_path):
+        mode = "connectivity" if kind == "graph" else "distance"
+        near = KNeighborsTransformer(mode=mode, n_neighbors=10).fit(X)
+        model = LKG(5, kernels=kind, random_state=0).fit(near.transform(X) if kind == "distances" else NEAR)
+        save_model(model, tmp_path / "model")
+        loaded = load_model(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict(near.transform(NEW)), model.predict(near.transform(NEW)))
+
+    def test_one_without_an_edge_is_refused(self, fitted):
+        rows = sparse.csr_array((2, 300))
+        with pytest.raises(ValueError, match=r"sample 0 of X \(counted from 0\) has no edge to a fitted one"):
+            fitted.predict(rows)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (NEAR[:, :20], r"X has shape \(300, 20\); a graph has a row and a column for every sample"),
+        (-NEAR, r"X has negative weights \(row 0\); edges of a graph are positive"),
+        (NEAR * np.nan, "X contains NaN or infinity; leave such edges out"),
+        (kneighbors_graph(X, 10, mode="distance", include_self=True), "looks like distances.*kernels='distances'"),
+        (KNeighborsTransformer().fit_transform(X), "looks like distances"),
+        (euclidean_distances(X), "looks like distances"),
+        ([NEAR, NEAR[:9, :9]], r"the graphs of X have \[300, 9\] samples"),
+        ([NEAR, -NEAR], "graph 2 of X has negative weights"),
+        (np.array([["a"]]), "X is no matrix of numbers"),
+    ],
+)
+def test_bad_graphs_get_a_sentence(graph, message):
+    with pytest.raises(ValueError, match=message):
+        LKG(5, kernels="graph").fit(graph)
+
+
+def test_affinities_with_a_zero_diagonal_are_none_the_less_a_graph():
+    affinities = np.exp(-(euclidean_distances(X, squared=True) / 500))
+    np.fill_diagonal(affinities, 0)
+    assert adjusted_rand_score(y, LKG(5, kernels="graph", random_state=0).fit(affinities).labels_) > 0.8
