@@ -7,6 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from kernelbraid import LKG, LandmarkLKG
 
 bertopic = pytest.importorskip("bertopic", reason="bertopic is not installed")
+pytest.importorskip("hdbscan", reason="hdbscan is not installed, which BERTopic looks at for new documents")
 
 SUBJECTS = {
     "sea": "ship sail wave harbour anchor tide",
