@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user fuzz clean
+.PHONY: demo test test-frames lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user fuzz clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,24 @@ demo: .venv/extra-plot
 
 test: .venv/extra-test
 	$(BIN)/python -m pytest --numprocesses 2 $(PYTEST_ARGS)
+
+# Tests that read or give tables, once more with the newest pandas, which `make test` cannot have: anndata needs an older.
+FRAMES := $(addprefix tests/,\
+	$(addprefix files/test_,alignment.py columns.py labels.py parquet.py readers.py sources.py streams.py) \
+	$(addprefix estimators/landmarks/test_,blocks.py sources.py views.py) \
+	contracts/test_tables.py cli/test_views.py \
+	estimators/test_low_rank.py::test_it_works_in_a_pipeline_and_on_data_frames \
+	metrics/test_scores.py::test_labels_may_be_a_pandas_or_polars_column \
+	clients/test_sklearn_tools.py::test_coordinates_come_as_tables_on_request)
+
+.venv-frames/installed: pyproject.toml src/kernelbraid/_version.py
+	$(PYTHON) -m venv .venv-frames
+	.venv-frames/bin/python -m pip install --quiet --upgrade pip
+	.venv-frames/bin/python -m pip install --quiet --editable ".[frames]"
+	@touch $@
+
+test-frames: .venv-frames/installed
+	.venv-frames/bin/python -m pytest $(FRAMES)
 
 lint: .venv/extra-lint
 	$(BIN)/ruff check .
@@ -72,4 +90,4 @@ fuzz: .venv/extra-test
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --seconds $(SECONDS) --seed $(SEED) $(FUZZ_ARGS)
 
 clean:
-	rm -rf .venv build dist demo-output docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-frames build dist demo-output docs/_build docs/gallery docs/api/generated

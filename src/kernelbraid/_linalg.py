@@ -36,6 +36,9 @@ SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
 RESIDUAL = 1e-9
 ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
 SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a weight on its diagonal is lost in it
+# Entries on the diagonal of alpha (K + alpha I)^-1 are at most 1 for a kernel without negative eigenvalues; above this,
+# one is below -alpha / 2, where coefficients of norm above 1 begin.
+PROOF = 2.0
 TILE = 256  # rows and columns of a block that is turned over in the cache
 
 
@@ -92,37 +95,41 @@ def resolved_ridge(K: Array, alpha: float) -> float:
 
 
 def ridge_inverse(K: Array, alpha: float) -> Array:
-    """Return (K + alpha I)^-1 for a symmetric matrix; what rounding leaves of eigenvalues counts as the weight.
+    """Return (K + alpha I)^-1 for a symmetric matrix, or for the nearest one whose eigenvalues are not negative.
 
     Parameters
     ----------
     K : array of shape (n, n)
-        Symmetric; kernels need not be positive semidefinite.
+        Symmetric; one that is proved to have an eigenvalue below -alpha / 2 is replaced.
     alpha : float
         Weight; one that the kernel would swallow is raised.
     """
     xp, ridge = namespace(K), resolved_ridge(K, alpha)
     A = add_to_diagonal(K + 0.0, ridge)
     try:
-        return xp.linalg.inv(A)
+        xp.linalg.cholesky(A)
+        inverse = xp.linalg.inv(A)
     except linalg_errors():
-        values, vectors = eigh(A, overwrite=True)
-        values = xp.where(xp.abs(values) < ridge, asarray_like(ridge, values), values)
-        return (vectors / values[None, :]) @ vectors.T
+        inverse = None
+    if inverse is not None and ridge * float(xp.max(xp.linalg.diagonal(inverse))) <= PROOF:
+        return inverse
+    return _of_spectrum(K + 0.0, lambda values: 1 / (values + ridge))
 
 
 def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     """Return (K + alpha I)^-1 K for a symmetric matrix, in its own memory if it may be used up and the backend can.
 
     I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands. A weight that the kernel
-    would swallow is raised.
+    would swallow is raised. Behind the equations is a minimum if no eigenvalue of K is below -alpha; one that is, or
+    comes near, outweighs all others. A kernel that is proved to have one below -alpha / 2 is therefore replaced by the
+    nearest whose eigenvalues are not negative.
     """
     alpha = resolved_ridge(K, alpha)
     unit = power_of_two(alpha) if alpha > 1 else 1.0  # the ridge of a huge kernel: the result does not depend on it
     if unit != 1.0:
         K, alpha, overwrite = K / unit, alpha / unit, True
     if not is_numpy_array(K):
-        return namespace(K).linalg.solve(add_to_diagonal(K + 0.0, alpha), K)
+        return add_to_diagonal(-alpha * ridge_inverse(K, alpha), 1.0)
     potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
     # A row-major symmetric matrix is itself in the column-major order that LAPACK wants.
     A = (K if overwrite and K.flags.c_contiguous else np.array(K, order="C")).T
@@ -130,12 +137,20 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
     if info == 0:
         _, info = potri(A, lower=True, overwrite_c=True)
-    if info != 0:  # the kernel is not positive semidefinite; its other triangle is untouched
+    if info != 0 or alpha * A.diagonal().max() > PROOF:  # the other triangle is untouched
         mirror(A.T)
         np.einsum("ii->i", A)[:] = diagonal
-        return solve_in_place(add_to_diagonal(A.copy(order="C"), alpha), A.copy(order="C"))
+        return _of_spectrum(A, lambda values: values / (values + alpha))
     A *= -alpha
     return mirror(add_to_diagonal(A, 1.0)).T
+
+
+def _of_spectrum(K: Array, function: Callable[[Array], Array]) -> Array:
+    """Return a nonnegative function of a symmetric matrix, which is used up, with negative eigenvalues set to zero."""
+    values, vectors = eigh(K, overwrite=True)
+    xp = namespace(values)
+    root = vectors * xp.sqrt(function(xp.where(values > 0, values, asarray_like(0.0, values))))[None, :]
+    return root @ root.T
 
 
 def mirror(A: Array) -> Array:

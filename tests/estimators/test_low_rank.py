@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -235,6 +237,16 @@ class TestKernels:
         np.testing.assert_array_equal(built.kernel_, handed.kernel_)
         assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
         assert handed.n_features_in_ == len(X)
+
+    @pytest.mark.parametrize("n_neighbors", [20, 30])
+    def test_a_graph_of_neighbours_may_be_a_kernel_although_it_has_negative_eigenvalues(self, n_neighbors):
+        samples, classes = load_digits(n_class=5, return_X_y=True)
+        near = kneighbors_graph(samples[:400], n_neighbors, include_self=True).toarray()
+        K = (near + near.T)[:300, :300] / 2
+        assert np.linalg.eigvalsh(K)[0] < -1
+        model = fit(K, 5, kernels="precomputed")
+        assert adjusted_rand_score(classes[:300], model.labels_) > 0.65
+        assert adjusted_rand_score(classes[300:400], model.predict(near[300:, :300])) > 0.65
 
     def test_one_precomputed_kernel_is_enough(self):
         model = fit(build_bank(X, [Gaussian(0.1)])[0], kernels="precomputed")

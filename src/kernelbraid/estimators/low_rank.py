@@ -253,6 +253,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     if K stays, and for Z alone, exactly, if the penalty is squared as well: that takes about 3 matrices of n_samples x
     n_samples and one per view. Otherwise memory is about 11 such matrices, plus n_kernels of them when stored or one
     per view when lazy. Time is O(n_samples^3) per step.
+    A kernel with eigenvalues far below zero, such as a graph of nearest neighbours, leaves the linear system without a
+    minimum; the nearest kernel without negative eigenvalues takes its place.
     X is used as it is: scale it first if its features have different units.
 
     References

@@ -195,10 +195,12 @@ def read_candidate(
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
-    """Give a fitted estimator what another one knows about the features."""
+    """Give a fitted estimator what another one knows about the features, and nothing else."""
     for name in FEATURES:
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))
+        elif hasattr(target, name):  # of an earlier fit
+            delattr(target, name)
 
 
 def as_published(estimator: BaseEstimator, like: Array, value: Array) -> Array:

@@ -147,7 +147,8 @@ def learned_graph(graph: Array, embedding: np.ndarray) -> tuple[sparse.csr_matri
 def embedded_graph(embedding: np.ndarray, n_jobs: int | None) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """Return affinities and distances of the nearest neighbours in the embedding.
 
-    The affinity of two cells falls with their squared distance, in units of how far away the neighbours of either are.
+    The affinity of two cells falls with their squared distance, in units of how far away the neighbour in the middle of
+    either's list is; the larger of both counts, so that a cell far from its neighbours is tied to them as well.
     """
     n = len(embedding)
     few = min(NEIGHBOURS, n - 1)
@@ -155,12 +156,11 @@ def embedded_graph(embedding: np.ndarray, n_jobs: int | None) -> tuple[sparse.cs
         return _csr(np.empty(0), [], [], n), _csr(np.empty(0), [], [], n)
     finder = NearestNeighbors(n_neighbors=few, n_jobs=n_jobs).fit(embedding)
     apart, column = finder.kneighbors()
-    reach = np.maximum(apart[:, -1], np.finfo(np.float32).tiny)
-    row = np.repeat(np.arange(n), few)
-    apart, column = apart.ravel(), column.ravel()
-    near = np.exp(-(apart**2) / (reach[row] * reach[column]))
-    one_way = _csr(near, row, column, n)
-    return one_way.maximum(one_way.T).tocsr(), _csr(apart, row, column, n)
+    reach = np.maximum(apart[:, [few // 2]], np.finfo(np.float32).tiny)
+    near, row = np.exp(-((apart / reach) ** 2)), np.repeat(np.arange(n), few)
+    one_way = _csr(near.ravel(), row, column.ravel(), n)
+    one_way.eliminate_zeros()
+    return one_way.maximum(one_way.T).tocsr(), _csr(apart.ravel(), row, column.ravel(), n)
 
 
 def _csr(values: np.ndarray, row: Any, column: Any, n: int) -> sparse.csr_matrix:

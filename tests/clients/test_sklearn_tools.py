@@ -1,0 +1,174 @@
+"""Tools of scikit-learn and joblib that are given an estimator: searches, outputs, back ends."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import silhouette_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import kernelbraid
+from kernelbraid import LKG, KernelKMeans, LandmarkLKG, LKGClassifier, LKGSearch, MultipleKernelKMeans
+from problems import blobs
+
+X, y = blobs(n=90)
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+NUMBERS = {"n_clusters": [2, 3, 5]}
+INDUCTIVE = [
+    LKG(random_state=0),
+    LandmarkLKG(n_landmarks=20, random_state=0),
+    KernelKMeans(random_state=0),
+    MultipleKernelKMeans(random_state=0),
+]
+TRANSDUCTIVE = [LKGSearch(budget=4, random_state=0)] + [
+    getattr(kernelbraid, name)(random_state=0)
+    for name in (
+        "KernelSpectralClustering",
+        "AffinityAggregation",
+        "SimplexGraph",
+        "TwinGraph",
+        "MultipleKernelTwinGraph",
+    )
+]
+
+
+def name_of(estimator):
+    return type(estimator).__name__
+
+
+def silhouette_of_new(estimator, X, y=None):
+    return silhouette_score(X, estimator.predict(X))
+
+
+def silhouette_of_fitted(estimator, X, y=None):
+    return silhouette_score(X, estimator.labels_)
+
+
+@pytest.mark.parametrize("scoring", ["adjusted_rand_score", silhouette_of_new])
+@pytest.mark.parametrize("estimator", INDUCTIVE, ids=name_of)
+def test_a_grid_search_finds_the_number_of_clusters(estimator, scoring):
+    search = GridSearchCV(clone(estimator), NUMBERS, scoring=scoring, cv=FOLDS, error_score="raise").fit(X, y)
+    assert search.best_params_ == {"n_clusters": 3}
+    np.testing.assert_array_equal(search.predict(X), search.best_estimator_.labels_)
+
+
+@pytest.mark.parametrize("estimator", TRANSDUCTIVE, ids=name_of)
+def test_a_grid_search_without_folds_scores_estimators_that_know_no_new_samples(estimator):
+    samples, everything = X[:45], np.arange(45)
+    options = {"scoring": silhouette_of_fitted, "cv": [(everything, everything)], "error_score": "raise"}
+    search = GridSearchCV(clone(estimator), NUMBERS, **options).fit(samples)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert len(search.best_estimator_.labels_) == 45
+
+
+@pytest.mark.parametrize("estimator", INDUCTIVE, ids=name_of)
+def test_a_halving_search_finds_the_number_of_clusters(estimator):
+    search = HalvingGridSearchCV(
+        clone(estimator),
+        {"n_clusters": [2, 3, 5, 6]},
+        scoring="adjusted_rand_score",
+        cv=FOLDS,
+        min_resources=45,
+        factor=2,
+        random_state=0,
+        error_score="raise",
+    ).fit(X, y)
+    assert search.n_iterations_ == 2
+    assert search.best_params_ == {"n_clusters": 3}
+
+
+def test_folds_of_a_kernel_are_rows_and_columns():
+    model = LKG(kernels="precomputed", random_state=0)
+    options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(model, NUMBERS, **options).fit(X @ X.T, y)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert search.best_score_ > 0.9
+
+
+def as_views(A):
+    return [A[:, :3], A[:, 3:]]
+
+
+def test_views_are_searched_as_columns_of_one_matrix():
+    pipeline = make_pipeline(FunctionTransformer(as_views), LKG(random_state=0))
+    grid = {"lkg__n_clusters": [2, 3], "lkg__fusion": ["graphs", "kernels"]}
+    options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(pipeline, grid, **options).fit(X, y)
+    assert search.best_params_["lkg__n_clusters"] == 3
+    assert search.best_estimator_[-1].view_weights_.shape == (2,)
+
+
+def test_a_classifier_is_searched_and_asked_for_probabilities():
+    search = GridSearchCV(LKGClassifier(), {"spread": [0.1, 0.9]}, cv=FOLDS, error_score="raise").fit(X, y)
+    assert search.best_score_ == 1
+    shares = cross_val_predict(LKGClassifier(), X, y, cv=FOLDS, method="predict_proba")
+    np.testing.assert_array_equal(shares.argmax(axis=1), y)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
+)
+def test_coordinates_are_features_of_a_classifier(estimator):
+    pipeline = make_pipeline(StandardScaler(), clone(estimator), LogisticRegression())
+    assert cross_val_score(pipeline, X, y, cv=FOLDS, error_score="raise").min() == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
+)
+def test_coordinates_come_as_tables_on_request(estimator, library):
+    frames = pytest.importorskip(library, reason=f"{library} is not installed")
+    table = frames.DataFrame(dict(zip("abcdef", X.T, strict=True)))
+    if library == "pandas":
+        table.index = [f"sample {i}" for i in range(len(X))]
+    pipeline = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform=library)
+    placed = pipeline.fit_transform(table)
+    assert isinstance(placed, frames.DataFrame)
+    assert list(placed.columns) == [f"{name_of(estimator).lower()}{i}" for i in range(3)]
+    np.testing.assert_array_equal(placed.to_numpy(), pipeline[-1].embedding_)
+    if library == "pandas":
+        assert placed.index.equals(table.index)
+
+
+@pytest.fixture(params=["loky", "threading", "dask"])
+def backend(request):
+    """Two workers of joblib: processes, threads, or those of a Dask cluster in this process."""
+    if request.param != "dask":
+        with joblib.parallel_config(request.param, n_jobs=2):
+            yield
+        return
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        yield
+
+
+def test_a_search_is_the_same_on_every_back_end(backend):
+    options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(LKG(random_state=0), NUMBERS, **options).fit(X, y)
+    with joblib.parallel_config("sequential"):
+        alone = GridSearchCV(LKG(random_state=0), NUMBERS, **options).fit(X, y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    "model", [LKG("auto", random_state=0), LKGSearch("auto", budget=4, random_state=0)], ids=name_of
+)
+def test_a_number_is_chosen_alike_on_every_back_end(backend, model):
+    several, one = (clone(model).set_params(n_jobs=n_jobs).fit(X[:45]) for n_jobs in (2, 1))
+    np.testing.assert_array_equal(several.labels_, one.labels_)

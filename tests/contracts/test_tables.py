@@ -1,0 +1,104 @@
+"""Tables of pandas, polars and PyArrow as samples of every estimator, with the names of their columns."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import kernelbraid
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch
+from kernelbraid.bench import METHODS
+from problems import blobs
+
+X, y = blobs(n=45)
+COLUMNS = [f"gene {i}" for i in range(X.shape[1])]
+CLASSES = list(dict.fromkeys(method.estimator for method in METHODS.values() if method.estimator is not LKG))
+ESTIMATORS = [
+    *(cls(3, random_state=0) for cls in CLASSES),
+    LKG(3, random_state=0),
+    LKGSearch(3, budget=4, random_state=0),
+    LandmarkLKG(3, n_landmarks=30, random_state=0),
+    LKGClassifier(),
+]
+
+
+def of_pandas(**converted):
+    frame = pytest.importorskip("pandas", reason="pandas is not installed").DataFrame(X, columns=COLUMNS)
+    frame.index = [f"cell {i}" for i in range(len(X))]
+    return frame.convert_dtypes(**converted) if converted else frame
+
+
+def of_polars():
+    return pytest.importorskip("polars", reason="polars is not installed").DataFrame(X, schema=COLUMNS)
+
+
+def of_pyarrow():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    return pyarrow.table(dict(zip(COLUMNS, X.T, strict=True)))
+
+
+TABLES = {
+    "pandas": of_pandas,
+    "pandas, nullable": lambda: of_pandas(dtype_backend="numpy_nullable"),
+    "pandas, arrow": lambda: of_pandas(dtype_backend="pyarrow"),
+    "polars": of_polars,
+    "pyarrow": of_pyarrow,
+}
+
+
+@pytest.fixture(params=TABLES)
+def table(request):
+    return TABLES[request.param]()
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def estimator(request):
+    return clone(request.param)
+
+
+def columns(table, names):
+    """Return some columns of a table, in this order."""
+    return table[names] if hasattr(table, "iloc") else table.select(names)
+
+
+def found(estimator):
+    return estimator.transduction_ if isinstance(estimator, LKGClassifier) else estimator.labels_
+
+
+def test_every_estimator_is_here():
+    named = {name for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit")}
+    assert named == {type(estimator).__name__ for estimator in ESTIMATORS}
+
+
+def test_a_table_is_clustered_as_its_numbers_are(estimator, table):
+    expected = found(clone(estimator).fit(X, y))
+    np.testing.assert_array_equal(found(estimator.fit(table, y)), expected)
+    assert estimator.feature_names_in_.tolist() == COLUMNS
+    assert estimator.n_features_in_ == len(COLUMNS)
+
+
+def test_new_samples_have_the_columns_of_the_fit_in_their_order(estimator, table):
+    estimator.fit(table, y)
+    methods = [name for name in ("predict", "predict_proba", "transform") if hasattr(estimator, name)]
+    for method in (getattr(estimator, name) for name in methods):
+        assert len(method(table)) == len(X)
+        with pytest.raises(ValueError, match=r"feature names should match(.|\n)*same order"):
+            method(columns(table, COLUMNS[::-1]))
+        with pytest.raises(ValueError, match=r"feature names should match(.|\n)*gene 5"):
+            method(columns(table, COLUMNS[:-1]))
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            method(X)
+
+
+def test_a_fit_to_numbers_forgets_the_columns_of_an_earlier_one(estimator, table):
+    estimator.fit(table, y).fit(X, y)
+    assert not hasattr(estimator, "feature_names_in_")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_views(name):
+    table = TABLES[name]()
+    views = [columns(table, COLUMNS[:3]), columns(table, COLUMNS[3:])]
+    expected = LKG(3, random_state=0).fit([X[:, :3], X[:, 3:]])
+    model = LKG(3, random_state=0).fit(views)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
