@@ -27,8 +27,14 @@ X, y = blobs(n=45)
 
 
 def unlike_others(estimator):
-    """What scikit-learn itself leaves out, by name, for its semi-supervised classifiers."""
-    return {"check_classifiers_classes": "-1 is no label"} if isinstance(estimator, LKGClassifier) else {}
+    """What scikit-learn leaves out, by name, for semi-supervised classifiers, and what it asks of classifiers alone."""
+    if isinstance(estimator, LKGClassifier):
+        return {"check_classifiers_classes": "-1 is no label"}
+    if hasattr(estimator, "predict_proba"):
+        # They read the tags of classifiers, which clusterers have not; the test below asks for the same.
+        checks = ("check_estimator_sparse_array", "check_estimator_sparse_matrix")
+        return dict.fromkeys(checks, "takes what has predict_proba for a classifier of four classes")
+    return {}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the checks fit arbitrary noise
@@ -39,6 +45,19 @@ def test_scikit_learn_conventions(estimator, check):
 
 def test_the_filter_above_names_the_class_that_fits_raise():
     assert ConvergenceWarning.__module__ == "sklearn.exceptions"
+
+
+@pytest.mark.parametrize("estimator", [LKG(3), LKG(3, preset="authors", max_iter=10), LandmarkLKG(3)])
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_clusterers_with_memberships_take_sparse_samples(estimator, container):
+    rng = np.random.RandomState(0)
+    noise = rng.uniform(size=(40, 3))
+    noise[noise < 0.6] = 0
+    samples = container(noise)
+    model = clone(estimator).fit(samples)
+    assert model.predict(samples).shape == (40,)
+    assert model.predict_proba(samples).shape == (40, 3)
 
 
 @pytest.fixture(params=METHODS)

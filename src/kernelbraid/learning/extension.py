@@ -12,6 +12,7 @@ from kernelbraid.kernels.stacks import Vector
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.identity import in_form_of, row_digests
 from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.settings import Settings
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.solvers.extension import Expression, Placement
@@ -77,6 +78,14 @@ class Extension:
             samples = [in_form_of(view, fitted) for view, fitted in zip(samples, self.bank.views, strict=True)]
         return np.array([self._places.get(digest, -1) for digest in row_digests(samples)])
 
+    def first_copies(self) -> np.ndarray:
+        """Return for each fitted sample the first one that it is a copy of."""
+        return copies_among(self._digests())
+
+    def unexplained(self, kernel: Array | None = None) -> list[Unexplained]:
+        """Return what is left of fitted samples when the others express them; the kernel is formed if it is None."""
+        return [Unexplained.of(self.consensus() if kernel is None else kernel)]
+
     def _digests(self) -> list[bytes]:
         """Return what tells the fitted samples apart."""
         if self.bank is not None:
@@ -105,6 +114,12 @@ def as_rows(digests: list[bytes]) -> np.ndarray:
 def first_places(digests: list[bytes]) -> dict[bytes, int]:
     """Return where each digest comes first."""
     return {digest: place for place, digest in reversed(list(enumerate(digests)))}
+
+
+def copies_among(digests: list[bytes]) -> np.ndarray:
+    """Return for each digest the place where it comes first."""
+    places = first_places(digests)
+    return np.array([places[digest] for digest in digests])
 
 
 def place_among(placement: Placement, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:

@@ -10,8 +10,9 @@ from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.extension import as_rows, first_places, place_among
+from kernelbraid.learning.extension import as_rows, copies_among, first_places, place_among
 from kernelbraid.learning.identity import in_form_of, row_digests
+from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.ops.refinement import EdgeWeights
@@ -135,6 +136,14 @@ class FusedExtension:
                 by_view[member.view] = [in_form_of(by_view[member.view][0], member.bank.views[0])]
         kept = [matrix for view in self.used for matrix in by_view[view]]
         return np.array([self._places.get(digest, -1) for digest in row_digests(kept)])
+
+    def first_copies(self) -> np.ndarray:
+        """Return for each fitted sample the first one that it is a copy of."""
+        return copies_among([row.tobytes() for row in self.digests])
+
+    def unexplained(self, kernel: Array | None = None) -> list[Unexplained]:
+        """Return what is left of fitted samples in every view when the others express them; no kernel is of all."""
+        return [Unexplained.of(member.consensus(), member.rows, member.weight) for member in self.members]
 
     def edges(self, given: list[Array]) -> np.ndarray:
         """Return the edges of new samples (rows) to fitted ones, summed over the views that they have."""

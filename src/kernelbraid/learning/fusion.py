@@ -119,9 +119,9 @@ def sum_graphs(weighed: WeighedViews, settings: Settings) -> FusedGraph:
     for view in weighed.needed:
         is_reserve = bool(weighed.weights[view] == 0)
         weight, graph = _weight_of(weighed, view), samples.graphs[view]
-        own = None if samples.n_views == 1 else degrees(graph)
-        members.append(GraphMember(view, weight, own, samples.scales[view], is_reserve))
-        if samples.n_views > 1:
+        is_alone = samples.n_views == 1
+        members.append(GraphMember(view, weight, degrees(graph), samples.scales[view], is_alone, is_reserve))
+        if not is_alone:
             graph = weight * normalised_graph(graph)
         graphs[view] = _edges_of(graph, weighed.orphans) if is_reserve else graph
     trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}

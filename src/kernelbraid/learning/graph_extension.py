@@ -12,6 +12,7 @@ from kernelbraid._typing import Array
 from kernelbraid.learning.extension import as_rows, first_places, place_among
 from kernelbraid.learning.graphs import as_affinities, scales_of
 from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.ops.spectral import degrees
 from kernelbraid.solvers.extension import Placement
@@ -23,15 +24,16 @@ class GraphMember:
 
     view: int
     weight: float
-    degrees: np.ndarray | None  # that are divided out; None where there is one graph
+    degrees: np.ndarray
     scales: np.ndarray | None  # of distances; None for affinities
+    is_alone: bool  # whether there is no other graph, and its degrees are not divided out
     is_reserve: bool = False  # whether it places only samples that no other graph has
 
     def edges(self, rows: Array) -> Array:
         """Return the edges of new samples to fitted ones, weighed as those of fitted ones are."""
         if self.scales is not None:
             rows = as_affinities(rows, scales_of(rows), self.scales)
-        if self.degrees is None:
+        if self.is_alone:
             return rows
         own = degrees(rows)
         left = sparse.diags_array(self.weight / np.sqrt(np.where(own > 0, own, 1.0)))
@@ -76,6 +78,15 @@ class GraphExtension:
     def first_copies(self) -> np.ndarray:
         """Return for each fitted sample itself: whoever has the same neighbours need not be a copy."""
         return np.arange(self.n_samples)
+
+    def unexplained(self, kernel: Array | None = None) -> list[Unexplained]:
+        """Return what stands in for it where there is no kernel: the weaker the edges of a sample, the more is left."""
+        parts = []
+        for member in self.members:
+            rows = np.flatnonzero(member.degrees)
+            everyone = len(rows) == self.n_samples
+            parts.append(Unexplained(1 / member.degrees[rows], None if everyone else rows, member.weight))
+        return parts
 
     def edges(self, given: list[Array]) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the graphs, as a csr array."""

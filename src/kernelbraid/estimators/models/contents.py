@@ -86,6 +86,20 @@ GRAPH: dict[str, Rule] = {
     "graph_": MATRIX,
     "coefficients_": MATRIX,
 }
+
+
+def certainty(value: Any, sizes: Sizes) -> None:
+    """Check what was found out about the labels, as far as somebody has asked."""
+    of(dict)(value, sizes)
+    rules: dict[str, Rule] = {
+        "membership": numbers("n k", is_shared=True),
+        "outlier_scores": numbers("n", least=0.0, most=1.0),
+    }
+    fail_unless(set(value) <= set(rules), "holds what no fit finds")
+    for name, found in value.items():
+        rules[name](found, sizes)
+
+
 MEMBER = {"labels": whole("n"), "params": of(dict), "scores": of(dict), "status": of(str), "graph": maybe(MATRIX)}
 KMEANS = {
     **FEATURES,
@@ -110,6 +124,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         **OF_VIEWS,
         "history_": of(dict),
         "_fitted": GRAPHS,
+        "_certainty": certainty,
     },
     LKGSearch: {
         **FEATURES,
@@ -121,6 +136,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         "best_params_": of(dict),
         "best_estimator_": inner_model(LKG),
         "_members": several(part(Member, MEMBER), least=1),
+        "_certainty": certainty,
     },
     LKGClassifier: {
         **FEATURES,

@@ -197,9 +197,9 @@ def graph_extension(value: Any, sizes: Sizes) -> None:
     member = {
         "view": one_of_views(range(value.n_views)),
         "weight": POSITIVE,
-        "degrees": maybe(numbers("n", least=0.0)),
+        "degrees": numbers("n", least=0.0),
         "scales": maybe(numbers("n", is_positive=True)),
-        "is_reserve": FLAG,
+        **dict.fromkeys(("is_alone", "is_reserve"), FLAG),
     }
     check_fields(value, {"members": several(part(GraphMember, member), least=1)}, sizes)
     fail_unless(not all(member.is_reserve for member in value.members), "has no graph that counts")

@@ -1,0 +1,133 @@
+"""How sure each label is: what the neighbours say, and what is left of the clusters when samples weigh otherwise."""
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._linalg import blas_threads
+from kernelbraid._typing import Array
+from kernelbraid.learning.spreading import shares_of
+from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
+from kernelbraid.solvers.centres import Labels
+from kernelbraid.solvers.kmeans import kmeans_each
+
+#: Times that the clusters are found again, every time with other weights of the samples.
+REPLICATES = 20
+#: Steps that labels walk along the graph: to the neighbours of neighbours.
+STEPS = 2
+
+
+def memberships(
+    graph: Array,
+    labels: Labels,
+    n_clusters: int,
+    *,
+    spectrum: Spectrum = "largest",
+    copies: Labels | None = None,
+    threads: int | None = None,
+) -> np.ndarray:
+    r"""Return how far each sample belongs to each cluster.
+
+    .. math:: M = \tfrac12 P^2 H + \tfrac1{2R} \sum_r V_r
+
+    where
+
+    - :math:`H` has a one for the label of each sample, and :math:`P` is the random walk on the graph, so that
+      :math:`P^2 H` holds the labels of the neighbours of neighbours,
+    - :math:`V_r` has a one for the label that each sample gets when the clusters are found again in the graph with
+      edges :math:`w_i w_j G_{ij}`, the weights of samples drawn from the exponential distribution (the Bayesian
+      bootstrap), and matched to those that there are.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n)
+        G, symmetric and not negative.
+    labels : ndarray of shape (n,)
+        Clusters from 0 on.
+    n_clusters : int
+        k, above all labels.
+    spectrum : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
+        Eigenvectors in which clusters are found, as for :func:`~kernelbraid.ops.spectral.spectral_vectors`.
+    copies : ndarray of shape (n,), default=None
+        For each sample the first one that it is a copy of; copies get the mean of what each has.
+    threads : int, default=None
+        Threads of BLAS; chosen by the size of the graph if None.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Rows sum to one. The largest entry of a row need not be that of the label: such labels are the least sure ones.
+    """
+    graph = graph if sparse.issparse(graph) else to_numpy(graph)
+    given = one_hot(labels, n_clusters)
+    if n_clusters == 1:
+        return given
+    with blas_threads(given.shape[0], threads):
+        found = (walked(graph, given) + votes(graph, labels, n_clusters, spectrum)) / 2
+    return found if copies is None else _mean_of_copies(found, copies)
+
+
+def walked(graph: Array, given: np.ndarray) -> np.ndarray:
+    """Return the shares of the clusters among the neighbours of neighbours; even ones where there are no edges."""
+    steps = without_loops(graph)
+    for _ in range(STEPS):
+        given = shares_of(steps @ given)
+    return given
+
+
+def votes(graph: Array, labels: Labels, n_clusters: int, spectrum: Spectrum) -> np.ndarray:
+    """Return how often samples get each label when the clusters are found again with other weights of the samples."""
+    random_state = np.random.RandomState(0)  # not that of the fit: the same graph and labels, the same memberships
+    spaces = []
+    for _ in range(REPLICATES):
+        weighted = _weighted(graph, random_state.standard_exponential(len(labels)))
+        spaces.append(
+            to_numpy(embed_rows(weighted, spectral_vectors(weighted, n_clusters, spectrum=spectrum), spectrum))
+        )
+    again = kmeans_each(spaces, n_clusters, n_init=1, random_state=random_state)
+    return np.asarray(sum(one_hot(matched(labels, other, n_clusters), n_clusters) for other in again) / REPLICATES)
+
+
+def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:
+    """Return other labels of the same samples, renamed so that most of them agree, one name for each."""
+    counts = np.bincount(other * n_clusters + labels, minlength=n_clusters**2).reshape(n_clusters, n_clusters)
+    return np.asarray(linear_sum_assignment(counts, maximize=True)[1][other])
+
+
+def one_hot(labels: Labels, n_clusters: int) -> np.ndarray:
+    """Return a one for the label of each sample, (n, k)."""
+    return np.asarray(np.arange(n_clusters)[None, :] == labels[:, None], dtype=np.float64)
+
+
+def of_labels(membership: np.ndarray, labels: Labels) -> np.ndarray:
+    """Return how sure each label is: its entry in the membership."""
+    return np.asarray(membership[np.arange(len(labels)), labels])
+
+
+def _weighted(graph: Array, weights: np.ndarray) -> Array:
+    """Return w_i w_j G_ij, in the precision of the graph."""
+    weights = (weights / weights.mean()).astype(graph.dtype)
+    if sparse.issparse(graph):
+        scale = sparse.diags_array(weights)
+        return sparse.csr_array(scale @ graph @ scale)
+    return weights[:, None] * graph * weights[None, :]
+
+
+def without_loops(graph: Array) -> Array:
+    """Return the edges of a graph, without those of samples to themselves and without negative ones."""
+    if sparse.issparse(graph):
+        edges = sparse.coo_array(graph)
+        kept = (edges.row != edges.col) & (edges.data > 0)
+        data = edges.data[kept].astype(np.float64)
+        return sparse.csr_array((data, (edges.row[kept], edges.col[kept])), shape=graph.shape)
+    edges = np.maximum(graph, 0.0).astype(np.float64)
+    np.fill_diagonal(edges, 0.0)
+    return edges
+
+
+def _mean_of_copies(found: np.ndarray, copies: Labels) -> np.ndarray:
+    """Return rows of which those of copies are the same."""
+    sums = np.zeros_like(found)
+    np.add.at(sums, copies, found)
+    return np.asarray((sums / np.maximum(np.bincount(copies, minlength=len(copies)), 1)[:, None])[copies])
