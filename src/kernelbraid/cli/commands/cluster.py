@@ -38,11 +38,12 @@ def run(
     quiet: bool,
 ) -> None:
     """Cluster the samples in the files and report."""
-    with collect_warnings(words_of(recipe)) as warnings:
+    with collect_warnings(words_of(recipe)) as of_files:
         if recipe.streams:
             views = open_views(paths, **reading)
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
+    with collect_warnings(words_of(recipe, views.columns)) as of_fit:
         model, seconds = fit(views, recipe, dask=dask, hidden=quiet or as_json)
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
@@ -56,7 +57,7 @@ def run(
     summary["header"] = views.headers
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
-    summary["warnings"] = warnings
+    summary["warnings"] = warnings = [*of_files, *of_fit]
     print_warnings(warnings)
     if as_json:
         print_json(summary)
@@ -113,6 +114,6 @@ def _most_steps(model: BaseEstimator) -> int:
     return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
 
 
-def words_of(recipe: Recipe) -> InOptions:
-    """Return how the command line speaks of a fit."""
-    return InOptions({recipe.method.estimator.__name__: recipe.name})
+def words_of(recipe: Recipe, columns: Sequence[Sequence[str] | None] = ()) -> InOptions:
+    """Return how the command line speaks of a fit, on files with these columns."""
+    return InOptions({recipe.method.estimator.__name__: recipe.name}, columns=columns)
