@@ -26,7 +26,7 @@ PHRASES: dict[str, str] = {
     "other_penalty": "graph_penalty='frobenius' if it is 'l1'",
     "samples_are_below": "n_samples={n_samples} is below",
     "samples_are_few": "n_samples={n_samples} is too small",
-    "scale_features": "scale them first, for example in make_pipeline(StandardScaler(), ...) of scikit-learn",
+    "scale_features": "scale them first, for example in make_pipeline({scaler}, ...) of scikit-learn",
     "several_kernels": "an estimator with several kernels",
     "steps": "max_iter={max_iter} steps",
     "third": "n_samples / 3",

@@ -115,6 +115,7 @@ def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -
         if names is None
         else Message("feature {name!r}", name=str(names[worst.feature])),
         where=Message("{view.number} of {data}", number=number) if len(views) > 1 else Message("{data}"),
+        scaler="StandardScaler()" if len(views) == 1 else "kernelbraid.EachView(StandardScaler())",
         ratio=worst.ratio,
         share=worst.share,
     )

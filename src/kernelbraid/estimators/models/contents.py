@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.estimators.classifier import LKGClassifier
@@ -38,16 +39,11 @@ from kernelbraid.estimators.models.rules import (
     several,
     whole,
 )
+from kernelbraid.estimators.models.steps import FEATURES, check_chain
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
-
-
-def names(value: Any, sizes: Sizes) -> None:
-    """Check the names of features."""
-    of(np.ndarray)(value, sizes)
-    fail_unless(value.shape == (sizes["d"],) and all(isinstance(name, str) for name in value), "holds no names")
 
 
 def classes(value: Any, sizes: Sizes) -> None:
@@ -70,7 +66,6 @@ def inner_model(*kinds: type) -> Rule:
 
 
 MATRIX = numbers("n n", thin=True)
-FEATURES: dict[str, Rule] = {"n_features_in_": count(1, "d"), "feature_names_in_": names}
 LABELS = whole("n", below="k", is_complete=True)
 ENDED: dict[str, Rule] = {"n_iter_": count(0), "status_": of(str), "why_": several(of(str))}
 OF_KERNELS: dict[str, Rule] = {"kernel_weights_": WEIGHTS, "kernel_names_": several(of(str), "m")}
@@ -165,6 +160,10 @@ NEEDED: dict[type, tuple[str, ...]] = {
 
 def check_model(model: BaseEstimator) -> None:
     """Raise a ValueError that says what no fit can have written, if there is such."""
+    if isinstance(model, Pipeline):
+        check_model(model.steps[-1][1])
+        check_chain(model)
+        return
     name = type(model).__name__
     refused = refused_parameter(model)
     fail_unless(refused is None, f"{name} takes no such {'' if refused is None else refused.parameter}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from kernelbraid import kernels
 from kernelbraid._arrays import detach, is_foreign, to_numpy
@@ -18,6 +19,7 @@ from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMe
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
+from kernelbraid.estimators.models.steps import STEPS, changed_parameters
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -92,6 +94,11 @@ class Writer:
             return {"is": "part", "class": name, "fields": self._encode_all(value, _names(type(value)), where)}
         if type(value) is MODELS.get(name):
             return self._encode_model(value, where)
+        if type(value) is STEPS.get(name):
+            return self._encode_step(value, where)
+        if type(value) is Pipeline:
+            steps = [[label, self.encode(one, f"{where}[{label!r}]")] for label, one in value.steps]
+            return {"is": "pipeline", "steps": steps}
         if is_foreign(value) and not is_dask(value):
             return self._encode_array(value, where)
         if hasattr(value, "__array__") and not is_dask(value):  # a data frame
@@ -106,6 +113,15 @@ class Writer:
             "class": type(model).__name__,
             "parameters": self._encode_all(model, given, where),
             "attributes": self._encode_all(model, kept, where),
+        }
+
+    def _encode_step(self, step: BaseEstimator, where: str) -> dict[str, Any]:
+        kept = [name for name in vars(step) if name not in step.get_params(deep=False)]
+        return {
+            "is": "step",
+            "class": type(step).__name__,
+            "parameters": self._encode_all(step, changed_parameters(step), where),
+            "attributes": self._encode_all(step, kept, where),
         }
 
     def _encode_all(self, owner: Any, names: Iterable[str], where: str) -> dict[str, Any]:
@@ -213,14 +229,23 @@ class Reader:
         return {name: self.decode(node) for name, node in nodes.items()}
 
     def _decode_model(self, node: Mapping[str, Any]) -> Any:
-        kind = _look_up(MODELS, node["class"])
+        return upgrade(self._decode_estimator(node, MODELS))
+
+    def _decode_step(self, node: Mapping[str, Any]) -> Any:
+        return self._decode_estimator(node, STEPS)
+
+    def _decode_pipeline(self, node: Mapping[str, Any]) -> Pipeline:
+        return Pipeline([(str(label), self.decode(step)) for label, step in node["steps"]])
+
+    def _decode_estimator(self, node: Mapping[str, Any], known: Mapping[str, type]) -> Any:
+        kind = _look_up(known, node["class"])
         for name in node["attributes"]:
             if hasattr(kind, name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
         _refuse_unknown(node["parameters"], inspect.signature(kind).parameters, "parameter", node["class"])
         model = kind(**self._decode_all(node["parameters"]))
         vars(model).update(self._decode_all(node["attributes"]))
-        return upgrade(model)
+        return model
 
     def _decode_part(self, node: Mapping[str, Any]) -> Any:
         make = _look_up(self._parts, node["class"])
@@ -267,6 +292,8 @@ class Reader:
 
     _KINDS: Mapping[str, Callable[..., Any]] = {
         "model": _decode_model,
+        "step": _decode_step,
+        "pipeline": _decode_pipeline,
         "part": _decode_part,
         "float": lambda _, node: float(node["value"]),
         "scalar": _decode_scalar,
