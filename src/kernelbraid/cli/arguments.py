@@ -46,7 +46,7 @@ def cluster(
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
     header: options.Header = None,
-    scale: options.Scale = "none",
+    scale: options.Scale = None,
     landmarks: options.Landmarks = None,
     dask: options.Dask = None,
     search: options.Search = False,
@@ -137,12 +137,13 @@ def cluster(
         raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
         refuse_to_save(recipe)
-    if scale != "none" and recipe.precomputed:
+    if scale in ("standard", "unit") and recipe.precomputed:
         raise typer.BadParameter(
             "features are scaled, and with --kernels precomputed there are none; leave out one of them.",
             param_hint="'--scale'",
         )
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
+    scale = scale or "none"
     clustering.run(
         data, recipe, reading=reading, scale=scale, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet
     )

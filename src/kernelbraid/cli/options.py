@@ -231,12 +231,12 @@ Drop: TypeAlias = Annotated[
     typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
 ]
 Scale: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
         parser=choice("standard", "unit", "none"),
         metavar="standard|unit|none",
-        help="Scale every file on its own: features to mean 0 and variance 1, samples to length 1, or nothing; predict "
-        "does the same.",
+        help="Scale every file on its own: features to mean 0 and variance 1, samples to length 1, or nothing, the "
+        "default; predict does the same to new samples.",
         rich_help_panel=INPUT,
     ),
 ]

@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator
 from kernelbraid import _system
 from kernelbraid._messages import PYTHON, Wording, content_of, say
 from kernelbraid.cli.failure import Failure, one_line
-from kernelbraid.cli.scaling import Scaling, first_step
 from kernelbraid.estimators import save_model
 
 BAR_WIDTH = 24  # characters of the longest bar
@@ -125,12 +124,11 @@ def _end_if_not_written(path: Path) -> Iterator[None]:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-def write_model(path: Path, model: BaseEstimator, names: list[str] | None, scaling: Scaling | None = None) -> None:
-    """Write a fitted estimator, after its scaling, with the names of features; of a search, the one that it chose."""
+def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> None:
+    """Write a fitted estimator, with the names of the features; of a search, the one that it has chosen."""
     model = getattr(model, "best_estimator_", model)
-    model = model if scaling is None else scaling.before(model)
     if names is not None:
-        first_step(model).feature_names_in_ = np.array(names, dtype=object)
+        model.feature_names_in_ = np.array(names, dtype=object)
     with _end_if_not_written(path):
         save_model(model, path)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
@@ -33,12 +33,22 @@ class Scaling:
         each = zip(self.transformers, views, strict=True)
         return [in_blocks(partial(transform_measured, one), view) for one, view in each]
 
-    def before(self, model: BaseEstimator) -> Pipeline:
-        """Return the pipeline that scales new samples in the same way, and hands them to a fitted model."""
+    def before(self, model: BaseEstimator, names: Sequence[str] | None) -> Pipeline:
+        """Return the pipeline that scales new samples in the same way, and hands them to a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted on the scaled samples.
+        names : sequence of str or None
+            Of the features, if one file has them.
+        """
         step = self.transformers[0]
         if len(self.transformers) > 1:
-            step = EachView(list(self.transformers))
+            step = EachView([one if one == AS_IT_IS else clone(one) for one in self.transformers])
             step.transformers_, step.n_features_in_ = list(self.transformers), int(model.n_features_in_)
+        elif names is not None:
+            step.feature_names_in_ = np.array(names, dtype=object)
         return Pipeline([("scale", step), ("cluster", model)])
 
 
@@ -92,7 +102,7 @@ def prepared(model: Pipeline, views: Sequence[Any]) -> list[Any]:
 
 
 def first_step(model: BaseEstimator) -> Any:
-    """Return what looks at the features of new samples: the model, or the first step of a pipeline that does anything."""
+    """Return what sees the features of new samples: the model, or the first step of a pipeline that does anything."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     return next(step for step in steps if step not in (None, AS_IT_IS))
 

@@ -79,14 +79,14 @@ def _ratio(variances: Host) -> float:
     return float(spreads[-1] / np.median(spreads[:-1]))
 
 
-def _some_rows(X: Array) -> Host | sparse.csr_array:
+def _some_rows(X: Array) -> Array:
     """Return measured samples, evenly from all, in double precision."""
     rows = X[:: max(1, X.shape[0] // SEEN), :]
     rows = rows if sparse.issparse(rows) else to_numpy(rows)
     return rows[measured_rows(rows)].astype(np.float64)
 
 
-def _is_orthogonal(rows: Host | sparse.csr_array, column: int, squares: Host, others: Host) -> bool:
+def _is_orthogonal(rows: Array, column: int, squares: Host, others: Host) -> bool:
     """Tell whether a column is orthogonal to others, up to what the choice of the samples does."""
     values = rows[:, [column]].toarray().ravel() if sparse.issparse(rows) else rows[:, column]
     products = np.abs(np.asarray(rows.T @ values)[others]) / len(values)

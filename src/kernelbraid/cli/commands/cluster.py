@@ -50,7 +50,10 @@ def run(
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
     if save is not None:
-        write_model(save, model, views.names, scaling)
+        if scaling is None:
+            write_model(save, model, views.names)
+        else:
+            write_model(save, scaling.before(getattr(model, "best_estimator_", model), views.names), None)
     summary = {
         "method": recipe.name,
         **summarise(model, views.n_samples, views.n_features, views.files),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.estimators.classifier import LKGClassifier
@@ -19,6 +18,7 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.models.parts import (
     BIPARTITE,
     EXPRESSIONS,
+    FEATURES,
     GRAPHS,
     WEIGHTS,
     bank,
@@ -39,7 +39,6 @@ from kernelbraid.estimators.models.rules import (
     several,
     whole,
 )
-from kernelbraid.estimators.models.steps import FEATURES, check_chain
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
@@ -160,10 +159,6 @@ NEEDED: dict[type, tuple[str, ...]] = {
 
 def check_model(model: BaseEstimator) -> None:
     """Raise a ValueError that says what no fit can have written, if there is such."""
-    if isinstance(model, Pipeline):
-        check_model(model.steps[-1][1])
-        check_chain(model)
-        return
     name = type(model).__name__
     refused = refused_parameter(model)
     fail_unless(refused is None, f"{name} takes no such {'' if refused is None else refused.parameter}")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
 from kernelbraid import kernels
 from kernelbraid._arrays import detach, is_foreign, to_numpy
@@ -19,7 +18,6 @@ from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMe
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
-from kernelbraid.estimators.models.steps import STEPS, changed_parameters
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -94,11 +92,8 @@ class Writer:
             return {"is": "part", "class": name, "fields": self._encode_all(value, _names(type(value)), where)}
         if type(value) is MODELS.get(name):
             return self._encode_model(value, where)
-        if type(value) is STEPS.get(name):
+        if isinstance(value, BaseEstimator):
             return self._encode_step(value, where)
-        if type(value) is Pipeline:
-            steps = [[label, self.encode(one, f"{where}[{label!r}]")] for label, one in value.steps]
-            return {"is": "pipeline", "steps": steps}
         if is_foreign(value) and not is_dask(value):
             return self._encode_array(value, where)
         if hasattr(value, "__array__") and not is_dask(value):  # a data frame
@@ -115,12 +110,20 @@ class Writer:
             "attributes": self._encode_all(model, kept, where),
         }
 
-    def _encode_step(self, step: BaseEstimator, where: str) -> dict[str, Any]:
-        kept = [name for name in vars(step) if name not in step.get_params(deep=False)]
+    def _encode_step(self, step: Any, where: str) -> dict[str, Any]:
+        from kernelbraid.estimators.models import steps  # when it is needed: it loads more of scikit-learn
+
+        name = type(step).__name__
+        if isinstance(step, steps.Pipeline):
+            each = [[label, self.encode(one, f"{where}[{label!r}]")] for label, one in step.steps]
+            return {"is": "pipeline", "steps": each}
+        if not steps.is_step(step):
+            raise ValueError(_refusal(step, where))
+        kept = [attribute for attribute in vars(step) if attribute not in step.get_params(deep=False)]
         return {
             "is": "step",
-            "class": type(step).__name__,
-            "parameters": self._encode_all(step, changed_parameters(step), where),
+            "class": name,
+            "parameters": self._encode_all(step, steps.changed_parameters(step), where),
             "attributes": self._encode_all(step, kept, where),
         }
 
@@ -232,10 +235,14 @@ class Reader:
         return upgrade(self._decode_estimator(node, MODELS))
 
     def _decode_step(self, node: Mapping[str, Any]) -> Any:
-        return self._decode_estimator(node, STEPS)
+        from kernelbraid.estimators.models import steps
 
-    def _decode_pipeline(self, node: Mapping[str, Any]) -> Pipeline:
-        return Pipeline([(str(label), self.decode(step)) for label, step in node["steps"]])
+        return self._decode_estimator(node, steps.STEPS)
+
+    def _decode_pipeline(self, node: Mapping[str, Any]) -> Any:
+        from kernelbraid.estimators.models import steps
+
+        return steps.Pipeline([(str(label), self.decode(step)) for label, step in node["steps"]])
 
     def _decode_estimator(self, node: Mapping[str, Any], known: Mapping[str, type]) -> Any:
         kind = _look_up(known, node["class"])

@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._system import write_whole
 from kernelbraid.estimators.models.contents import check_model
 from kernelbraid.estimators.models.encoding import MODELS, Reader, UnknownNameError, Writer, member
 from kernelbraid.estimators.models.members import MembersIn, MembersOut
-from kernelbraid.estimators.models.steps import check_steps
 
 FORMAT, VERSION = "kernelbraid model", 2
 READABLE = (1, 2)  # other versions are refused with what to install
@@ -85,11 +83,13 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     array([0, 1])
     """
     name = type(model).__name__
-    if type(model) is Pipeline:
+    if is_pipeline(model):
+        from kernelbraid.estimators.models.steps import check_steps  # when it is needed: it loads more of scikit-learn
+
         check_steps(model, MODELS)
     elif type(model) is not MODELS.get(name):
         raise ValueError(
-            f"save_model cannot save a {name}; give a fitted estimator of kernelbraid, or a pipeline that ends with one."
+            f"save_model cannot save a {name}; give a fitted estimator of kernelbraid, or a pipeline that ends in one."
         )
     check_is_fitted(model, msg="This %(name)s is not fitted yet; call fit before save_model.")
     path = Path(path)
@@ -154,10 +154,15 @@ def load_model(path: str | PathLike[str]) -> Any:
             header = _read_header(archive, path)
             members = MembersIn(archive, TREE)
             model = Reader(members, header["version"]).decode(header["model"])
-        if type(model) not in (Pipeline, *MODELS.values()):
+        last = model.steps[-1][1] if is_pipeline(model) else model
+        if type(last) not in MODELS.values():
             raise ValueError("it holds no estimator")
-        check_is_fitted(model)
-        check_model(model)
+        check_is_fitted(last)
+        check_model(last)
+        if last is not model:
+            from kernelbraid.estimators.models.steps import check_chain
+
+            check_chain(model)
         return model
     except _RefusedError as error:
         raise ValueError(str(error)) from None
@@ -165,6 +170,11 @@ def load_model(path: str | PathLike[str]) -> Any:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # that is a place before the start of the file
             raise
         raise ValueError(_complaint(path, header, error)) from None
+
+
+def is_pipeline(model: Any) -> bool:
+    """Tell a pipeline of scikit-learn, without having that loaded."""
+    return type(model).__name__ == "Pipeline" and type(model).__module__ == "sklearn.pipeline"
 
 
 def _complaint(path: Path, header: dict[str, Any], error: Exception) -> str:

@@ -1,5 +1,6 @@
 """Pipelines in model files: which steps of scikit-learn they may have before an estimator of ours, and their rules.
 
+It loads modules of scikit-learn that estimators do without, and is loaded when a pipeline is saved or read.
 Lengths have letters: d features, c components.
 """
 
@@ -22,20 +23,11 @@ from sklearn.preprocessing import (
 
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.estimators.each_view import AS_IT_IS, EachView
-from kernelbraid.estimators.models.parts import fail_unless
-from kernelbraid.estimators.models.rules import FAR, Rule, Sizes, check_fields, count, maybe, numbers, of, several
+from kernelbraid.estimators.models.parts import FEATURES, fail_unless
+from kernelbraid.estimators.models.rules import FAR, Rule, Sizes, check_fields, count, maybe, numbers, several
 
 OF_FEATURES, SPREADS = numbers("d"), numbers("d", is_positive=True)
 OF_COMPONENTS = numbers("c", least=0.0)
-
-
-def names(value: Any, sizes: Sizes) -> None:
-    """Check the names of features."""
-    of(np.ndarray)(value, sizes)
-    fail_unless(value.shape == (sizes["d"],) and all(isinstance(name, str) for name in value), "holds no names")
-
-
-FEATURES: dict[str, Rule] = {"n_features_in_": count(1, "d"), "feature_names_in_": names}
 
 
 def step(value: Any, sizes: Sizes) -> None:
@@ -70,6 +62,11 @@ NEEDED: dict[type, tuple[str, ...]] = {
 ASKED = {"with_mean": "mean_", "with_std": "scale_", "with_centering": "center_", "with_scaling": "scale_"}
 
 
+def is_step(value: Any) -> bool:
+    """Tell a step that a file can hold: one of scikit-learn itself, or ours."""
+    return type(value) is STEPS.get(type(value).__name__)
+
+
 def is_idle(value: Any) -> bool:
     """Tell a step that does nothing."""
     return value is None or (isinstance(value, str) and value == AS_IT_IS)
@@ -92,7 +89,7 @@ def _check_savable(label: str, value: Any) -> None:
     for one in inner if isinstance(inner, list | tuple) else [inner]:
         _check_savable(label, one)
     function = getattr(value, "func", None) or getattr(value, "inverse_func", None)
-    is_known = is_idle(value) or type(value) is STEPS.get(type(value).__name__)
+    is_known = is_idle(value) or is_step(value)
     if is_known and function is None:
         return
     name = getattr(function, "__name__", "a function")
