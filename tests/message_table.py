@@ -45,6 +45,9 @@ class Seven:
     def __format__(self, spec):
         return "7"
 
+    def __add__(self, other):
+        return self
+
     __str__ = __repr__ = lambda self: "7"
 
 

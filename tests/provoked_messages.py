@@ -25,6 +25,11 @@ CALLS = [
     "LKG(3).fit(1 / np.where(X > 0, X, 0))",
     "LKG(3).fit(X + 1j)",
     "LKG(3).fit(X.astype(str).astype(object) + 'a')",
+    "LKG(3).fit((X + 9) * [1, 1e4])",
+    "LKG(3).fit([X, (X + 9) * [1, 1e4]])",
+    "LandmarkLKG(3, n_landmarks=9).fit((X + 9) * [1, 1e4])",
+    "EachView([]).fit([X, X])",
+    "EachView('passthrough').fit([X, X]).transform(X)",
     "LKG(3).fit(X[None])",
     "LKG(3).fit([X, X[:9]])",
     "LKG(3).fit([X, X[0]])",
@@ -105,6 +110,10 @@ CALLS = [
     "save_model(LKG(3), 'a.model')",
     "save_model(LKG(3, kernels=[lambda a, b: a @ b.T]).fit(X), 'a.model')",
     "save_model(3, 'a.model')",
+    "save_model(Pipeline([('log', FunctionTransformer(np.log1p)), ('lkg', LKG(3))]), 'a.model')",
+    "save_model(Pipeline([('ranks', QuantileTransformer()), ('lkg', LKG(3))]), 'a.model')",
+    "save_model(Pipeline([('lkg', LKG(3)), ('scale', StandardScaler())]), 'a.model')",
+    "save_model(Pipeline([('scale', StandardScaler()), ('lkg', LKG(3))]), 'a.model')",
     "Gaussian(-1)",
     "Polynomial(-1, 2)",
     "Polynomial(1, 0.5)",
@@ -138,6 +147,12 @@ COMMANDS = [
     "cluster X.npy -k three",
     "cluster X.npy -k 99",
     "cluster four.npy",
+    "cluster X.npy -k 3 --scale minmax",
+    "cluster X.npy -k 3 --scale unit --kernels precomputed",
+    "cluster uneven.npy -k 3 -q",
+    "cluster uneven.csv -k 3 -q",
+    "cluster X.npy uneven.npy -k 3 -q",
+    "cluster uneven.npy -k 3 --landmarks 9 -q",
     "cluster X.npy -k 3 --alpha -1",
     "cluster X.npy -k 3 --neighbors 0",
     "cluster X.npy -k 3 --embedding none",
@@ -201,6 +216,8 @@ COMMANDS = [
 
 def prepare():
     """Write the files of the commands, and return the names of the calls."""
+    from sklearn import pipeline, preprocessing
+
     import kernelbraid
     from kernelbraid import datasets, kernels, metrics
 
@@ -211,16 +228,19 @@ def prepare():
     arrays = {"X": X, "noise": noise, "four": X[:4], "narrow": X[:, :1], "zero": 0 * K, "lopsided": K + np.triu(K)}
     arrays |= {"flat": X[0], "complex": X + 1j, "stack": X[None], "no_features": X[:, :0]}
     arrays["dates"] = np.zeros((30, 2), "datetime64[s]")
+    arrays["uneven"] = (X + 9) * [1, 1e4]
     for name, array in {**arrays, "y": np.arange(30)}.items():
         np.save(f"{name}.npy", array)
     np.savez("two.npz", A=X, B=X)
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
     files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
+    files["uneven.csv"] = "\n".join(["a,b", *(f"{a},{b}" for a, b in arrays["uneven"])])
     for name, text in files.items():
         Path(name).write_text(text, encoding="utf-8")
     public = {name: getattr(room, name) for room in (kernelbraid, kernels, metrics, datasets) for name in room.__all__}
     public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
+    public |= vars(preprocessing) | {"Pipeline": pipeline.Pipeline}
     return {**public, "np": np, "X": X, "K": K, "noise": noise, "with_nan": with_nan}
 
 

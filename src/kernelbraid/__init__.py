@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         load_model,
         save_model,
     )
+    from kernelbraid.estimators.each_view import EachView
     from kernelbraid.files.alignment import align_views
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "SimplexGraph",
     "TwinGraph",
     "MultipleKernelTwinGraph",
+    "EachView",
     "align_views",
     "save_model",
     "load_model",
@@ -59,7 +61,11 @@ _ROOMS = (
 )
 
 # Names that are no estimators, and where they are.
-_ELSEWHERE = {"Blocks": "kernelbraid.blocks.source", "align_views": "kernelbraid.files.alignment"}
+_ELSEWHERE = {
+    "Blocks": "kernelbraid.blocks.source",
+    "EachView": "kernelbraid.estimators.each_view",
+    "align_views": "kernelbraid.files.alignment",
+}
 
 
 if not TYPE_CHECKING:  # a type checker would take every name for one of the package

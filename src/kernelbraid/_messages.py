@@ -1,9 +1,10 @@
 """Messages as data: a sentence is its Python wording, and keeps what it is about for who words it otherwise.
 
 A template says of each placeholder what it is: ``{set.mu:g}`` is a parameter with its value, ``{name.max_iter}`` a
-parameter alone, ``{class.estimator}`` an estimator, ``{view.number}`` a view, or several, counted from 1, ``{n_iter}``
-a fact, and ``{data}`` a phrase, which each wording has in its own words (:data:`PHRASES` has those of Python). A spec
-``#sample`` counts: 1 sample, 2 samples.
+parameter alone, ``{class.estimator}`` an estimator, ``{view.number}`` a view, or several, counted from 1,
+``{feature.number}`` a feature, counted from 0, of the view that is the fact ``view``, ``{n_iter}`` a fact, and
+``{data}`` a phrase, which each wording has in its own words (:data:`PHRASES` has those of Python). A spec ``#sample``
+counts: 1 sample, 2 samples.
 """
 
 import string
@@ -25,6 +26,7 @@ PHRASES: dict[str, str] = {
     "other_penalty": "graph_penalty='frobenius' if it is 'l1'",
     "samples_are_below": "n_samples={n_samples} is below",
     "samples_are_few": "n_samples={n_samples} is too small",
+    "scale_features": "scale them first, for example in make_pipeline({scaler}, ...) of scikit-learn",
     "several_kernels": "an estimator with several kernels",
     "steps": "max_iter={max_iter} steps",
     "third": "n_samples / 3",
@@ -57,6 +59,10 @@ class Wording(Protocol):
         """Return words for one view or several, which are counted from 1."""
         ...
 
+    def feature(self, number: int, view: int) -> str:
+        """Return words for a feature, counted from 0, of a view, counted from 1."""
+        ...
+
 
 def numbered_views(numbers: Sequence[int]) -> str:
     """Return views by their numbers."""
@@ -83,6 +89,10 @@ class InPython:
     def views(self, numbers: Sequence[int]) -> str:
         """Return views by their numbers."""
         return numbered_views(numbers)
+
+    def feature(self, number: int, view: int) -> str:
+        """Return a feature by its number."""
+        return f"feature {number} (counted from 0)"
 
 
 PYTHON = InPython()
@@ -180,6 +190,8 @@ class _Writer(string.Formatter):
             return self.wording.estimator(str(facts[name]))
         if kind == "view":
             return self.wording.views(cast(Sequence[int], found if isinstance(found := facts[name], list) else [found]))
+        if kind == "feature":
+            return self.wording.feature(cast(int, facts[name]), cast(int, facts.get("view", 1)))
         raise KeyError(f"{kind}.{name}")
 
     def format_field(self, value: object, format_spec: str) -> str:

@@ -11,7 +11,7 @@ from kernelbraid.cli.failure import Failure
 OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
     "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
-    "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --json --quiet --save "
+    "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
     "--landmarks --dask",
     "predict": "--out -o --json --quiet -q --key --id --drop --header --no-header",
     "methods": "--json",
@@ -66,6 +66,7 @@ def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_c
         "data": [blobs_csv, blobs_csv],
         "name": "LKG",
         "reading": {"key": None, "id_column": "1", "drop": ["a", "b"], "header": None},
+        "scale": "none",
         "out": tmp_path / "out.csv",
         "save": None,
         "dask": None,

@@ -17,7 +17,7 @@ RENAMED = {
     "seed": "random_state",
 }
 #: What the program itself does.
-OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "dask"}
+OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "scale", "dask"}
 OURS |= {"search", "method"}
 
 

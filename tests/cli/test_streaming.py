@@ -113,7 +113,7 @@ def test_a_value_that_is_not_finite_is_named(refuse, tmp_path):
     spoilt = X.copy()
     spoilt[123, 4] = np.nan
     np.save(tmp_path / "X.npy", spoilt)
-    says = ["X.npy: the value at position (124, 5), counted from 1, is nan; remove or fill it"]
+    says = ["X.npy: the value at position (124, 5), counted from 1, is nan; remove it or fill it", "SimpleImputer"]
     refuse("cluster", tmp_path / "X.npy", *MANY, "--out", tmp_path / "labels.csv", code=1, says=says)
 
 

@@ -8,8 +8,19 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from kernelbraid import LKG, KernelKMeans, LKGClassifier, _arrays
+from kernelbraid import (
+    LKG,
+    KernelKMeans,
+    KernelSpectralClustering,
+    LandmarkLKG,
+    LKGClassifier,
+    LKGSearch,
+    SimplexGraph,
+    _arrays,
+)
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.reading import (
     as_published,
@@ -322,3 +333,49 @@ class TestReading:
         copy_features(source, target)
         assert target.n_features_in_ == 7
         assert not hasattr(target, "feature_names_in_")
+
+
+class TestScales:
+    """Features in units that differ by orders of magnitude."""
+
+    RAW = np.abs(X) * np.r_[1e4, np.ones(X.shape[1] - 1)] + 1.0
+
+    @pytest.mark.parametrize(
+        "kind", [LKG, LKGSearch, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering]
+    )
+    def test_every_estimator_warns_once_where_it_was_called(self, kind):
+        model = kind(3, random_state=0, **({"n_landmarks": 20} if kind is LandmarkLKG else {}))
+        with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of X has .*StandardScaler") as caught:
+            model.fit(self.RAW)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+
+    def test_the_classifier_warns_too(self):
+        with pytest.warns(UserWarning, match="^feature 0"):
+            LKGClassifier().fit(self.RAW, np.where(np.arange(len(y)) < 9, y, -1))
+
+    @pytest.mark.filterwarnings("error")
+    def test_scaled_features_are_welcome_also_through_a_pipeline(self):
+        for model in (LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)):
+            make_pipeline(StandardScaler(), model).fit(self.RAW)
+
+    def test_a_column_has_its_name(self):
+        pandas = pytest.importorskip("pandas")
+        names = [f"size of {number}" for number in range(X.shape[1])]
+        with pytest.warns(UserWarning, match="^feature 'size of 0' of X has"):
+            KernelKMeans(3, random_state=0).fit(pandas.DataFrame(self.RAW, columns=names))
+
+    def test_kernels_and_new_samples_have_no_scales(self):
+        K = self.RAW @ self.RAW.T
+        LKG(3, kernels="precomputed", random_state=0).fit(K)
+        LKG(3, random_state=0).fit(X).predict(self.RAW)
+
+    def test_landmarks_that_are_given_are_looked_at(self):
+        with pytest.warns(UserWarning, match="^feature 0"):
+            LandmarkLKG(3, landmarks=self.RAW[::2], random_state=0).fit(self.RAW)
+
+    @pytest.mark.filterwarnings("ignore:of the views of X")
+    def test_the_view_is_named(self, foreign):
+        views = [foreign.asarray(X), foreign.asarray(self.RAW)]
+        with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of view 2 of X"):
+            LKG(3, gamma=10.0, fusion="kernels", random_state=0).fit(views)

@@ -46,6 +46,7 @@ def cluster(
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
     header: options.Header = None,
+    scale: options.Scale = None,
     landmarks: options.Landmarks = None,
     dask: options.Dask = None,
     search: options.Search = False,
@@ -83,7 +84,7 @@ def cluster(
 
       kernelbraid cluster pixels.npy words.mat -k 10 --json
 
-      kernelbraid cluster iris.csv --drop species --save iris.model
+      kernelbraid cluster wine.csv --scale standard --save wine.model
 
       kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
 
@@ -136,8 +137,16 @@ def cluster(
         raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
         refuse_to_save(recipe)
+    if scale in ("standard", "unit") and recipe.precomputed:
+        raise typer.BadParameter(
+            "features are scaled, and with --kernels precomputed there are none; leave out one of them.",
+            param_hint="'--scale'",
+        )
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
-    clustering.run(data, recipe, reading=reading, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet)
+    scale = scale or "none"
+    clustering.run(
+        data, recipe, reading=reading, scale=scale, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet
+    )
 
 
 def predict(

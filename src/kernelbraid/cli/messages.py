@@ -31,6 +31,7 @@ PHRASES = {
     "other_penalty": "--penalty frobenius (without --method) if it is l1",
     "samples_are_below": "DATA holds {n_samples:#sample}, fewer than",
     "samples_are_few": "DATA holds {n_samples:#sample}, too few",
+    "scale_features": "give --scale standard",
     "several_kernels": "a method with several kernels (see kernelbraid methods)",
     "steps": "{max_iter:#step}",
     "third": "a third of the samples",
@@ -54,10 +55,13 @@ class InOptions:
         Names of methods by those of their classes; a class that is not there keeps its name.
     phrases : mapping of str to str, default=PHRASES
         Words for the phrases.
+    columns : sequence of (sequence of str or None), default=()
+        Names of the columns of each file, where they are known.
     """
 
     methods: Mapping[str, str]
     phrases: Mapping[str, str] = field(default_factory=lambda: PHRASES)
+    columns: Sequence[Sequence[str] | None] = ()
 
     def setting(self, parameter: str, value: object, spec: str) -> str:
         """Return an option with its value."""
@@ -74,6 +78,11 @@ class InOptions:
     def views(self, numbers: Sequence[int]) -> str:
         """Return views by their numbers, which are those of the files."""
         return numbered_views(numbers)
+
+    def feature(self, number: int, view: int) -> str:
+        """Return a feature by the name of its column, or by its number from 1."""
+        names = self.columns[view - 1] if self.columns else None
+        return f"column {number + 1}" if names is None else f"column {names[number]!r}"
 
 
 def out_of_range(refusal: "Refusal", method: str) -> str:

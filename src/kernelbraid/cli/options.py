@@ -230,6 +230,16 @@ Drop: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Column to leave out; may be given several times.", rich_help_panel=INPUT),
 ]
+Scale: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        parser=choice("standard", "unit", "none"),
+        metavar="standard|unit|none",
+        help="Scale every file on its own: features to mean 0 and variance 1, samples to length 1, or nothing, the "
+        "default; predict does the same to new samples.",
+        rich_help_panel=INPUT,
+    ),
+]
 Header: TypeAlias = Annotated[
     bool | None,
     typer.Option(

@@ -27,6 +27,8 @@ STATUS_WORDS = {
     "graph_diagonal": "broke down: the graph joins no two samples",
 }
 
+SCALES = {"standard": "features to mean 0 and variance 1", "unit": "samples to length 1"}
+
 
 def summarise(
     model: BaseEstimator, n_samples: int, n_features: int | None, files: Sequence[str] = ()
@@ -107,6 +109,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "samples": str(summary["n_samples"]),
         "features": "none, precomputed kernels" if features is None else str(features),
         "header": headers_in_words(summary.get("header", {})),
+        "scale": SCALES.get(summary.get("scale", "none")),
         "landmarks": _number_or_none(summary["n_landmarks"]),
         "kernels": _kernels(summary),
         "status": STATUS_WORDS.get(status, status),

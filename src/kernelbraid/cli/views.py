@@ -26,6 +26,7 @@ class FileViews:
     names: list[str] | None = None  # of the features, if one file has them
     files: tuple[str, ...] = ()  # one for each view
     headers: dict[str, bool] = field(default_factory=dict)  # by file: whether the first row of a CSV or TSV is one
+    columns: tuple[Sequence[str] | None, ...] = ()  # names of the features of each view, where a file has them
 
 
 def open_views(
@@ -49,7 +50,8 @@ def open_views(
     ids = agreed_ids(paths, [stream.ids for stream in streams], remedy)
     names = streams[0].feature_names if len(streams) == 1 else None
     n_features = sum(stream.n_features for stream in streams)
-    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers_of(paths, streams))
+    columns = tuple(stream.feature_names for stream in streams)
+    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers_of(paths, streams), columns)
 
 
 def read_views(
@@ -73,12 +75,12 @@ def read_views(
         read_samples(source, key=key, keep=keep, header=header, **choice)
         for source, choice in zip(sources, choices, strict=True)
     ]
-    headers = headers_of(paths, files)
+    headers, columns = headers_of(paths, files), tuple(file.feature_names for file in files)
     for path, file in zip(paths, files, strict=True):
         if file.X.ndim == 3 and not precomputed:
             raise DataError(f"{path}: this is a stack of shape {file.X.shape}; {instead_of_kernels}.")
     if len(files) > 1 and not precomputed and all(choice["id_column"] is not None for choice in choices):
-        return replace(matched_by_id(paths, files), headers=headers)
+        return replace(matched_by_id(paths, files), headers=headers, columns=columns)
     remedy = f"kernels are not matched by ids; {SAME_ORDER}" if precomputed else way_out(paths, choices, id_column)
     # Kernels between new and fitted samples need not be square.
     n_samples = agreed_count(paths, [file.X.shape[-2] for file in files], remedy)
@@ -90,8 +92,8 @@ def read_views(
         return FileViews(kernels, ids, n_samples, None, None, called(paths), headers)
     n_features = sum(X.shape[1] for X in matrices)
     if len(files) > 1:
-        return FileViews(matrices, ids, n_samples, n_features, None, called(paths), headers)
-    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths), headers)
+        return FileViews(matrices, ids, n_samples, n_features, None, called(paths), headers, columns)
+    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths), headers, columns)
 
 
 def columns_by_file(

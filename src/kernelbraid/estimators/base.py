@@ -24,6 +24,7 @@ from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.annotated import refuse_annotated
+from kernelbraid.estimators.tables import FILL, named_columns, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.fused_extension import FusedExtension
@@ -163,7 +164,8 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
                     kernels="precomputed",
                 )
             )
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
+        with named_columns(X, DATA):
+            X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return [_check_finite(X, DATA)]
     views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
@@ -338,7 +340,8 @@ def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
         raise ValueError(
             Message("{name} is no matrix, but others are; give each view as (n_samples, n_features).", name=name)
         )
-    view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
+    with named_columns(view, name):
+        view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
     return _with_gaps(view, name) if gaps and not sparse.issparse(view) else _check_finite(view, name)
 
 
@@ -402,7 +405,7 @@ def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
         if gaps:
             _with_gaps(to_numpy(A), name)
             return A
-        raise ValueError(Message("{name} contains NaN or infinity; drop such samples or fill them in.", name=name))
+        raise ValueError(Message("{name} contains NaN or infinity; {remedy}.", name=name, remedy=FILL))
     return A
 
 
@@ -421,9 +424,9 @@ def _check_finite(A: Array, name: str) -> Array:
     value = values[tuple(bad)]
     raise ValueError(
         Message(
-            "{name} contains {bad} (row {row}, column {column}); drop such samples or fill them in, for example with "
-            "sklearn.impute.SimpleImputer.",
+            "{name} contains {bad} (row {row}, column {column}); {remedy}.",
             name=name,
+            remedy=remedy_for(value),
             bad="NaN" if np.isnan(value) else "infinity",
             row=int(row),
             column=int(column),

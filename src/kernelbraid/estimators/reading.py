@@ -1,6 +1,8 @@
 """From what users hand over to candidate kernels, and from results to fitted attributes."""
 
+import sys
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -24,6 +26,7 @@ from kernelbraid.learning.memory import (
     choose_storage,
     clustering_bytes,
 )
+from kernelbraid.learning.scales import tell_of_scales
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -53,6 +56,7 @@ def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps:
     if not precomputed:
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
+        warn_of_scales(estimator, views)
         return Views(views, place)
     refuse_annotated(estimator, X)
     sources = sources_of(X)
@@ -224,6 +228,21 @@ def warn_of(complaint: Message | None, stacklevel: int = 4) -> None:
     """Warn of what a fit complains of; the warning points at the call of ``fit``."""
     if complaint is not None:
         warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
+    """Warn of a feature that outweighs the others of its view; several views have no names."""
+    told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
+    if told is not None:
+        warnings.warn(told, UserWarning, stacklevel=_levels_to_caller())
+
+
+def _levels_to_caller() -> int:
+    """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
+        frame, levels = frame.f_back, levels + 1
+    return levels
 
 
 def warn_of_counts(counts: Counts | None, stacklevel: int = 4) -> None:

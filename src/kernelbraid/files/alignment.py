@@ -131,7 +131,8 @@ def _not_numbers(frame: "pd.DataFrame", number: int) -> ValueError:
         except (ValueError, TypeError):
             break
     return ValueError(
-        f"column {column.name!r} of view {number} is of type {column.dtype}, not of numbers; encode it or leave it out."
+        f"column {column.name!r} of view {number} is of type {column.dtype}, not of numbers; encode it, for example "
+        "with OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
     )
 
 

@@ -14,6 +14,8 @@ LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 # A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
 LIKE_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?", re.IGNORECASE)
+# What fills gaps, and what makes numbers of words.
+IMPUTER, ENCODER = " (scikit-learn's SimpleImputer can)", " (scikit-learn's OneHotEncoder in a ColumnTransformer can)"
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
 
 
@@ -134,11 +136,12 @@ class Columns:
         or_header = "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
         if text.lower() in MISSING:
             return DataError(
-                f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); "
-                f"fill the cell, delete the row, or leave the column out (--drop {name}){or_header}."
+                f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); fill the cell{IMPUTER}, delete "
+                f"the row, or leave the column out (--drop {name}){or_header}."
             )
-        kind = "an infinite value" if is_number(text) and math.isinf(float(text)) else "text"
+        is_infinite = is_number(text) and math.isinf(float(text))
+        kind, encode = ("an infinite value", "") if is_infinite else ("text", f", encode it{ENCODER},")
         return DataError(
             f"{self.path}: {column} has {kind} in row {row} ({text[:SHOWN]!r}); "
-            f"leave the column out (--drop {name}) or use it as sample ids (--id {name}){or_header}."
+            f"leave the column out (--drop {name}){encode} or use it as sample ids (--id {name}){or_header}."
         )

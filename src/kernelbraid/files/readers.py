@@ -9,6 +9,7 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.files import arrays, labels, parquet, text
+from kernelbraid.files.columns import IMPUTER
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.sources import ARRAY_FILES, FilePath, open_source
 from kernelbraid.files.stored import Matrix, is_label_array, is_sample_array
@@ -224,6 +225,7 @@ def check_matrix(path: Path, X: Matrix) -> Matrix:
     for at in np.argwhere(~np.isfinite(X))[:1]:
         place = ", ".join(str(i + 1) for i in at)
         raise DataError(
-            f"{path}: the value at position ({place}), counted from 1, is {X[tuple(at)]}; remove or fill it."
+            f"{path}: the value at position ({place}), counted from 1, is {X[tuple(at)]}; remove it or fill "
+            f"it{IMPUTER if np.isnan(X[tuple(at)]) else ''}."
         )
     return np.ascontiguousarray(X)

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from kernelbraid._typing import Host
 from kernelbraid.files import parquet
-from kernelbraid.files.columns import Columns
+from kernelbraid.files.columns import IMPUTER, Columns
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.npy import map_npy
 from kernelbraid.files.readers import read_samples
@@ -119,8 +119,8 @@ class Stream:
         if self.columns is not None:
             raise self.columns.cell_error(self.columns.kept[column], row_number, value)
         raise DataError(
-            f"{self.path}: the value at position ({row_number}, {column + 1}), counted from 1, is {value}; remove or "
-            "fill it."
+            f"{self.path}: the value at position ({row_number}, {column + 1}), counted from 1, is {value}; remove it "
+            f"or fill it{IMPUTER if np.isnan(value) else ''}."
         )
 
 

@@ -280,7 +280,9 @@ def _check_samples(X: Array, number: int) -> Array:
     if not is_finite(X.data if sparse.issparse(X) else X):
         raise ValueError(
             Message(
-                "{view.number} of {data} contains NaN or infinity; drop such samples or fill them in.", number=number
+                "{view.number} of {data} contains NaN or infinity; drop such samples or fill them in, for example with "
+                "sklearn.impute.SimpleImputer.",
+                number=number,
             )
         )
     return X

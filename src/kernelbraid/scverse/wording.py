@@ -34,6 +34,7 @@ class InCells(InPython):
             "again": "cluster again",
             "align_views": "",
             "more_on_views": f"uns[{self.key!r}]['views'] says more",
+            "scale_features": "scale them first, for example with scanpy.pp.scale",
             "or_budget": ", a larger memory_budget, or n_landmarks=500",
             "through_landmarks": "n_landmarks={n_landmarks}",
         }

@@ -37,6 +37,7 @@ KEYS = [
     "reliability",
     "why",
     "seconds",
+    "scale",
     "header",
     "out",
     "model",
@@ -652,7 +653,7 @@ def test_every_method_is_fitted_under_a_bar_or_a_spinner(look_like_a_terminal, c
     X = blobs[0]
     parameters = {"n_clusters": 3, "n_init": 1, "random_state": 0}
     views = clustering.FileViews(X, None, len(X), X.shape[1])
-    model, seconds = clustering.fit(views, choose(method, parameters), hidden=False)
+    model, _, seconds = clustering.fit(views, choose(method, parameters), hidden=False)
     assert len(model.labels_) == 30
     assert seconds > 0
     assert method in capsys.readouterr().err

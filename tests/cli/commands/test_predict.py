@@ -23,7 +23,7 @@ from kernelbraid.cli.recipe import Recipe
 
 FAST = ("-k", 3, "--n-init", 3)
 KEYS = [
-    *("model", "estimator", "n_samples", "n_features", "n_clusters", "classes", "cluster_sizes", "seconds"),
+    *("model", "estimator", "steps", "n_samples", "n_features", "n_clusters", "classes", "cluster_sizes", "seconds"),
     *("header", "out"),
     "warnings",
 ]

@@ -129,7 +129,7 @@ def test_bad_views_get_a_clear_sentence(views, message):
 
 
 def test_blocks_that_are_data_frames_with_text_name_their_view():
-    with pytest.raises(ValueError, match=r"view 2 of X has a column 'f0' of .* values; drop or encode it"):
+    with pytest.raises(ValueError, match=r"view 2 of X has a column 'f0' of .* values; encode it, .*ColumnTransformer"):
         open_views([A, Blocks([frame(B).assign(f0="text")])], 10)
 
 

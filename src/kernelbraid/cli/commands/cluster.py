@@ -16,6 +16,7 @@ from kernelbraid.cli.messages import InOptions, out_of_range
 from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
 from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
+from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import print_summary, summarise
 from kernelbraid.cli.views import FileViews, open_views, read_views
@@ -31,6 +32,7 @@ def run(
     recipe: Recipe,
     *,
     reading: dict[str, Any],
+    scale: str = "none",
     out: Path | None,
     save: Path | None,
     dask: str | None,
@@ -38,25 +40,30 @@ def run(
     quiet: bool,
 ) -> None:
     """Cluster the samples in the files and report."""
-    with collect_warnings(words_of(recipe)) as warnings:
+    with collect_warnings(words_of(recipe)) as of_files:
         if recipe.streams:
             views = open_views(paths, **reading)
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
-        model, seconds = fit(views, recipe, dask=dask, hidden=quiet or as_json)
+    with collect_warnings(words_of(recipe, views.columns)) as of_fit:
+        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json)
     if out is not None:
         write_labels(out, model.labels_.tolist(), views.ids)
     if save is not None:
-        write_model(save, model, views.names)
+        if scaling is None:
+            write_model(save, model, views.names)
+        else:
+            write_model(save, scaling.before(getattr(model, "best_estimator_", model), views.names), None)
     summary = {
         "method": recipe.name,
         **summarise(model, views.n_samples, views.n_features, views.files),
         "seconds": round(seconds, 4),
+        "scale": scale,
     }
     summary["header"] = views.headers
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
-    summary["warnings"] = warnings
+    summary["warnings"] = warnings = [*of_files, *of_fit]
     print_warnings(warnings)
     if as_json:
         print_json(summary)
@@ -64,12 +71,20 @@ def run(
         print_summary(summary)
 
 
-def fit(views: FileViews, recipe: Recipe, *, dask: str | None = None, hidden: bool) -> tuple[Any, float]:
-    """Return the fitted model, with labels that are here, and the seconds that the fit took."""
-    model = recipe.make()
+def fit(
+    views: FileViews, recipe: Recipe, *, scale: str = "none", dask: str | None = None, hidden: bool
+) -> tuple[Any, Scaling | None, float]:
+    """Return the fitted model, with labels that are here, how its samples were scaled, and the seconds of the fit."""
+    model, scaling = recipe.make(), None
+    passes = PASSES if scale == "none" else PASSES + 1
     start = perf_counter()
     try:
-        with _watched(views, model, recipe, dask, hidden) as data:
+        with _watched(views, model, recipe, dask, hidden, passes) as data:
+            if scale != "none":
+                given = data if isinstance(data, list) else [data]
+                scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
+                scaled = scaling.apply(given)
+                data = scaled if isinstance(data, list) else scaled[0]
             model.fit(data)
             model.labels_ = np.asarray(model.labels_)
     except DataError:  # about a file: it has the words of the command line
@@ -82,16 +97,18 @@ def fit(views: FileViews, recipe: Recipe, *, dask: str | None = None, hidden: bo
         if isinstance(error, MemoryError) and not told:  # of Python itself
             told = f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
         raise Failure(told) from None
-    return model, perf_counter() - start
+    return model, scaling, perf_counter() - start
 
 
 @contextmanager
-def _watched(views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool) -> Iterator[Any]:
+def _watched(
+    views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool, passes: int
+) -> Iterator[Any]:
     """Yield what to fit, while something shows that the fit lives."""
     if recipe.streams:
         if len(views.data) > 1:
             model.set_params(view_widths=[stream.n_features for stream in views.data])
-        with samples_of(views.data, recipe.name, times=PASSES, address=dask, hidden=hidden) as data:
+        with samples_of(views.data, recipe.name, times=passes, address=dask, hidden=hidden) as data:
             yield data
         return
     with _watch(model, recipe, hidden=hidden) as callback:
@@ -113,6 +130,6 @@ def _most_steps(model: BaseEstimator) -> int:
     return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
 
 
-def words_of(recipe: Recipe) -> InOptions:
-    """Return how the command line speaks of a fit."""
-    return InOptions({recipe.method.estimator.__name__: recipe.name})
+def words_of(recipe: Recipe, columns: Sequence[Sequence[str] | None] = ()) -> InOptions:
+    """Return how the command line speaks of a fit, on files with these columns."""
+    return InOptions({recipe.method.estimator.__name__: recipe.name}, columns=columns)

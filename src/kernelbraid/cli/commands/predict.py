@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from kernelbraid._messages import content_of, say
 from kernelbraid.cli.failure import Failure
@@ -15,10 +16,12 @@ from kernelbraid.cli.messages import InOptions
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import PRECOMPUTED
+from kernelbraid.cli.scaling import first_step, last_step, prepared
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
+from kernelbraid.estimators.each_view import AS_IT_IS
 
 WORDS = InOptions({})  # a model is called by its class
 
@@ -59,9 +62,10 @@ def read_model(path: Path) -> Any:
         raise Failure(str(error)) from None
     except MemoryError:
         raise Failure(f"{path} does not fit into memory; free some, or fit a smaller model.") from None
-    if not hasattr(model, "predict"):
-        remedy = "save its best_estimator_" if hasattr(model, "best_estimator_") else "save a fitted LKG instead"
-        raise Failure(f"{path} holds a {type(model).__name__}, which cannot label new samples; {remedy}.")
+    last = last_step(model)
+    if not hasattr(last, "predict"):
+        remedy = "save its best_estimator_" if hasattr(last, "best_estimator_") else "save a fitted LKG instead"
+        raise Failure(f"{path} holds a {type(last).__name__}, which cannot label new samples; {remedy}.")
     return model
 
 
@@ -69,15 +73,16 @@ def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any
     """Read new samples, or their kernels with the fitted ones, as the model takes them."""
     remedy = "the model was fitted on samples, give such as rows"
     # Columns are found by these names; matrices, which the model gets, have none.
-    names = vars(model).pop("feature_names_in_", None)
+    first, last = first_step(model), last_step(model)
+    names = vars(first).pop("feature_names_in_", None)
     reading = {**reading, "keep": None if names is None else [str(name) for name in names]}
-    if isinstance(model, LandmarkLKG):
+    if isinstance(last, LandmarkLKG):
         views = open_views(paths, **reading)
     else:
-        views = read_views(paths, precomputed=takes_kernels(model), instead_of_kernels=remedy, **reading)
-    if views.n_features not in (None, model.n_features_in_):
+        views = read_views(paths, precomputed=takes_kernels(last), instead_of_kernels=remedy, **reading)
+    if views.n_features not in (None, first.n_features_in_):
         raise Failure(
-            f"DATA has {views.n_features} features, and the model was fitted on {model.n_features_in_}; give the same "
+            f"DATA has {views.n_features} features, and the model was fitted on {first.n_features_in_}; give the same "
             "columns (--drop leaves some out) of all views."
         )
     return views
@@ -92,8 +97,9 @@ def takes_kernels(model: BaseEstimator) -> bool:
 @contextmanager
 def watched(model: BaseEstimator, views: FileViews, *, hidden: bool) -> Iterator[Any]:
     """Yield what to label, while something shows that the work goes on."""
-    name = f"{type(model).__name__}, labels"
-    if isinstance(model, LandmarkLKG):
+    last = last_step(model)
+    name = f"{type(last).__name__}, labels"
+    if isinstance(last, LandmarkLKG):
         with samples_of(views.data, name, times=1, address=None, hidden=hidden) as data:
             yield data
         return
@@ -103,9 +109,10 @@ def watched(model: BaseEstimator, views: FileViews, *, hidden: bool) -> Iterator
 
 def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
     """Return the labels of the samples, and the seconds that they took."""
-    start = perf_counter()
+    start, last = perf_counter(), last_step(model)
     try:
-        labels = model.predict(data)
+        is_read_later = last is not model and isinstance(last, LandmarkLKG)
+        labels = last.predict(prepared(model, data)) if is_read_later else model.predict(data)
     except DataError:
         raise
     except ValueError as error:
@@ -119,16 +126,24 @@ def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, 
 
 def summarise(model: BaseEstimator, views: FileViews, labels: np.ndarray) -> dict[str, Any]:
     """Return what there is to say about the labels, as plain data; clusters have numbers, classes have names."""
-    classes = getattr(model, "classes_", None)
-    names = np.arange(n_clusters_of(model)) if classes is None else classes
+    last = last_step(model)
+    classes = getattr(last, "classes_", None)
+    names = np.arange(n_clusters_of(last)) if classes is None else classes
     return {
-        "estimator": type(model).__name__,
+        "estimator": type(last).__name__,
+        "steps": steps_of(model),
         "n_samples": views.n_samples,
         "n_features": views.n_features,
         "n_clusters": len(names),
         "classes": None if classes is None else [str(name) for name in classes],
         "cluster_sizes": [int((labels == name).sum()) for name in names],
     }
+
+
+def steps_of(model: BaseEstimator) -> list[str]:
+    """Return what is done to samples before they are labelled."""
+    before = model.steps[:-1] if isinstance(model, Pipeline) else []
+    return [type(step).__name__ for _, step in before if step not in (None, AS_IT_IS)]
 
 
 def n_clusters_of(model: BaseEstimator) -> int:
@@ -143,7 +158,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     told = sizes if classes is None else [f"{name} {size}" for name, size in zip(classes, sizes, strict=True)]
     present = sum(size > 0 for size in sizes)
     rows = {
-        "model": f"{summary['model']}, {summary['estimator']}",
+        "model": f"{summary['model']}, {' and '.join([*summary['steps'], summary['estimator']])}",
         "samples": str(summary["n_samples"]),
         "features": "none, precomputed kernels" if features is None else str(features),
         "header": headers_in_words(summary["header"]),

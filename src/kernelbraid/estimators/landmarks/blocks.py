@@ -17,6 +17,7 @@ from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks
 from kernelbraid.estimators.base import DATA, FLOATS, check_whole_rows, set_features
+from kernelbraid.estimators.tables import NUMBERS, named_columns, no_numbers, remedy_for
 from kernelbraid.files.streams import Stream, open_stream
 
 KEYS_AT_ONCE = 1 << 20
@@ -163,7 +164,8 @@ def open_blocks(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = 
     elif isinstance(X, Blocks | Stream):
         pieces = partial(iter, X)
     else:
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
+        with named_columns(X, DATA):
+            X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return BlockSource(slices(X, size), size)
     source = BlockSource(pieces, size)
     if source.names is not None:
@@ -254,15 +256,8 @@ def frame_to_matrix(frame: Any, name: str = DATA) -> np.ndarray:
 def check_columns(frame: Any, name: str = DATA) -> None:
     """Refuse a data frame, of pandas or Dask, with a column that holds no numbers."""
     for header, dtype in frame.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "fiub":
-            raise ValueError(
-                Message(
-                    "{name} has a column {header!r} of {dtype} values; drop or encode it.",
-                    name=name,
-                    header=header,
-                    dtype=str(dtype),
-                )
-            )
+        if getattr(dtype, "kind", "O") not in NUMBERS:
+            raise no_numbers(name, header, dtype)
 
 
 def check_values(piece: Array, number: int, first_row: int | None, name: str, *, gaps: bool) -> None:
@@ -296,13 +291,14 @@ def check_finite(piece: Array, number: int, first_row: int | None, name: str = D
     raise ValueError(
         Message(
             "block {number} of {name} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
-            "0); drop such samples or fill them in.",
+            "0); {remedy}.",
             name=name,
             number=number,
             bad=what,
             row=row,
             overall=overall,
             column=column,
+            remedy=remedy_for(values.ravel()[bad]),
         )
     )
 

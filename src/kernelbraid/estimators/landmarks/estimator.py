@@ -24,7 +24,7 @@ from kernelbraid.estimators.landmarks.gaps import Required, on_landmarks
 from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pick_landmarks
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts
+from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.counting import Counts, count_if_asked
 from kernelbraid.learning.fusion import count_fused, fuse
@@ -450,11 +450,13 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         is_weighed = len(widths) > 1 and settings.is_trusting
         if not isinstance(self.landmarks, str):
             given = check_landmarks(self.landmarks, source.width, self.n_clusters)
+            warn_of_scales(self, split_views(given, widths))
             if not is_weighed:
                 return given, None
             weighed = self._weigh(source.sample(TELLING, draw_seed(random_state)), widths, settings)
             return given, on_landmarks(weighed, split_views(given, widths))
         pool, count = draw_pool(source, self.n_landmarks, self.n_clusters, random_state)
+        warn_of_scales(self, split_views(pool, widths))
         if not is_weighed:
             return pick_landmarks(pool, count, self.landmarks, widths, settings, random_state), None
         weighed = self._weigh(pool[:TELLING], widths, settings)

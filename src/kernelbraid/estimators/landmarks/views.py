@@ -19,6 +19,7 @@ from kernelbraid.blocks.source import Blocks, check_again
 from kernelbraid.estimators.base import DATA, FLOATS
 from kernelbraid.estimators.landmarks.blocks import BlockSource, is_memory_map, sample_rows, side_by_side, slices
 from kernelbraid.estimators.landmarks.gaps import Required
+from kernelbraid.estimators.tables import named_columns
 from kernelbraid.files.streams import Stream, open_stream
 
 
@@ -206,7 +207,8 @@ def _check_view(view: Any, name: Message) -> Any:
         )
     if is_foreign(view):
         return to_numpy(view)
-    return check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
+    with named_columns(view, name):
+        return check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
 
 
 def _n_rows(view: Any) -> int:

@@ -18,6 +18,7 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.models.parts import (
     BIPARTITE,
     EXPRESSIONS,
+    FEATURES,
     GRAPHS,
     WEIGHTS,
     bank,
@@ -44,12 +45,6 @@ from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralC
 from kernelbraid.estimators.tryouts import Member
 
 
-def names(value: Any, sizes: Sizes) -> None:
-    """Check the names of features."""
-    of(np.ndarray)(value, sizes)
-    fail_unless(value.shape == (sizes["d"],) and all(isinstance(name, str) for name in value), "holds no names")
-
-
 def classes(value: Any, sizes: Sizes) -> None:
     """Check the classes: different, and plain values."""
     of(np.ndarray)(value, sizes)
@@ -70,7 +65,6 @@ def inner_model(*kinds: type) -> Rule:
 
 
 MATRIX = numbers("n n", thin=True)
-FEATURES: dict[str, Rule] = {"n_features_in_": count(1, "d"), "feature_names_in_": names}
 LABELS = whole("n", below="k", is_complete=True)
 ENDED: dict[str, Rule] = {"n_iter_": count(0), "status_": of(str), "why_": several(of(str))}
 OF_KERNELS: dict[str, Rule] = {"kernel_weights_": WEIGHTS, "kernel_names_": several(of(str), "m")}

@@ -93,6 +93,8 @@ class Writer:
             return {"is": "part", "class": name, "fields": self._encode_all(value, _names(type(value)), where)}
         if type(value) is MODELS.get(name):
             return self._encode_model(value, where)
+        if isinstance(value, BaseEstimator):
+            return self._encode_step(value, where)
         if is_foreign(value) and not is_dask(value):
             return self._encode_array(value, where)
         if hasattr(value, "__array__") and not is_dask(value):  # a data frame
@@ -107,6 +109,23 @@ class Writer:
             "class": type(model).__name__,
             "parameters": self._encode_all(model, given, where),
             "attributes": self._encode_all(model, kept, where),
+        }
+
+    def _encode_step(self, step: Any, where: str) -> dict[str, Any]:
+        from kernelbraid.estimators.models import steps  # when it is needed: it loads more of scikit-learn
+
+        name = type(step).__name__
+        if isinstance(step, steps.Pipeline):
+            each = [[label, self.encode(one, f"{where}[{label!r}]")] for label, one in step.steps]
+            return {"is": "pipeline", "steps": each}
+        if not steps.is_step(step):
+            raise ValueError(_refusal(step, where))
+        kept = [attribute for attribute in vars(step) if attribute not in step.get_params(deep=False)]
+        return {
+            "is": "step",
+            "class": name,
+            "parameters": self._encode_all(step, steps.changed_parameters(step), where),
+            "attributes": self._encode_all(step, kept, where),
         }
 
     def _encode_all(self, owner: Any, names: Iterable[str], where: str) -> dict[str, Any]:
@@ -214,14 +233,27 @@ class Reader:
         return {name: self.decode(node) for name, node in nodes.items()}
 
     def _decode_model(self, node: Mapping[str, Any]) -> Any:
-        kind = _look_up(MODELS, node["class"])
+        return upgrade(self._decode_estimator(node, MODELS))
+
+    def _decode_step(self, node: Mapping[str, Any]) -> Any:
+        from kernelbraid.estimators.models import steps
+
+        return self._decode_estimator(node, steps.STEPS)
+
+    def _decode_pipeline(self, node: Mapping[str, Any]) -> Any:
+        from kernelbraid.estimators.models import steps
+
+        return steps.Pipeline([(str(label), self.decode(step)) for label, step in node["steps"]])
+
+    def _decode_estimator(self, node: Mapping[str, Any], known: Mapping[str, type]) -> Any:
+        kind = _look_up(known, node["class"])
         for name in node["attributes"]:
             if hasattr(kind, name):
                 raise ValueError(f"{name!r} is no attribute of a fit")
         _refuse_unknown(node["parameters"], inspect.signature(kind).parameters, "parameter", node["class"])
         model = kind(**self._decode_all(node["parameters"]))
         vars(model).update(self._decode_all(node["attributes"]))
-        return upgrade(model)
+        return model
 
     def _decode_part(self, node: Mapping[str, Any]) -> Any:
         make = _look_up(self._parts, node["class"])
@@ -268,6 +300,8 @@ class Reader:
 
     _KINDS: Mapping[str, Callable[..., Any]] = {
         "model": _decode_model,
+        "step": _decode_step,
+        "pipeline": _decode_pipeline,
         "part": _decode_part,
         "float": lambda _, node: float(node["value"]),
         "scalar": _decode_scalar,

@@ -75,6 +75,16 @@ def fail_unless(is_so: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
+def names(value: Any, sizes: Sizes) -> None:
+    """Check the names of features."""
+    of(np.ndarray)(value, sizes)
+    fail_unless(value.shape == (sizes["d"],) and all(isinstance(name, str) for name in value), "holds no names")
+
+
+#: The rules of what every estimator knows about its features.
+FEATURES: dict[str, Rule] = {"n_features_in_": count(1, "d"), "feature_names_in_": names}
+
+
 def kernel(value: Any, sizes: Sizes) -> None:
     """Check a kernel of a fit."""
     of(*KERNELS)(value, sizes)

@@ -40,7 +40,9 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        A fitted estimator of kernelbraid.
+        A fitted estimator of kernelbraid, or a fitted pipeline of scikit-learn that ends with one; before it, the
+        pipeline may have StandardScaler, MinMaxScaler, RobustScaler, MaxAbsScaler, Normalizer, PCA, TruncatedSVD,
+        FunctionTransformer without a function, :class:`EachView` of these, and ``"passthrough"``.
     path : str or path-like
         The file, which appears when it is complete and replaces an older one. Any suffix will do.
 
@@ -49,7 +51,8 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     NotFittedError
         The estimator is not fitted.
     ValueError
-        It holds what cannot be saved, such as a function as a kernel; the message says where and what to do.
+        It holds what cannot be saved, such as a function as a kernel or another step; the message says where and what
+        to do.
     OSError
         The file cannot be written.
 
@@ -80,9 +83,13 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     array([0, 1])
     """
     name = type(model).__name__
-    if type(model) is not MODELS.get(name):
+    if is_pipeline(model):
+        from kernelbraid.estimators.models.steps import check_steps  # when it is needed: it loads more of scikit-learn
+
+        check_steps(model, MODELS)
+    elif type(model) is not MODELS.get(name):
         raise ValueError(
-            f"save_model cannot save a {name}; give a fitted estimator of kernelbraid, for a pipeline its last step."
+            f"save_model cannot save a {name}; give a fitted estimator of kernelbraid, or a pipeline that ends in one."
         )
     check_is_fitted(model, msg="This %(name)s is not fitted yet; call fit before save_model.")
     path = Path(path)
@@ -112,7 +119,7 @@ def load_model(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator
+    estimator or Pipeline
         Fitted, with NumPy arrays; its predictions are those of the estimator that was saved.
 
     Raises
@@ -128,7 +135,8 @@ def load_model(path: str | PathLike[str]) -> Any:
 
     Notes
     -----
-    Only estimators and kernels of kernelbraid are made, from a fixed list of names, and pickled objects are refused.
+    Only estimators and kernels of kernelbraid, and steps that :func:`save_model` names, are made, from a fixed list of
+    names, and pickled objects are refused.
     Checksums are compared, and contents with what a fit can have written: finite numbers, weights with sum one, labels
     of clusters that there are, lengths that belong together, parameters that the class takes. A file of 0.1.0 has no
     checksums, and is read without them.
@@ -146,10 +154,15 @@ def load_model(path: str | PathLike[str]) -> Any:
             header = _read_header(archive, path)
             members = MembersIn(archive, TREE)
             model = Reader(members, header["version"]).decode(header["model"])
-        if type(model) not in MODELS.values():
+        last = model.steps[-1][1] if is_pipeline(model) else model
+        if type(last) not in MODELS.values():
             raise ValueError("it holds no estimator")
-        check_is_fitted(model)
-        check_model(model)
+        check_is_fitted(last)
+        check_model(last)
+        if last is not model:
+            from kernelbraid.estimators.models.steps import check_chain
+
+            check_chain(model)
         return model
     except _RefusedError as error:
         raise ValueError(str(error)) from None
@@ -157,6 +170,11 @@ def load_model(path: str | PathLike[str]) -> Any:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # that is a place before the start of the file
             raise
         raise ValueError(_complaint(path, header, error)) from None
+
+
+def is_pipeline(model: Any) -> bool:
+    """Tell a pipeline of scikit-learn, without having that loaded."""
+    return type(model).__name__ == "Pipeline" and type(model).__module__ == "sklearn.pipeline"
 
 
 def _complaint(path: Path, header: dict[str, Any], error: Exception) -> str:

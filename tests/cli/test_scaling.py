@@ -1,0 +1,200 @@
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from kernelbraid import LKG, EachView, LandmarkLKG, LKGSearch, load_model, save_model
+from kernelbraid.cli.scaling import Scaling, first_step, last_step
+from kernelbraid.datasets import open_stream
+from kernelbraid.files import streams as module
+from problems import blobs as make_blobs
+
+WINE, CANCER = load_wine(), load_breast_cancer()
+X = make_blobs(n=200, d=5, k=3)[0] * [1, 1, 1, 20, 1] + 30
+MANY = ("-k", 3, "--landmarks", 30)
+
+
+def write_table(path, data, rows=slice(None)):
+    names = [name.replace(",", " ") for name in data.feature_names]
+    lines = [",".join(map(repr, map(float, row))) for row in data.data[rows]]
+    path.write_text("\n".join([",".join(names), *lines]) + "\n")
+    return path
+
+
+def labels_in(path):
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=int)
+
+
+@pytest.mark.parametrize(("data", "k", "column"), [(WINE, 3, "proline"), (CANCER, 2, "worst area")])
+def test_a_raw_table_gets_the_hint_and_scaled_the_labels_of_scaled_data(run, tmp_path, data, k, column):
+    path, out, model = write_table(tmp_path / "raw.csv", data), tmp_path / "labels.csv", tmp_path / "a.model"
+    result = run("cluster", path, "-k", k, "-q")
+    assert result.stderr.startswith(f"Warning: column '{column}' of DATA has ")
+    assert result.stderr.endswith("give --scale standard.\n")
+    assert result.stderr.count("\n") == 1
+    result = run("cluster", path, "-k", k, "--scale", "standard", "--out", out, "--save", model, "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    expected = LKG(k, random_state=0).fit(StandardScaler().fit_transform(data.data)).labels_
+    np.testing.assert_array_equal(labels_in(out), expected)
+    assert run("predict", model, path, "--out", tmp_path / "again.csv").exit_code == 0
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+
+
+def test_new_samples_are_scaled_by_the_fit_and_columns_found_by_name(run, tmp_path):
+    fitted = write_table(tmp_path / "raw.csv", WINE, slice(None, None, 2))
+    run("cluster", fitted, "-k", 3, "--scale", "standard", "--save", tmp_path / "a.model", "-q")
+    model = load_model(tmp_path / "a.model")
+    new = WINE.data[1::2]
+    header = ",".join(WINE.feature_names[::-1])
+    np.savetxt(tmp_path / "new.csv", new[:, ::-1], delimiter=",", header=header, comments="")
+    result = run("predict", tmp_path / "a.model", tmp_path / "new.csv", "--out", tmp_path / "l.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "StandardScaler and LKG" in result.stdout
+    scaled = StandardScaler().fit(WINE.data[::2])
+    expected = LKG(3, random_state=0).fit(scaled.transform(WINE.data[::2])).predict(scaled.transform(new))
+    np.testing.assert_array_equal(labels_in(tmp_path / "l.csv"), expected)
+    assert model.feature_names_in_.tolist() == WINE.feature_names
+
+
+def test_unit_is_the_length_of_samples_and_none_is_the_default(run, tmp_path):
+    path, model = tmp_path / "X.npy", tmp_path / "a.model"
+    np.save(path, X)
+    summary = json.loads(run("cluster", path, "-k", 3, "--scale", "unit", "--save", model, "--json").stdout)
+    assert summary["scale"] == "unit"
+    loaded = load_model(model)
+    assert isinstance(loaded[0], Normalizer)
+    np.testing.assert_array_equal(loaded[1].labels_, LKG(3, random_state=0).fit(Normalizer().transform(X)).labels_)
+    assert "samples to length 1" in run("cluster", path, "-k", 3, "--scale", "unit").stdout
+    result = run("cluster", path, "-k", 3, "--save", model)
+    assert "scale" not in result.stdout
+    assert isinstance(load_model(model), LKG)
+
+
+def test_a_search_saves_its_choice_behind_the_scaling(run, tmp_path):
+    np.save(tmp_path / "X.npy", X[:60])
+    options = ("--search", "--budget", 2, "--scale", "standard", "--save", tmp_path / "a.model")
+    assert run("cluster", tmp_path / "X.npy", "-k", 3, *options, "-q").exit_code == 0
+    assert [type(step) for _, step in load_model(tmp_path / "a.model").steps] == [StandardScaler, LKG]
+
+
+def test_every_file_is_scaled_on_its_own_and_gaps_stay(run, told, write_views, tmp_path):
+    files = write_views(range(5, 60), range(60), range(60))[:2]
+    out, model = tmp_path / "labels.csv", tmp_path / "a.model"
+    options = ("-k", 3, "--id", "id", "--scale", "standard")
+    result = run("cluster", *files, *options, "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    loaded = load_model(model)
+    assert isinstance(loaded[0], EachView)
+    for scaler, view in zip(loaded[0].transformers_, (told[0][0][5:], told[0][1]), strict=True):
+        np.testing.assert_allclose(scaler.mean_, view.mean(axis=0))
+        np.testing.assert_allclose(scaler.scale_, view.std(axis=0))
+    assert run("predict", model, *files, "--id", "id", "--out", tmp_path / "again.csv").exit_code == 0
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+
+
+@pytest.mark.parametrize("scale", ["standard", "unit"])
+def test_blocks_are_measured_first_and_scaled_as_they_are_read(run, tmp_path, monkeypatch, scale):
+    monkeypatch.setattr(module, "ROWS", 64)
+    path, out, model = tmp_path / "X.npy", tmp_path / "labels.csv", tmp_path / "a.model"
+    np.save(path, X)
+    assert run("cluster", path, *MANY, "--scale", scale, "--out", out, "--save", model, "-q").exit_code == 0
+    loaded = load_model(model)
+    scaler = {"standard": StandardScaler(), "unit": Normalizer()}[scale]
+    np.testing.assert_allclose(loaded[0].transform(X), scaler.fit_transform(X))
+    expected = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(loaded[0].transform(X))
+    np.testing.assert_array_equal(labels_in(out), expected.labels_)
+    assert run("predict", model, path, "--out", tmp_path / "again.csv").exit_code == 0
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+
+
+def test_several_files_in_blocks_are_scaled_with_their_gaps(run, refuse, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 64)
+    first = X[:, :3].copy()
+    first[150:] = np.nan  # two blocks have nothing else
+    np.save(tmp_path / "first.npy", first)
+    np.save(tmp_path / "second.npy", X[:, 2:])
+    files, out, model = (tmp_path / "first.npy", tmp_path / "second.npy"), tmp_path / "l.csv", tmp_path / "a.model"
+    result = run("cluster", *files, *MANY, "--scale", "standard", "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_allclose(load_model(model)[0].transformers_[0].mean_, X[:150, :3].mean(axis=0))
+    assert run("predict", model, *files, "--out", tmp_path / "again.csv").exit_code == 0
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+    refuse("predict", model, *files, files[0], code=1, says=["DATA has 9 features"])
+
+
+def test_sparse_samples_stay_sparse(run, tmp_path):
+    sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(np.maximum(X - 30, 0)))
+    options = ("-k", 3, "--scale", "standard", "--save", tmp_path / "a.model", "-q")
+    result = run("cluster", tmp_path / "X.npz", *options)
+    assert result.exit_code == 0, result.stderr
+    assert load_model(tmp_path / "a.model")[0].with_mean is False
+
+
+def test_a_pipeline_of_python_labels_files(run, tmp_path):
+    model = make_pipeline("passthrough", StandardScaler(), PCA(3), LKG(3, random_state=0)).fit(X)
+    save_model(model, tmp_path / "a.model")
+    np.save(tmp_path / "X.npy", X)
+    result = run("predict", tmp_path / "a.model", tmp_path / "X.npy", "--out", tmp_path / "l.csv", "--json")
+    assert json.loads(result.stdout)["steps"] == ["StandardScaler", "PCA"]
+    np.testing.assert_array_equal(labels_in(tmp_path / "l.csv"), model[-1].labels_)
+
+
+def test_streams_go_through_all_steps_of_a_pipeline(run, refuse, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 64)
+    model = make_pipeline(StandardScaler(), PCA(3), LandmarkLKG(3, n_landmarks=30, random_state=0)).fit(X)
+    save_model(model, tmp_path / "a.model")
+    np.save(tmp_path / "X.npy", X)
+    assert run("predict", tmp_path / "a.model", tmp_path / "X.npy", "--out", tmp_path / "l.csv").exit_code == 0
+    np.testing.assert_array_equal(labels_in(tmp_path / "l.csv"), model[-1].labels_)
+    np.save(tmp_path / "a.npy", X[:, :2])
+    np.save(tmp_path / "b.npy", X[:, 2:])
+    says = ["DATA has 2 files, and the StandardScaler of the model takes another number; give the files of the fit."]
+    refuse("predict", tmp_path / "a.model", tmp_path / "a.npy", tmp_path / "b.npy", code=1, says=says)
+
+
+def test_what_cannot_be_scaled_gets_a_sentence(refuse, no_fit, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    says = ["'--scale'", "'minmax' is unknown; choose standard or unit or none."]
+    refuse("cluster", tmp_path / "X.npy", "--scale", "minmax", code=2, says=says)
+    says = ["'--scale'", "with --kernels precomputed there are none; leave out one of them"]
+    refuse("cluster", tmp_path / "X.npy", "--scale", "unit", "--kernels", "precomputed", code=2, says=says)
+
+
+def test_a_search_in_a_pipeline_cannot_label(refuse, tmp_path):
+    np.save(tmp_path / "X.npy", X[:30])
+    model = make_pipeline(StandardScaler(), LKGSearch(3, budget=1, random_state=0)).fit(X[:30])
+    save_model(model, tmp_path / "a.model")
+    says = ["holds a LKGSearch, which cannot label new samples; save its best_estimator_"]
+    refuse("predict", tmp_path / "a.model", tmp_path / "X.npy", code=1, says=says)
+
+
+def test_a_view_that_lacks_every_sample_is_left_as_it_is(tmp_path):
+    np.save(tmp_path / "none.npy", np.full((4, 2), np.nan))
+    stream = open_stream(tmp_path / "none.npy", gaps=True)
+    assert Scaling.of("standard", [stream]).transformers == ("passthrough",)
+
+
+def test_first_and_last_step_of_a_model_without_a_pipeline_are_the_model():
+    model = LKG(3)
+    assert first_step(model) is last_step(model) is model
+    pipeline = Pipeline([("a", None), ("b", "passthrough"), ("c", model)])
+    assert first_step(pipeline) is last_step(pipeline) is model
+
+
+def test_workers_scale_what_they_read(run, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    np.save(tmp_path / "X.npy", X)
+    out, model = tmp_path / "labels.csv", tmp_path / "a.model"
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs="CRITICAL"
+    ) as cluster:
+        options = ("--dask", cluster.scheduler_address, "--scale", "standard", "--out", out, "--save", model)
+        result = run("cluster", tmp_path / "X.npy", *MANY, *options)
+    assert result.exit_code == 0, result.stderr
+    expected = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(StandardScaler().fit_transform(X))
+    np.testing.assert_array_equal(labels_in(out), expected.labels_)
