@@ -5,8 +5,7 @@ the functions of the array API standard.
 """
 
 import contextlib
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from array_api_compat import is_numpy_array
 from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
-from threadpoolctl import ThreadpoolController
 
 from kernelbraid._arrays import (
     LinAlgError,
@@ -25,10 +23,9 @@ from kernelbraid._arrays import (
     power_of_two,
     to_numpy,
 )
+from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Array
 
-# Below this order one thread of BLAS is as fast as two, on an idle machine too.
-THREADED_ORDER = 1000
 # Of sparse matrices of this order or larger, up to this share of the eigenvectors come from products, not from a
 # decomposition.
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
@@ -40,24 +37,6 @@ SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a w
 # one is below -alpha / 2, where coefficients of norm above 1 begin.
 PROOF = 2.0
 TILE = 256  # rows and columns of a block that is turned over in the cache
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextlib.contextmanager
-def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
-    """Set the threads of BLAS for matrices of order n: those asked for; one for small matrices; otherwise as they are.
-
-    Threads that wait for each other on a busy machine make small factorisations slower, up to tens of times.
-    """
-    if asked is None and n >= THREADED_ORDER:
-        yield
-        return
-    with _blas().limit(limits=asked or 1, user_api="blas"):
-        yield
 
 
 def solve_in_place(A: Array, B: Array) -> Array:
@@ -107,8 +86,9 @@ def ridge_inverse(K: Array, alpha: float) -> Array:
     xp, ridge = namespace(K), resolved_ridge(K, alpha)
     A = add_to_diagonal(K + 0.0, ridge)
     try:
-        xp.linalg.cholesky(A)
-        inverse = xp.linalg.inv(A)
+        with blas_threads(A.shape[0]):
+            xp.linalg.cholesky(A)
+            inverse = xp.linalg.inv(A)
     except linalg_errors():
         inverse = None
     if inverse is not None and ridge * float(xp.max(xp.linalg.diagonal(inverse))) <= PROOF:
@@ -134,9 +114,10 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     # A row-major symmetric matrix is itself in the column-major order that LAPACK wants.
     A = (K if overwrite and K.flags.c_contiguous else np.array(K, order="C")).T
     diagonal = A.diagonal().copy()
-    _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
-    if info == 0:
-        _, info = potri(A, lower=True, overwrite_c=True)
+    with blas_threads(A.shape[0]):
+        _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
+        if info == 0:
+            _, info = potri(A, lower=True, overwrite_c=True)
     if info != 0 or alpha * A.diagonal().max() > PROOF:  # the other triangle is untouched
         mirror(A.T)
         np.einsum("ii->i", A)[:] = diagonal
@@ -203,7 +184,8 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
 def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix, which may be used up."""
     if is_numpy_array(S):
-        return _lower_eigh(S.T if overwrite else S.copy().T, None)
+        with blas_threads(S.shape[0]):
+            return _lower_eigh(S.T if overwrite else S.copy().T, None)
     try:
         return tuple(namespace(S).linalg.eigh(S))
     except linalg_errors():  # happens on GPUs; LAPACK on the host is more patient

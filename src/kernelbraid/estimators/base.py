@@ -1,14 +1,15 @@
 """What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeGuard, get_args
+from typing import Any, TypeGuard, TypeVar, cast, get_args
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
-from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -22,6 +23,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._messages import Message
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.tables import FILL, named_columns, remedy_for
@@ -69,6 +71,35 @@ GRAPH: dict[str, Any] = {
     "n_init": [COUNT],
     "restart_score": [StrOptions({"inertia", "distance"})],
 }
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool = True) -> Callable[[Method], Method]:
+    """Return a decorator for ``fit``: parameters are validated, and linear algebra is given its threads.
+
+    Parameters
+    ----------
+    prefer_skip_nested_validation : bool
+        Whether estimators inside need not validate their parameters again; not those that come from a user.
+    jobs_are_threads : bool, default=True
+        Whether `n_jobs` of the estimator says how many threads linear algebra has.
+    """
+
+    def decorate(fit: Method) -> Method:
+        @functools.wraps(fit)
+        def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            is_skipped = get_config()["skip_parameter_validation"]
+            if not is_skipped:
+                estimator._validate_params()
+            threads = estimator.n_jobs if jobs_are_threads else None
+            with config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped), calm(threads):
+                return fit(estimator, *args, **kwargs)
+
+        return cast(Method, wrapper)
+
+    return decorate
 
 
 @dataclass(frozen=True)

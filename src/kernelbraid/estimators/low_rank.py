@@ -177,8 +177,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         decides: PyTorch tensors are used where they are, and results are tensors beside them.
     n_jobs : int, default=None
         Threads of BLAS during the fit, and processes while the number of clusters is chosen. If None: one process, and
-        one thread below 1000 samples, where more do not help; above, its own setting stands (``OMP_NUM_THREADS`` and
-        the like). PyTorch has its own, ``torch.set_num_threads``.
+        one thread, which is fastest for small matrices and on a busy machine; large factorisations have as many as BLAS
+        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. PyTorch has its own,
+        ``torch.set_num_threads``.
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions per step).
     callback : callable, default=None

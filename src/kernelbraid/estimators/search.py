@@ -227,7 +227,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), self.kernels)
 
-    @fit_context(prefer_skip_nested_validation=False)  # candidates come from the user
+    @fit_context(prefer_skip_nested_validation=False, jobs_are_threads=False)  # candidates come from the user
     def fit(self, X, y=None):
         """Try the settings and keep the best.
 

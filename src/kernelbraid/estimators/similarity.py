@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernelbraid._linalg import blas_threads
+from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,

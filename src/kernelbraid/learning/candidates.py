@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import device, itemsize, measured_rows, namespace
+from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
@@ -160,7 +161,8 @@ class Views:
     @cached_property
     def pairs(self) -> list[Pairs]:
         """Inner products, for all banks."""
-        return pairs_of(self.views, self.place)
+        with blas_threads(self.n_samples):
+            return pairs_of(self.views, self.place)
 
     @cached_property
     def digests(self) -> list[bytes]:

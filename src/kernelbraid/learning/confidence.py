@@ -5,7 +5,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._linalg import blas_threads
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
@@ -52,7 +52,7 @@ def memberships(
     copies : ndarray of shape (n,), default=None
         For each sample the first one that it is a copy of; copies get the mean of what each has.
     threads : int, default=None
-        Threads of BLAS; chosen by the size of the graph if None.
+        Threads of BLAS; one if None, and more where they help.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def memberships(
     given = one_hot(labels, n_clusters)
     if n_clusters == 1:
         return given
-    with blas_threads(given.shape[0], threads):
+    with calm(threads):
         found = (walked(graph, given) + votes(graph, labels, n_clusters, spectrum)) / 2
     return found if copies is None else _mean_of_copies(found, copies)
 

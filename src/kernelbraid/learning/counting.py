@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._linalg import blas_threads
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array, Host
 from kernelbraid.learning.background import cloud_of
 from kernelbraid.learning.candidates import Candidates
@@ -164,7 +164,7 @@ def count_if_asked(
     if n_clusters != "auto":
         return None
     # Processes do not share the first part: its threads must not depend on their number, as rounding decides ties.
-    with blas_threads(candidates.n_samples, 1 if n_jobs == 1 else None):
+    with calm(1 if n_jobs == 1 else None):
         counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
         return replace(counts, background=background(candidates, counts.peak, random_state))
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.counting import LARGE, Counts, count_clusters
@@ -254,7 +254,7 @@ def count_fused(
         parts = [thinned(whole, random_state) for _ in range(THINNED)]
         counts = count_clusters([whole, *parts], random_state=random_state, n_jobs=n_jobs)
         return replace(counts, compared="parts of the graph")
-    with blas_threads(n, 1 if n_jobs == 1 else None):
+    with calm(1 if n_jobs == 1 else None):
         graphs = fused_graphs(weighed, settings, PENALTIES if n <= LARGE else FEW_PENALTIES, NEIGHBOURS)
         return count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._linalg import blas_threads
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
@@ -79,7 +79,7 @@ def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
 def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_fused: bool = False) -> PlacedGraph:
     """Return the embedding of a symmetric graph."""
     k, spectrum = int(readout.n_clusters), readout.embedding
-    with blas_threads(graph.shape[0], readout.n_jobs):
+    with calm(readout.n_jobs):
         vectors = spectral_vectors(graph, k, spectrum=spectrum)
         return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities, is_fused)
 
@@ -99,7 +99,7 @@ def graph_of(learned: LearnedGraph, readout: Readout) -> Array:
 def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
     """Return the clusters in an embedding: pieces that are joined, or those of k-means."""
     k = int(readout.n_clusters)
-    with blas_threads(placed.embedding.shape[0], readout.n_jobs):
+    with calm(readout.n_jobs):
         if readout.assign_labels == "merge" and 1 < k < placed.embedding.shape[0]:
             return join_pieces(placed, readout, random_state)
         return run_kmeans(placed, readout, readout.n_init, random_state)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelbraid._linalg import blas_threads
+from kernelbraid._threads import calm
 from kernelbraid.learning.readout import Reading, join_pieces, run_kmeans
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.label_free import agreement
@@ -44,7 +44,7 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     placed, k = reading.placed, int(readout.n_clusters)
     if not 1 < k < placed.embedding.shape[0]:
         return Evidence()
-    with blas_threads(placed.embedding.shape[0], readout.n_jobs):
+    with calm(readout.n_jobs):
         joined, other = reading, reading
         if reading.agreement is not None:
             other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import as_dense, namespace, to_numpy
-from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack, banks_for, stack_given
 from kernelbraid.kernels.stacks import StoredStack
@@ -249,7 +249,7 @@ def weigh(samples: Sources, view_weights: Any = None, *, threads: int | None = N
     some: Sources = samples
     if not isinstance(samples, GivenGraphs) and samples.n_samples > TELLING:
         some = samples.some(_spaced(samples.n_samples))
-    with blas_threads(some.n_samples, threads):
+    with calm(threads):
         graphs = [_neighbours(some, view) for view in range(some.n_views)]
         asked = (partial(_halves_agree, some), partial(_are_equal, some), partial(_graph_among, some))
         trust = judge(graphs, some.measured, *asked)

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._linalg import blas_threads
 from kernelbraid._messages import Message
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
@@ -331,7 +331,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _n_features_out(self) -> int:
         return int(self.cluster_centers_.shape[1])
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True, jobs_are_threads=False)
     def fit(self, X, y=None):
         """Learn kernel and graph on landmarks, and cluster all samples through them.
 
@@ -366,7 +366,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             self._fuse(weighed, widths, settings, random_state)
         else:
             self._learn(split_views(self.landmarks_, widths), weighed, widths, settings, random_state)
-        with blas_threads(self.landmarks_.shape[0], 1):
+        with calm(1):
             source.require(Required.of_fit(self._expression))
             edges = self._express(source)
             self._embed(edges, source, settings)
@@ -412,7 +412,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_is_fitted(self)
         source = open_source(self, X, self.block_size, fitted=tuple(self._expression.widths))
         source.require(Required.of_fit(self._expression))
-        with blas_threads(self.landmarks_.shape[0], 1):
+        with calm(1):
             yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
 
     def _widths(self, source: Source) -> tuple[int, ...]:

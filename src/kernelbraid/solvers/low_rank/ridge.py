@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kernelbraid._arrays import clip_negative, namespace, row_blocks
-from kernelbraid._linalg import blas_threads, ridge_smoother
+from kernelbraid._linalg import ridge_smoother
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import Vector
 from kernelbraid.ops.proximal import nonnegative
@@ -65,7 +66,7 @@ def solve_ridge(
         return LowRankState(Z=None, K=K, J=None, W=K, g=g, Y1=0.0, Y2=0.0, mu=mu)
 
     def step(s: LowRankState) -> LowRankState:
-        with blas_threads(s.K.shape[0], threads):
+        with calm(threads):
             Z = ridge_coefficients(s.K, alpha, overwrite=not keep_kernel)
         K = s.K if keep_kernel else None
         progress = Progress(mu, 0.0, 0.0, 0.0, -1, -1, FROBENIUS.operator("auto").used, FIXED)

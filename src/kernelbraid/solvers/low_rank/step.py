@@ -18,7 +18,8 @@ from kernelbraid._arrays import (
     is_finite,
     namespace,
 )
-from kernelbraid._linalg import blas_threads, solve_in_place
+from kernelbraid._linalg import solve_in_place
+from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
 from kernelbraid.ops.proximal import nonnegative

@@ -1,0 +1,117 @@
+"""Threads of linear algebra."""
+
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from kernelbraid import LKG, _threads
+from kernelbraid._threads import blas_threads, calm
+
+
+def counts():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def two():
+    """Two threads before, and after."""
+    with threadpool_limits(2, user_api="blas"):
+        if counts() != {2}:
+            pytest.skip("this BLAS has one thread")
+        yield
+        assert counts() == {2}
+
+
+@pytest.fixture(params=[True, False])
+def helpful(request, monkeypatch):
+    monkeypatch.setattr(_threads, "HELPFUL", np.inf if request.param else 0.0)
+    monkeypatch.setattr(_threads._pools(), "judged", -np.inf)
+    yield request.param
+    _threads._pools().judged = -np.inf
+
+
+def test_there_is_one_unless_more_are_asked_for():
+    with calm():
+        assert counts() == {1}
+        with calm(2):
+            assert counts() == {2}
+        assert counts() == {1}
+
+
+def test_small_matrices_have_one():
+    with blas_threads(_threads.ORDER - 1):
+        assert counts() == {1}
+
+
+def test_large_matrices_have_those_that_there_were_if_they_help(helpful):
+    expected = {2} if helpful else {1}
+    with blas_threads(_threads.ORDER):
+        assert counts() == expected
+    with calm(), blas_threads(_threads.ORDER):
+        assert counts() == expected
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+def test_what_is_asked_for_is_given(asked):
+    with blas_threads(1, asked):
+        assert counts() == {asked}
+    with calm(asked), blas_threads(10**6):
+        assert counts() == {asked}
+
+
+def test_whether_they_help_is_measured_and_known_for_a_while(monkeypatch, helpful):
+    pools, ratios = _threads._pools(), []
+    monkeypatch.setattr(pools, "_ratio", lambda several: ratios.append(several) or 0.5)
+    for _ in range(3):
+        assert pools.help_now() is helpful
+    assert len(ratios) == 1
+    assert set(ratios[0]) == {2}
+
+
+def test_the_measurement_is_a_ratio_of_times_and_leaves_no_trace():
+    with calm():
+        pools = _threads._pools()
+        assert 0 < pools._ratio([2] * len(pools.pools)) < np.inf
+        pools.judged = -np.inf
+        pools.help_now()
+        assert counts() == {1}
+
+
+def test_one_thread_before_is_one_thread_for_all():
+    with threadpool_limits(1, user_api="blas"):
+        assert not _threads._pools().help_now()
+        with blas_threads(10**6):
+            assert counts() == {1}
+
+
+def test_what_was_there_is_restored_by_the_last_of_several_fits():
+    entered, leave = threading.Barrier(2), threading.Event()
+
+    def work():
+        with calm():
+            entered.wait()
+            leave.wait()
+
+    other = threading.Thread(target=work)
+    other.start()
+    with calm():
+        entered.wait()
+    leave.set()
+    other.join()
+    assert counts() == {2}
+
+
+def test_an_error_restores_them_too():
+    with pytest.raises(ZeroDivisionError), calm():
+        raise ZeroDivisionError
+    assert counts() == {2}
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, {1}), (1, {1}), (2, {2})])
+def test_a_fit_has_its_threads(n_jobs, expected):
+    seen = []
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    LKG(2, n_jobs=n_jobs, callback=lambda *_: seen.append(counts())).fit(X)
+    assert seen == [expected]
