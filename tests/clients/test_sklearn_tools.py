@@ -149,7 +149,7 @@ def backend(request):
             yield
         return
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options) as cluster,
         distributed.Client(cluster),
