@@ -3,13 +3,13 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.blocks.parts import LocalParts
+from kernelbraid.solvers.landmark_centres import Centres, find_centres
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
-    Centres,
     Edges,
     Reduction,
+    Standing,
     draw,
-    find_centres,
     leverage_scores,
     row_slices,
     settle,
@@ -217,3 +217,24 @@ def test_landmarks_settle_alike_at_any_scale(size, form):
 
 def test_leverage_of_samples_that_no_kernel_tells_apart_is_the_same_for_all():
     np.testing.assert_array_equal(leverage_scores(np.zeros((5, 2)), np.zeros((2, 2)), 0.1), np.ones(5))
+
+
+def test_the_likeness_of_the_nearest_landmark_does_not_count_unless_it_is_alone():
+    index, weights = np.array([[0, 1, 2]], dtype=np.int32), np.array([[0.6, 0.3, 0.1]], dtype=np.float32)
+    edges = Edges(index, weights, 3).with_likeness(np.array([[1.0, 0.5, 0.1]]))
+    np.testing.assert_allclose(edges.left(), [(0.3 * 0.5 + 0.1 * 0.9) / 0.4], rtol=1e-5)
+    alone = Edges(index[:, :1], np.ones((1, 1), dtype=np.float32), 3).with_likeness(np.array([[0.75, 0.0, 0.0]]))
+    np.testing.assert_allclose(alone.left(), [0.25])
+
+
+def test_samples_are_compared_with_others_at_their_landmarks_or_with_half_of_all():
+    index = np.tile(np.array([[0, 1]], dtype=np.int32), (10, 1))
+    weights = np.full((10, 2), 0.5, dtype=np.float32)
+    likeness = np.full((10, 2), 0.9)
+    likeness[9] = 0.2
+    edges = Edges(index, weights, 2).with_likeness(likeness)
+    parts = [Edges(index[rows], weights[rows], 2, None, edges.likeness[rows]) for rows in (slice(4), slice(4, 10))]
+    standing = Standing.of(Reduction.of(parts[0]) + Reduction.of(parts[1]))
+    np.testing.assert_allclose(standing.left, (9 * 0.1 + 0.8) / 10, rtol=1e-5)
+    scores = standing.scores(edges)
+    np.testing.assert_allclose(scores, [*[0.0] * 9, 1 - 0.17 / 0.8], rtol=1e-4)

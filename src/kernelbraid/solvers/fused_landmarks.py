@@ -39,14 +39,21 @@ class FusedExpression:
 
     def _edges(self, samples: Array) -> Edges:
         parts = np.zeros((len(self.widths), samples.shape[0], self.n_landmarks))  # by view
-        for view, rows, columns, found in self._found(samples):
-            parts[view][rows if columns is None else np.ix_(rows, columns)] += found
+        likeness, weights = np.zeros(parts.shape[1:]), np.zeros(parts.shape[1:])
+        for view, weight, rows, columns, found, alike in self._found(samples):
+            where = rows if columns is None else np.ix_(rows, columns)
+            parts[view][where] += weight * found
+            likeness[where] += weight * alike
+            weights[where] += weight
         edges = Edges.strongest(parts.sum(axis=0), self.n_neighbors, "learned")
+        edges = edges.with_likeness(likeness / np.where(weights > 0, weights, 1.0))
         kept = np.stack([np.take_along_axis(part, edges.index, axis=1).sum(axis=1) for part in parts], axis=1)
         return edges.with_shares(kept)
 
-    def _found(self, samples: Array) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64] | None, Array]]:
-        """Yield the weighted edges of every member: its view, the samples, the landmarks (None for all), the edges."""
+    def _found(
+        self, samples: Array
+    ) -> Iterator[tuple[int, float, NDArray[np.int64], NDArray[np.int64] | None, Array, Array]]:
+        """Yield the view and weight of every member, samples, landmarks (None for all), edges and likeness."""
         views = split_views(samples, self.widths)
         has = self._which(views)
         bank, cross, edges_of = None, None, np.arange(0)
@@ -57,8 +64,8 @@ class FusedExpression:
                 mine = views[view] if has[view].all() else views[view][edges_of]
                 cross = bank.cross([mine], member.kernel_weights) if len(edges_of) else None
             if cross is not None:
-                found = float(weight) * member.edges_from(cross).dense()
-                yield view, edges_of, None if self.rows is None else self.rows[number], found
+                found, mine_alone = member.edges_from(cross).dense(), None if self.rows is None else self.rows[number]
+                yield view, float(weight), edges_of, mine_alone, found, cross / member.scale
 
     def _which(self, views: list[Array]) -> NDArray[np.bool_]:
         """Tell which samples each view places, (n_views, n)."""

@@ -9,7 +9,6 @@ NumPy arrays, in the memory of this process or of the workers of a cluster.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +18,24 @@ from scipy.linalg import cho_factor, cho_solve
 from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal, power_of_two
 from kernelbraid._linalg import eigh
 from kernelbraid._typing import Array
-from kernelbraid.blocks.parts import LocalParts, Parts
+from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.kernels import FittedBank
 from kernelbraid.ops.eigenspaces import SINGLE, choose_vectors
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum, component_vectors, unit_rows, with_positive_peaks
 from kernelbraid.solvers.centres import (
-    FeatureSpace,
     Labels,
     Matrix,
-    cluster_sums,
     inner_products,
-    moved_centres,
-    nearest_centres,
     squared_lengths,
 )
 from kernelbraid.solvers.extension import Expression
-from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus
+from kernelbraid.solvers.landmark_centres import Centres, Single
 
-Single: TypeAlias = NDArray[np.float32]
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
 NOTHING = 1e-7
+# How unlike samples and landmarks are at least, so that what copies of samples leave can divide.
+LEAST_LEFT = 1e-3
 # Edges of a sample beyond which dense products are faster than sparse ones, as a share of the landmarks.
 DENSE_SHARE = 0.125
 
@@ -50,6 +46,12 @@ def split_views(X: Array, widths: tuple[int, ...]) -> list[Array]:
         return [X]
     ends = np.cumsum(widths).tolist()
     return [X[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
+
+
+def mean_diagonal(K: Array) -> float:
+    """Return the mean kernel value of a landmark with itself, one if it is none that can divide."""
+    mean = float(np.mean(np.diagonal(np.asarray(K, dtype=np.float64))))
+    return mean if mean > 0 and np.isfinite(mean) else 1.0
 
 
 def row_slices(n: int, p: int) -> Iterator[slice]:
@@ -67,6 +69,7 @@ class Edges:
     weights: Single  # (n, r)
     n_landmarks: int
     shares: Single | None = None  # of each of several views in the weights, (n, n_views)
+    likeness: Single | None = None  # kernel values, in units of those of landmarks with themselves, (n, r)
 
     @classmethod
     def strongest(cls, coefficients: Array, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Edges":
@@ -87,8 +90,27 @@ class Edges:
     def join(cls, parts: "list[Edges]") -> "Edges":
         """Return the edges of several blocks of samples."""
         index, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "weights"))
-        shares = [part.shares for part in parts if part.shares is not None]
-        return cls(index, weights, parts[0].n_landmarks, np.concatenate(shares) if shares else None)
+        found: list[Single | None] = []
+        for name in ("shares", "likeness"):
+            given = [getattr(part, name) for part in parts]
+            found.append(None if given[0] is None else np.concatenate(given))
+        return cls(index, weights, parts[0].n_landmarks, *found)
+
+    def with_likeness(self, values: Array) -> "Edges":
+        """Return the edges with how like samples and landmarks are, of all kernel values, (n, p)."""
+        return replace(self, likeness=np.take_along_axis(values, self.index, axis=1).astype(np.float32))
+
+    def left(self) -> Matrix:
+        """Return how unlike its landmarks a sample is, on the mean by its edges, (n,): half the squared distances.
+
+        The landmark of its strongest edge does not count, unless it is the only one: it may be the sample itself.
+        """
+        if self.likeness is None:
+            return np.ones(self.weights.shape[0])
+        weights = self.weights.astype(np.float64, copy=True)
+        weights[np.arange(len(weights)), weights.argmax(axis=1)] *= NOTHING
+        unlike = np.clip(1 - self.likeness.astype(np.float64), LEAST_LEFT, 1.0)
+        return np.asarray((weights * unlike).sum(axis=1) / weights.sum(axis=1))
 
     def with_shares(self, weights: Matrix) -> "Edges":
         """Return the edges with what each view adds to those of a sample, (n, n_views), which need not sum to one."""
@@ -127,6 +149,7 @@ class LandmarkExpression:
     edge_weights: EdgeWeights
     widths: tuple[int, ...]  # features of each view
     views: tuple[int, ...] | None = None  # which of them the bank has; None for all
+    scale: float = 1.0  # mean kernel value of a landmark with itself
 
     @property
     def n_landmarks(self) -> int:
@@ -144,7 +167,8 @@ class LandmarkExpression:
 
     def edges_from(self, cross: Array) -> Edges:
         """Return the edges of samples from their kernel values with the landmarks, (n, p)."""
-        return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
+        edges = Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
+        return edges.with_likeness(cross / self.scale if self.scale != 1.0 else cross)
 
 
 @dataclass(frozen=True)
@@ -153,6 +177,7 @@ class Reduction:
 
     products: Matrix  # W'W, (p, p)
     totals: Matrix  # sums of the columns of W, (p,)
+    left: Matrix  # the same of what is left of samples, (p,)
 
     @classmethod
     def of(cls, edges: Edges) -> "Reduction":
@@ -163,10 +188,39 @@ class Reduction:
             inner = W.T @ W
             products += inner.toarray() if sparse.issparse(inner) else inner
             totals += W.sum(axis=0)
-        return cls(products, totals)
+        own = (edges.weights * edges.left()[:, None]).ravel()
+        return cls(products, totals, np.bincount(edges.index.ravel(), own, minlength=p).astype(np.float64))
 
     def __add__(self, other: "Reduction") -> "Reduction":
-        return Reduction(self.products + other.products, self.totals + other.totals)
+        names = ("products", "totals", "left")
+        return Reduction(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+@dataclass(frozen=True)
+class Standing:
+    r"""What the landmarks have of samples, by which those are found that stand aside.
+
+    What is left of a sample, :math:`1 - k(x, l)` on the mean over its landmarks, is compared with what is left of the
+    others at the same landmarks, or with half of all.
+    """
+
+    left: Matrix  # mean of what is left of samples at each landmark, (p,)
+    common: float  # what is left of half of the samples, at most
+
+    @classmethod
+    def of(cls, reduction: Reduction) -> "Standing":
+        """Take the means, and their median by the edges."""
+        C = reduction.totals
+        left = np.where(C > 0, reduction.left / np.where(C > 0, C, 1.0), 1.0)
+        order = np.argsort(left)
+        middle = np.searchsorted(np.cumsum(C[order]), C.sum() / 2)
+        return cls(left, float(left[order][min(int(middle), len(order) - 1)]))
+
+    def scores(self, edges: Edges) -> Single:
+        """Return how far samples stand aside, from 0 to 1: 1/2 where twice as much is left as of others."""
+        near = (edges.weights / self.left[edges.index]).sum(axis=1)
+        ratio = edges.left() * np.maximum(near, 1 / self.common)
+        return np.asarray(1 - 1 / np.maximum(ratio, 1.0), dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -176,6 +230,7 @@ class BipartiteEmbedding:
     basis: Matrix  # C^-1/2 u / sigma, (p, k): edges times basis give coordinates
     values: Matrix  # sigma, (k,)
     spectrum: Spectrum
+    standing: Standing | None = None  # of the fitted samples, while they are placed
 
     @classmethod
     def of(cls, reduction: Reduction, n_components: int, spectrum: Spectrum) -> "BipartiteEmbedding":
@@ -198,87 +253,13 @@ class BipartiteEmbedding:
         """Return the coordinates of samples, (n, k)."""
         return np.concatenate([self._place(W).astype(np.float32) for W in edges.matrices()])
 
-    def place_with_shares(self, edges: Edges) -> tuple[Single, Single | None]:
-        """Return the coordinates of samples, and the shares of the views in their edges."""
-        return self.place(edges), edges.shares
+    def place_with_scores(self, edges: Edges) -> tuple[Single, Single | None, Single | None]:
+        """Return the coordinates of samples, the shares of the views in their edges, and how far they stand aside."""
+        return self.place(edges), edges.shares, None if self.standing is None else self.standing.scores(edges)
 
     def _place(self, W: Array) -> Array:
         coordinates = W @ self.basis
         return coordinates if self.spectrum == "random_walk" else unit_rows(coordinates)
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Sums of the samples of each cluster, and their numbers."""
-
-    points: Array  # (k, d), sparse if the samples are
-    counts: Labels  # (k,)
-
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(self.points + other.points, self.counts + other.counts)
-
-
-@dataclass(frozen=True)
-class Appearance:
-    """Clusters in the order in which they appear among samples."""
-
-    order: tuple[int, ...]
-
-    def __add__(self, other: "Appearance") -> "Appearance":
-        return Appearance(tuple(dict.fromkeys(self.order + other.order)))
-
-
-@dataclass(frozen=True)
-class Centres:
-    """Centres of clusters in the embedding, or among the samples themselves."""
-
-    points: Array  # (k, d), sparse if the samples are
-
-    def nearest(self, placed: Array) -> Labels:
-        """Return the nearest centre of each sample."""
-        products = inner_products(placed.astype(np.float64, copy=False), self.points)
-        return nearest_centres(products, squared_lengths(self.points))
-
-    def sums(self, placed: Array) -> Sums:
-        """Sum the samples that are nearest to each centre."""
-        k, mine = self.points.shape[0], self.nearest(placed)
-        return Sums(cluster_sums(placed.astype(np.float64, copy=False), mine, k), np.bincount(mine, minlength=k))
-
-    def appearance(self, placed: Single) -> Appearance:
-        """Return the clusters in the order in which samples of theirs appear."""
-        return Appearance(tuple(dict.fromkeys(self.nearest(placed).tolist())))
-
-    def settle(self, placed: Parts[Array], max_iter: int) -> "Centres":
-        """Make Lloyd's steps over all samples; a cluster that runs empty keeps its centre.
-
-        `lloyd` has all samples in memory and follows many runs that refill their clusters; here there is one run, and
-        the blocks of samples, which may be on other machines, give nothing but their sums.
-        """
-        centres = self
-        for _ in range(max_iter):
-            sums = placed.map(centres.sums).total()
-            points = moved_centres(sums.points, sums.counts, centres.points)
-            if not abs(points - centres.points).max() > 0:
-                break
-            centres = Centres(points)
-        return centres
-
-    def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
-        """Make Lloyd's steps over all samples, and number the clusters in the order in which they appear."""
-        centres = self.settle(placed, max_iter)
-        present = placed.map(centres.appearance).total().order
-        absent = [label for label in range(self.points.shape[0]) if label not in present]
-        return Centres(centres.points[[*present, *absent]])
-
-
-def find_centres(
-    points: Array, n_clusters: int, *, n_init: int, by_distance: bool, random_state: np.random.RandomState
-) -> Centres:
-    """Return the centres of the best among `n_init` runs of k-means, each started by k-means++."""
-    points = np.asarray(points, dtype=np.float64)
-    space = FeatureSpace(points)
-    starts = plus_plus(space, n_init, n_clusters, random_state)
-    return Centres(np.asarray(best_of(space, starts, n_clusters, Rule(by_distance=by_distance)).centres @ points))
 
 
 def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> Labels:

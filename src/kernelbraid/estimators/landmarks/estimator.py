@@ -35,13 +35,14 @@ from kernelbraid.learning.trust import TELLING
 from kernelbraid.learning.views import WeighedViews, check_weights, unweighed_report, weigh
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
+from kernelbraid.solvers.landmark_centres import Centres, find_centres
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
-    Centres,
     Edges,
     LandmarkExpression,
     Reduction,
-    find_centres,
+    Standing,
+    mean_diagonal,
     split_views,
 )
 
@@ -175,6 +176,16 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         What each view counts, as for :class:`LKG`.
     view_report_ : list of dict
         What is known of each view, as for :class:`LKG`, from a sample of the rows.
+    membership_ : ndarray or Dask array of shape (n_samples, n_clusters)
+        How far each sample belongs to each cluster; rows sum to one, and the largest entry is that of the label. It
+        falls off exponentially with the distance to the centres in the embedding. Formed block by block whenever it is
+        asked for, as is the next: neither is kept.
+    confidence_ : ndarray or Dask array of shape (n_samples,)
+        How sure each label is, between 0 and 1: its entry in ``membership_``.
+    outlier_scores_ : ndarray or Dask array of shape (n_samples,)
+        How far each sample stands aside, from 0 to 1: by how much less like its landmarks it is than the other samples
+        are that have edges to them, or than half of all. 1/2 is twice as unlike. The landmarks' kernel values are to
+        tell samples apart by their likeness: those of the named banks do, but for ``"paper"``.
     embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
         Coordinates of the samples, float32.
     singular_values_ : ndarray of shape (n_clusters,)
@@ -389,6 +400,38 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         with self._new_samples(X) as placed:
             return placed.map(Centres(self.cluster_centers_).nearest).array(None, np.int64)
 
+    def predict_proba(self, X):
+        """Return how far samples belong to each cluster, by their distances to the centres in the embedding.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), path, Stream, Blocks, Dask collection, or list of them
+            Samples as for :meth:`fit`; of several views a list of them, or one matrix with their columns side by side.
+
+        Returns
+        -------
+        ndarray or Dask array of shape (n_samples, n_clusters)
+            Rows sum to one, and the largest entry is that of :meth:`predict`; those of ``membership_`` for the fitted
+            samples, float32. A Dask array is computed when it is needed.
+        """
+        with self._new_samples(X) as placed:
+            return placed.map(Centres(self.cluster_centers_).memberships).array(self.n_clusters_, np.float32)
+
+    @property
+    def membership_(self):
+        """How far each sample belongs to each cluster."""
+        return self._fitted_parts().map(Centres(self.cluster_centers_).memberships).array(self.n_clusters_, np.float32)
+
+    @property
+    def confidence_(self):
+        """How sure each label is."""
+        return self._fitted_parts().map(Centres(self.cluster_centers_).confidences).array(None, np.float32)
+
+    def _fitted_parts(self) -> Parts[Array]:
+        """Return the coordinates of the fitted samples in parts."""
+        check_is_fitted(self)
+        return parts_of(self.embedding_, self.block_size, self.n_jobs)
+
     def transform(self, X):
         """Return the coordinates of samples in the embedding that was clustered.
 
@@ -532,6 +575,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             settings.readout.edge_weights,
             widths,
             None if weighed is None else tuple(weighed.used),
+            mean_diagonal(self.kernel_),
         )
         if weighed is None:
             self._publish_views(None, candidates.weights_of_views(self.kernel_weights_))
@@ -552,7 +596,9 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_n_clusters(self.n_clusters_, source.n_samples or 0)  # now all of them were counted
         self._placement = BipartiteEmbedding.of(reduction, self.n_clusters_, settings.readout.embedding)
         self.singular_values_ = self._placement.values
-        placed = edges.map(self._placement.place_with_shares).keep()
+        placement = replace(self._placement, standing=Standing.of(reduction))
+        placed = edges.map(placement.place_with_scores).keep()
+        self.outlier_scores_ = placed.map(itemgetter(2)).array(None, np.float32)
         self.embedding_ = placed.map(itemgetter(0)).array(self.n_clusters_, np.float32)
         if isinstance(self._expression, FusedExpression):
             n_views = len(self._expression.widths)

@@ -8,7 +8,7 @@ from kernelbraid.learning.fused_extension import ViewMember
 from kernelbraid.learning.views import WeighedViews
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
-from kernelbraid.solvers.landmarks import LandmarkExpression
+from kernelbraid.solvers.landmarks import LandmarkExpression, mean_diagonal
 
 
 def express_fused(weighed: WeighedViews, members: Sequence[ViewMember], n_neighbors: int | None) -> FusedExpression:
@@ -24,20 +24,23 @@ def express_fused(weighed: WeighedViews, members: Sequence[ViewMember], n_neighb
         Strongest edges of a sample in each graph; the sum keeps so many for each view that is used. None for all.
     """
     widths = tuple(weighed.samples.widths)
-    expressions = [
-        LandmarkExpression(
-            member.bank,
-            member.even,
-            Expression.of(member.consensus().astype(np.float64), ridge, None, "learned"),
-            n_neighbors,
-            member.edge_weights,
-            widths,
-            (member.view,),
-        )
-        for member in members
-        if member.bank is not None  # landmarks are samples
-        for ridge in member.ridges
-    ]
+    expressions = []
+    for member in members:
+        assert member.bank is not None  # landmarks are samples
+        K = member.consensus().astype(np.float64)
+        expressions += [
+            LandmarkExpression(
+                member.bank,
+                member.even,
+                Expression.of(K, ridge, None, "learned"),
+                n_neighbors,
+                member.edge_weights,
+                widths,
+                (member.view,),
+                mean_diagonal(K),
+            )
+            for ridge in member.ridges
+        ]
     each = [member for member in members for _ in member.ridges]
     weights = np.array([member.weight for member in each])
     reserve = tuple(sorted({member.view for member in members if member.is_reserve}))

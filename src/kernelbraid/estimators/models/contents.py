@@ -149,6 +149,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         "embedding_": numbers("n e", most=FAR),
         "labels_": whole("n", below="k"),
         "landmark_labels_": whole("p", below="k"),
+        "outlier_scores_": numbers("n", least=0.0, most=1.0),
         **OF_KERNELS,
         **OF_VIEWS,
         **ENDED,

@@ -31,7 +31,8 @@ from kernelbraid.learning.graph_extension import GraphExtension, GraphMember
 from kernelbraid.solvers.extension import Expression, Placement
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.kernel_kmeans import KernelCentres
-from kernelbraid.solvers.landmarks import BipartiteEmbedding, Centres, LandmarkExpression
+from kernelbraid.solvers.landmark_centres import Centres
+from kernelbraid.solvers.landmarks import BipartiteEmbedding, LandmarkExpression
 
 #: Estimators that a file may hold. Names in a file are looked up here and in `PARTS`, nowhere else.
 MODELS: dict[str, type] = {

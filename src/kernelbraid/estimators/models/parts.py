@@ -228,6 +228,7 @@ def landmark_expression(value: Any, sizes: Sizes) -> None:
         **EDGES,
         "widths": WIDTHS,
         "views": USED,
+        "scale": POSITIVE,
     }
     check_fields(value, rules, Sizes(n=sizes["p"]))
     fits = widths_of(value.bank) == chosen(value.widths, value.views) and sum(value.widths) == sizes["d"]
