@@ -15,15 +15,32 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
-from estimators.models.write_models import CASES, LABELS
+from estimators.models.write_models import CASES, FITTED, LABELS, NEW, two
 from fuzzing.mutation import LENGTHS, flip_bits, mutate
 from fuzzing.target import Target, all_refused, may_refuse, outcome_of
-from kernelbraid import load_model, save_model
+from kernelbraid import LKG, EachView, LandmarkLKG, load_model, save_model
 
 TREE, CHECKSUMS = "model.json", "checksums.json"
 RELEASED = Path(__file__).resolve().parents[1] / "estimators" / "models"
 FILE, PLAN = "fuzzed.model", "plan.json"
+
+
+# Pipelines, which no released version has written.
+PIPELINES = {
+    "scaled": (make_pipeline(StandardScaler(), PCA(2, whiten=True), LKG(2, random_state=0)), FITTED, NEW),
+    "ranged": (
+        make_pipeline(MinMaxScaler(), RobustScaler(), LandmarkLKG(2, n_landmarks=6, random_state=0)),
+        FITTED,
+        NEW,
+    ),
+    "turned": (make_pipeline(MaxAbsScaler(), TruncatedSVD(2), Normalizer(), LKG(2, random_state=0)), FITTED, NEW),
+    "each": (make_pipeline(EachView([StandardScaler(), "passthrough"]), LKG(2, random_state=0)), two(FITTED), two(NEW)),
+}
+ALL = {**CASES, **PIPELINES}
 
 
 def _array(number: Any) -> dict[str, Any]:
@@ -47,6 +64,8 @@ VALUES: list[Any] = [
     *(_part("Polynomial", offset=1e308, degree=10**6, normalise=None), _part("Neighbours", n_neighbors=10**9)),
     *(_part("Polynomial", offset=0.0, degree=10**18), _part("Given", values=_array(0))),
     {"is": "model", "class": "LKG", "parameters": {}, "attributes": {}},
+    *({"is": "step", "class": name, "parameters": {}, "attributes": {}} for name in ("PCA", "Normalizer", "EachView")),
+    *({"is": "pipeline", "steps": steps} for steps in ([], [["a", "passthrough"]])),
 ]
 
 
@@ -56,7 +75,7 @@ def written() -> dict[str, bytes]:
     found = {f"{path.parent.name} {path.stem}": path.read_bytes() for path in sorted(RELEASED.glob("*/*.model"))}
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few samples are hardly clusters
-        for name, (model, fitted, _) in CASES.items():
+        for name, (model, fitted, _) in ALL.items():
             model.fit(fitted, LABELS) if name == "classifier" else model.fit(fitted)
             save_model(model, Path(folder) / FILE)
             found[f"now {name}"] = (Path(folder) / FILE).read_bytes()
@@ -197,7 +216,7 @@ def expected(name: str) -> tuple[list[Any], list[Any]]:
 
 def _said(model: Any, name: str) -> tuple[list[Any], list[Any]]:
     """Return the labels of a model and of new samples."""
-    new = CASES[name.split()[1]][2]
+    new = ALL[name.split()[1]][2]
     predictor = getattr(model, "best_estimator_", model)
     labels = np.asarray(getattr(model, "labels_", [])).tolist()
     if new is None or not hasattr(predictor, "predict"):

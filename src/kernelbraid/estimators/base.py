@@ -436,7 +436,7 @@ def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
         if gaps:
             _with_gaps(to_numpy(A), name)
             return A
-        raise ValueError(Message("{name} contains NaN or infinity; {remedy}.", name=name, remedy=FILL))
+        raise ValueError(Message("{name} contains NaN or infinity; {filling}.", name=name, filling=FILL))
     return A
 
 
@@ -455,9 +455,9 @@ def _check_finite(A: Array, name: str) -> Array:
     value = values[tuple(bad)]
     raise ValueError(
         Message(
-            "{name} contains {bad} (row {row}, column {column}); {remedy}.",
+            "{name} contains {bad} (row {row}, column {column}); {filling}.",
             name=name,
-            remedy=remedy_for(value),
+            filling=remedy_for(value),
             bad="NaN" if np.isnan(value) else "infinity",
             row=int(row),
             column=int(column),

@@ -291,14 +291,14 @@ def check_finite(piece: Array, number: int, first_row: int | None, name: str = D
     raise ValueError(
         Message(
             "block {number} of {name} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
-            "0); {remedy}.",
+            "0); {filling}.",
             name=name,
             number=number,
             bad=what,
             row=row,
             overall=overall,
             column=column,
-            remedy=remedy_for(values.ravel()[bad]),
+            filling=remedy_for(values.ravel()[bad]),
         )
     )
 

@@ -26,7 +26,8 @@ from kernelbraid.estimators.each_view import AS_IT_IS, EachView
 from kernelbraid.estimators.models.parts import FEATURES, fail_unless
 from kernelbraid.estimators.models.rules import FAR, Rule, Sizes, check_fields, count, maybe, numbers, several
 
-OF_FEATURES, SPREADS = numbers("d"), numbers("d", is_positive=True)
+# Samples are multiplied with these, or divided by them.
+OF_FEATURES, SPREADS = numbers("d", most=FAR), numbers("d", least=1 / FAR, most=FAR)
 OF_COMPONENTS = numbers("c", least=0.0)
 
 
