@@ -94,7 +94,7 @@ def cluster(
     """
     from kernelbraid.cli.commands import cluster as clustering
     from kernelbraid.cli.output import check_target
-    from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, refuse_to_save
+    from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, pairs_word, refuse_to_save
 
     if out is not None:
         check_target(out, "'--out'", data)
@@ -138,8 +138,9 @@ def cluster(
     if save is not None:
         refuse_to_save(recipe)
     if scale in ("standard", "unit") and recipe.precomputed:
+        word = pairs_word(recipe.parameters.get)
         raise typer.BadParameter(
-            "features are scaled, and with --kernels precomputed there are none; leave out one of them.",
+            f"features are scaled, and with --kernels {word} there are none; leave out one of them.",
             param_hint="'--scale'",
         )
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}

@@ -77,8 +77,9 @@ Kernels: TypeAlias = Annotated[
     str | None,
     _word(
         "Bank of kernels; auto, the default of LKG, goes by the number of features; "
-        "precomputed: DATA holds the kernels.",
-        *(*BANKS, AUTO, "precomputed"),
+        "precomputed: DATA holds the kernels; graph, distances: a ready graph of affinities or distances, dense or "
+        "sparse, which LKG reads out.",
+        *(*BANKS, AUTO, "precomputed", "graph", "distances"),
     ),
 ]
 FusionOf: TypeAlias = Annotated[

@@ -1,7 +1,7 @@
 """From the options of the command line to a method, or a search for its setting, with its parameters."""
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,13 @@ from kernelbraid._typing import Parameters
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.messages import option_name
 from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
+from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.methods import METHODS, Method
 
 PRECOMPUTED = "precomputed"
+#: Words for data that are matrices over pairs of samples.
+OVER_PAIRS = (PRECOMPUTED, GRAPH, DISTANCES)
 PENALTY = "graph_penalty"
 AUTO = "auto"  # the number of clusters is chosen
 SEARCH, LANDMARKS = "LKGSearch", "LandmarkLKG"
@@ -41,8 +44,8 @@ class Recipe:
 
     @property
     def precomputed(self) -> bool:
-        """Whether the data are kernels."""
-        return PRECOMPUTED in (self.parameters.get("kernels"), self.parameters.get("kernel"))
+        """Whether the data are kernels, or graphs."""
+        return pairs_word(self.parameters.get) is not None
 
     @property
     def tells_steps(self) -> bool:
@@ -92,6 +95,12 @@ def choose(name: str | None, asked: Parameters) -> Recipe:
         _refuse_foreign(f"{name}, the default", FITTED[name], given, asked)
         return Recipe(name, {"n_clusters": AUTO, **given})
     method = METHODS[name]
+    if given.get("kernels") in (GRAPH, DISTANCES) and method.estimator is not LKG:
+        raise Failure(
+            f"--kernels {given['kernels']} is read out by LKG, and {name} learns from kernels; leave out --method, or "
+            "give it --kernels precomputed.",
+            BAD_USAGE,
+        )
     if method.policy == "each":
         given = _with_one_kernel(given)
     _refuse_foreign(name, method, given, [parameter for parameter in asked if parameter != PENALTY])
@@ -148,9 +157,9 @@ def choose_landmarks(name: str | None, asked: Parameters) -> Recipe:
     if name is not None:
         raise Failure(f"--landmarks are for LKG, not for {name}; leave out --landmarks or --method.", BAD_USAGE)
     given = _given(asked)
-    if given.get("kernels") == PRECOMPUTED:
+    if given.get("kernels") in OVER_PAIRS:
         raise Failure(
-            "--landmarks are chosen among samples, and --kernels precomputed has none; leave out one of them.",
+            f"--landmarks are chosen among samples, and --kernels {given['kernels']} has none; leave out one of them.",
             BAD_USAGE,
         )
     _refuse_foreign("--landmarks", FITTED[LANDMARKS], given, asked)
@@ -166,6 +175,12 @@ def refuse_to_save(recipe: Recipe) -> None:
             f"or choose {', '.join(able[:-1])} or {able[-1]}.",
             BAD_USAGE,
         )
+
+
+def pairs_word(get: Callable[[str], Any]) -> str | None:
+    """Return the word of `OVER_PAIRS` for the data of a method, whose parameters are asked for; None for samples."""
+    words = [word for word in map(get, ("kernels", "kernel")) if isinstance(word, str) and word in OVER_PAIRS]
+    return next(iter(words), None)
 
 
 def _given(asked: Parameters) -> dict[str, Any]:

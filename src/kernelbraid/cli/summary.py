@@ -107,7 +107,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "method": f"{summary['method']}, {FITTED[summary['method']].title}",
         "setting": _setting(summary["best_params"]),
         "samples": str(summary["n_samples"]),
-        "features": "none, precomputed kernels" if features is None else str(features),
+        "features": "none, kernels or a graph" if features is None else str(features),
         "header": headers_in_words(summary.get("header", {})),
         "scale": SCALES.get(summary.get("scale", "none")),
         "landmarks": _number_or_none(summary["n_landmarks"]),

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import io, sparse
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 
 from kernelbraid import LKG
 from kernelbraid.bench import METHODS
@@ -231,9 +232,51 @@ def test_a_method_with_one_kernel_takes_a_precomputed_one(run, stack, blobs, tmp
     options = ("--method", method, "--kernels", "precomputed", "--n-init", 20, "--out", out)
     result = run("cluster", tmp_path / "kernel.npy", "-k", 3, *options)
     assert result.exit_code == 0, result.stderr
-    assert "none, precomputed kernels" in result.stdout
+    assert "none, kernels or a graph" in result.stdout
     assert "kernels        1 " in result.stdout
     assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+@pytest.fixture
+def graphs(blobs, tmp_path):
+    """Files with a graph of neighbours, and with one of distances that has those of new samples beside it."""
+    near = KNeighborsTransformer(n_neighbors=6).fit(blobs[0])
+    sparse.save_npz(tmp_path / "near.npz", kneighbors_graph(blobs[0], 6))
+    sparse.save_npz(tmp_path / "far.npz", near.transform(blobs[0]))
+    sparse.save_npz(tmp_path / "new.npz", near.transform(blobs[0][::5] + 0.01))
+    return tmp_path
+
+
+def test_graphs_are_read_out(run, graphs, blobs):
+    out = graphs / "labels.csv"
+    for name, kind in (("near.npz", "graph"), ("far.npz", "distances")):
+        result = run("cluster", graphs / name, "-k", 3, "--kernels", kind, "--out", out, "--save", graphs / "model")
+        assert result.exit_code == 0, result.stderr
+        assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+    assert run("predict", graphs / "model", graphs / "new.npz", "--out", out).exit_code == 0
+    assert evaluate(blobs[1][::5], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
+
+
+def test_several_graphs_are_views(run, graphs):
+    copies = (graphs / "near.npz", graphs / "other.npz")
+    copies[1].write_bytes(copies[0].read_bytes())
+    summary = json.loads(run("cluster", *copies, "-k", 3, "--kernels", "graph", "--json").stdout)
+    assert [view["file"] for view in summary["views"]] == ["near.npz", "other.npz"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "says"),
+    [
+        ("far.npz", ("--kernels", "graph"), 1, "DATA looks like distances"),
+        ("near.npz", ("--kernels", "graph", "--method", "RMKKM"), 2, "--kernels graph is read out by LKG"),
+        ("near.npz", ("--kernels", "graph", "--method", "SC"), 2, "--kernels graph is read out by LKG"),
+        ("near.npz", ("--kernels", "graph", "--landmarks", 9), 2, "--kernels graph has none; leave out one of them"),
+        ("near.npz", ("--kernels", "graph", "--scale", "unit"), 2, "with --kernels graph there are none"),
+        ("near.npz", ("--kernels", "graph", "--search"), 2, "--search tries kernels of its own, not --kernels graph"),
+    ],
+)
+def test_what_graphs_do_not_go_with(refuse, graphs, name, options, code, says):
+    refuse("cluster", graphs / name, "-k", 3, *options, code=code, says=says)
 
 
 def test_a_method_with_one_kernel_refuses_several(refuse, blobs_csv, stack):
@@ -528,7 +571,7 @@ def test_precomputed_kernels_come_as_a_stack_or_as_files_which_are_views(run, st
     assert [view["file"] for view in together["views"]] == ["stack.npy"]
     assert [view["file"] for view in apart["views"]] == ["kernel0.npy", "kernel1.npy"]
     assert [view["file"] for view in joined["views"]] == ["stack.npy", "kernel0.npy"]
-    assert "precomputed" in run("cluster", stack, *FAST, "--kernels", "precomputed").stdout
+    assert "kernels or a graph" in run("cluster", stack, *FAST, "--kernels", "precomputed").stdout
 
 
 def test_a_stack_needs_the_option_for_kernels(refuse, no_fit, stack):

@@ -251,7 +251,7 @@ def test_kernels_between_new_and_fitted_samples_are_read(run, refuse, stack, blo
         assert summary["n_samples"] == 9
         assert summary["n_features"] is None
         assert summary["cluster_sizes"] == [3, 3, 3]
-    assert "none, precomputed kernels" in run("predict", path, tmp_path / "cross.npy").stdout
+    assert "none, kernels or a graph" in run("predict", path, tmp_path / "cross.npy").stdout
     refuse("predict", path, tmp_path / "cross0.npy", code=1, says="DATA holds 1 kernels; the fit had 2")
     np.save(tmp_path / "few.npy", cross[:, :, :5])
     refuse("predict", path, tmp_path / "few.npy", code=1, says=["(9, 5)", "30"])

@@ -15,7 +15,7 @@ from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.messages import InOptions
 from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.progress import show_progress
-from kernelbraid.cli.recipe import PRECOMPUTED
+from kernelbraid.cli.recipe import pairs_word
 from kernelbraid.cli.scaling import first_step, last_step, prepared
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views
@@ -89,9 +89,8 @@ def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any
 
 
 def takes_kernels(model: BaseEstimator) -> bool:
-    """Return whether a model was fitted on kernels."""
-    given = (getattr(model, name, None) for name in ("kernels", "kernel"))
-    return any(isinstance(kernels, str) and kernels == PRECOMPUTED for kernels in given)
+    """Return whether a model was fitted on kernels, or on graphs."""
+    return pairs_word(lambda name: getattr(model, name, None)) is not None
 
 
 @contextmanager
@@ -160,7 +159,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     rows = {
         "model": f"{summary['model']}, {' and '.join([*summary['steps'], summary['estimator']])}",
         "samples": str(summary["n_samples"]),
-        "features": "none, precomputed kernels" if features is None else str(features),
+        "features": "none, kernels or a graph" if features is None else str(features),
         "header": headers_in_words(summary["header"]),
         "clusters" if classes is None else "classes": f"{present} of {len(sizes)} occur",
         f"{kind} sizes": ", ".join(map(str, told)),
