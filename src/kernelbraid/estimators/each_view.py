@@ -63,7 +63,7 @@ class EachView(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=False)  # the transformers come from the user
+    @fit_context(prefer_skip_nested_validation=False, jobs_are_threads=False)  # the transformers come from the user
     def fit(self, X, y=None):
         """Fit a transformer to each view.
 
