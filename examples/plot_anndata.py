@@ -24,8 +24,8 @@ from kernelbraid.scverse import cluster
 rng = np.random.default_rng(0)
 share = np.linspace(1, 0.1, 5)
 types = rng.choice(5, 400, p=share / share.sum())
-programmes = np.exp(rng.normal(scale=0.7, size=(5, 200)))
-depth = rng.lognormal(mean=6.5, sigma=0.4, size=(400, 1))
+programmes = np.exp(rng.normal(scale=0.4, size=(5, 200)))
+depth = rng.lognormal(mean=6.5, sigma=0.5, size=(400, 1))
 counts = rng.poisson(depth * programmes[types] / programmes.sum(axis=1)[types, None])
 
 cells = AnnData(np.log1p(1e3 * counts / counts.sum(axis=1, keepdims=True)).astype(np.float32))
@@ -72,8 +72,7 @@ plt.show()
 # %%
 # Another representation
 # ----------------------
-# ``use_rep`` names another one, and ``key_added`` another place for the results. Raw counts carry the depth of
-# sequencing, which has nothing to do with types.
+# ``use_rep`` names another one, and ``key_added`` another place for the results. All genes, not reduced:
 
-cluster(cells, 5, use_rep="layers/counts", key_added="raw")
-print(f"raw counts: {ari(types, cells.obs['raw'].cat.codes.to_numpy()):.3f}")
+cluster(cells, 5, use_rep="X", key_added="genes")
+print(f"all genes: {ari(types, cells.obs['genes'].cat.codes.to_numpy()):.3f}")
