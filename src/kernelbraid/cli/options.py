@@ -206,7 +206,7 @@ Confidence: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--confidence",
-        help="Tell how sure each label is, and of a fit how far each sample stands aside, in columns beside the labels.",
+        help="Write how sure each label is, and of a fit how far each sample stands aside, beside the labels.",
         rich_help_panel=OUTPUT,
     ),
 ]
