@@ -193,6 +193,7 @@ COMMANDS = [
     "cluster X.npy -k 3 --search --budget 2",
     "cluster X.npy -k 3 --search --method KKM",
     "cluster X.npy -k 3 --search --budget none",
+    "cluster X.npy -k 3 --confidence --method KKM",
     "cluster X.npy -k 3 --out none/labels.csv",
     "cluster X.npy -k 3 --out X.npy",
     "cluster text.csv -k 3 --drop none",

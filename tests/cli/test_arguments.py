@@ -12,8 +12,8 @@ OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
     "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
     "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
-    "--landmarks --dask",
-    "predict": "--out -o --json --quiet -q --key --id --drop --header --no-header",
+    "--landmarks --dask --confidence",
+    "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header",
     "methods": "--json",
     "score": "--json --nmi-average --key --header --no-header",
     "demo": "--out --json",
@@ -70,6 +70,7 @@ def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_c
         "out": tmp_path / "out.csv",
         "save": None,
         "dask": None,
+        "confidence": False,
         "as_json": False,
         "quiet": True,
     }

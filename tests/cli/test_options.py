@@ -18,7 +18,7 @@ RENAMED = {
 }
 #: What the program itself does.
 OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "scale", "dask"}
-OURS |= {"search", "method"}
+OURS |= {"search", "method", "confidence"}
 
 
 def option(annotation):

@@ -75,6 +75,11 @@ def test_labels_are_written_by_id_or_by_number(tmp_path, ids, text):
     assert (tmp_path / "labels.csv").read_bytes() == text.encode()
 
 
+def test_numbers_are_written_beside_the_labels(tmp_path):
+    write_labels(tmp_path / "labels.csv", [2, 0], ["a", "b"], {"confidence": np.array([1.0, 0.12345])})
+    assert (tmp_path / "labels.csv").read_text() == "id,label,confidence\na,2,1.0000\nb,0,0.1235\n"
+
+
 def test_ids_that_do_not_fit_the_labels_leave_no_file(tmp_path):
     with pytest.raises(ValueError, match="argument 2"):
         write_labels(tmp_path / "labels.csv", [2, 0], ["a"])

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.learning.confidence import matched, memberships, of_labels, one_hot, votes, walked
+from kernelbraid.learning.confidence import from_centres, matched, of_labels, one_hot, votes, walked
+from kernelbraid.learning.confidence import memberships as memberships_of
+from kernelbraid.ops.spectral import spectral_embedding
 
 
 @pytest.fixture
@@ -16,6 +18,12 @@ def two_blocks():
         G[20, neighbour] = G[neighbour, 20] = 1.0
     np.fill_diagonal(G, 0.0)
     return sparse.csr_array(G), np.repeat([0, 1, 0], [10, 10, 1])
+
+
+def memberships(G, labels, k, **options):
+    """Return the memberships in the embedding that a fit would have found."""
+    spectrum = options.get("spectrum", "largest")
+    return memberships_of(G, spectral_embedding(G, k, spectrum=spectrum), labels, k, **options)
 
 
 def test_rows_sum_to_one_and_clear_samples_are_sure(two_blocks):
@@ -44,7 +52,7 @@ def test_a_wrong_label_is_the_least_sure(two_blocks):
 
 def test_dense_and_sparse_graphs_agree(two_blocks):
     G, labels = two_blocks
-    np.testing.assert_allclose(memberships(G.toarray(), labels, 2), memberships(G, labels, 2), atol=1e-12)
+    np.testing.assert_allclose(memberships(G.toarray(), labels, 2), memberships(G, labels, 2), atol=1e-6)
 
 
 def test_labels_walk_two_steps_and_never_stay(two_blocks):
@@ -62,7 +70,7 @@ def test_a_sample_without_edges_gets_even_shares():
 
 def test_memberships_follow_the_names_of_the_clusters(two_blocks):
     G, labels = two_blocks
-    np.testing.assert_allclose(memberships(G, 1 - labels, 2), memberships(G, labels, 2)[:, ::-1])
+    np.testing.assert_allclose(memberships(G, 1 - labels, 2), memberships(G, labels, 2)[:, ::-1], atol=1e-6)
 
 
 def test_votes_are_shares_of_the_replicates_and_repeat(two_blocks):
@@ -80,6 +88,20 @@ def test_copies_share_their_memberships(two_blocks):
     np.testing.assert_allclose(M[20], M[0])
     np.testing.assert_allclose(M[0], (alone[0] + alone[20]) / 2)
     np.testing.assert_allclose(M[1:20], alone[1:20])
+
+
+def test_memberships_are_the_mean_of_three(two_blocks):
+    G, labels = two_blocks
+    given, X = one_hot(labels, 2), spectral_embedding(G, 2)
+    three = walked(G, given) + from_centres(X, given) + votes(G, labels, 2, "largest")
+    np.testing.assert_allclose(memberships_of(G, X, labels, 2), three / 3)
+
+
+def test_a_cluster_without_samples_has_no_centre():
+    shares = from_centres(np.array([[0.0], [1.0], [5.0]]), one_hot(np.array([0, 0, 2]), 3))
+    np.testing.assert_array_equal(shares[:, 1], 0.0)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(shares.argmax(axis=1), [0, 0, 2])
 
 
 def test_one_cluster_has_all():

@@ -77,6 +77,16 @@ def test_the_embedding_shows_every_sample_once_and_every_cluster_by_its_own_mark
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2"]
 
 
+@pytest.mark.parametrize("which", ["model", "landmarked"])
+def test_labels_that_are_not_sure_are_pale(which, request):
+    fitted = request.getfixturevalue(which)
+    ax = plotting.plot_embedding(fitted, confidence=True, ax=Figure().subplots())
+    for cluster, points in enumerate(ax.collections):
+        sure = fitted.confidence_[fitted.labels_ == cluster]
+        np.testing.assert_allclose(points.get_facecolors()[:, 3], np.maximum(sure, 0.15), atol=1e-6)
+    assert all(handle.get_alpha() == 1.0 for handle in ax.get_legend().legend_handles)
+
+
 def test_sixty_clusters_have_sixty_different_marks(monkeypatch):
     rng = np.random.default_rng(0)
     model = SimpleNamespace(labels_=np.repeat(np.arange(60), 2), embedding_=rng.normal(size=(120, 3)))

@@ -40,6 +40,7 @@ def cluster(
             rich_help_panel=options.OUTPUT,
         ),
     ] = None,
+    confidence: options.Confidence = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     key: options.Key = None,
@@ -86,6 +87,8 @@ def cluster(
 
       kernelbraid cluster wine.csv --scale standard --save wine.model
 
+      kernelbraid cluster iris.csv -k 3 --drop species --confidence --out labels.csv
+
       kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
 
       kernelbraid cluster kernels.npy -k 5 --kernels precomputed
@@ -94,7 +97,14 @@ def cluster(
     """
     from kernelbraid.cli.commands import cluster as clustering
     from kernelbraid.cli.output import check_target
-    from kernelbraid.cli.recipe import choose, choose_landmarks, choose_search, pairs_word, refuse_to_save
+    from kernelbraid.cli.recipe import (
+        choose,
+        choose_landmarks,
+        choose_search,
+        pairs_word,
+        refuse_confidence,
+        refuse_to_save,
+    )
 
     if out is not None:
         check_target(out, "'--out'", data)
@@ -137,6 +147,8 @@ def cluster(
         raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
         refuse_to_save(recipe)
+    if confidence:
+        refuse_confidence(recipe)
     if scale in ("standard", "unit") and recipe.precomputed:
         word = pairs_word(recipe.parameters.get)
         raise typer.BadParameter(
@@ -144,10 +156,8 @@ def cluster(
             param_hint="'--scale'",
         )
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
-    scale = scale or "none"
-    clustering.run(
-        data, recipe, reading=reading, scale=scale, out=out, save=save, dask=dask, as_json=as_json, quiet=quiet
-    )
+    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet}
+    clustering.run(data, recipe, reading=reading, scale=scale or "none", out=out, save=save, dask=dask, **told)
 
 
 def predict(
@@ -172,6 +182,7 @@ def predict(
         ),
     ],
     out: options.Out = None,
+    confidence: options.Confidence = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     key: options.Key = None,
@@ -197,7 +208,7 @@ def predict(
         if out.exists() and out.samefile(model):
             raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
-    prediction.run(model, data, reading=reading, out=out, as_json=as_json, quiet=quiet)
+    prediction.run(model, data, reading=reading, out=out, confidence=confidence, as_json=as_json, quiet=quiet)
 
 
 def methods(

@@ -202,6 +202,14 @@ Out: TypeAlias = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
 ]
+Confidence: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--confidence",
+        help="Write how sure each label is, and of a fit how far each sample stands aside, beside the labels.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the summary as one JSON object.", rich_help_panel=OUTPUT)
 ]

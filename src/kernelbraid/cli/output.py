@@ -4,7 +4,7 @@ import csv
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -133,9 +133,15 @@ def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> No
         save_model(model, path)
 
 
-def write_labels(path: Path, labels: Iterable[int | str], ids: Iterable[str] | None = None) -> None:
-    """Write labels as CSV: by id where there are ids, otherwise by number of the row from 0."""
+def write_labels(
+    path: Path,
+    labels: Sequence[int | str],
+    ids: Iterable[str] | None = None,
+    beside: Mapping[str, np.ndarray] | None = None,
+) -> None:
+    """Write labels as CSV: by id where there are ids, otherwise by number of the row from 0; numbers beside them."""
+    columns = {} if beside is None else {name: [f"{value:.4f}" for value in beside[name]] for name in beside}
     with write_whole(path) as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["sample" if ids is None else "id", "label"])
-        writer.writerows(enumerate(labels) if ids is None else zip(ids, labels, strict=True))
+        writer.writerow(["sample" if ids is None else "id", "label", *columns])
+        writer.writerows(zip(range(len(labels)) if ids is None else ids, labels, *columns.values(), strict=True))

@@ -166,6 +166,12 @@ def choose_landmarks(name: str | None, asked: Parameters) -> Recipe:
     return Recipe(LANDMARKS, {"n_clusters": AUTO, **given})
 
 
+def refuse_confidence(recipe: Recipe) -> None:
+    """Refuse to tell how sure labels are of a method that does not know."""
+    if not hasattr(recipe.method.estimator, "confidence_"):
+        raise Failure(f"{recipe.name} does not know how sure its labels are; --confidence needs LKG.", BAD_USAGE)
+
+
 def refuse_to_save(recipe: Recipe) -> None:
     """Refuse a method that has no labels for new samples, before any work is done."""
     if not recipe.predicts:

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from sklearn.base import BaseEstimator
 
-from kernelbraid._messages import say
+from kernelbraid._messages import PYTHON, Message, say
 from kernelbraid._typing import Parameters
 from kernelbraid.cli.messages import PHRASES, InOptions, option_name
 from kernelbraid.cli.output import bar, print_table
@@ -17,6 +17,7 @@ from kernelbraid.cli.recipe import FITTED
 from kernelbraid.cli.views import headers_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
+UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
 STATUS_WORDS = {
     "converged": "converged",
     "max_iter": "stopped at the limit of iterations",
@@ -58,6 +59,22 @@ def summarise(
         "reliability": getattr(model, "reliability_", None),
         "why": [say(sentence, InOptions({})) for sentence in getattr(model, "why_", [])],
     }
+
+
+def summarise_certainty(confidence: np.ndarray, outlier_score: np.ndarray | None = None) -> dict[str, Any]:
+    """Return what there is to say about how sure labels are, as plain data."""
+    said = {"mean": round(float(np.mean(confidence)), 4), "below_half": int((confidence < UNSURE).sum())}
+    return said if outlier_score is None else {**said, "outliers": int((outlier_score > ASIDE).sum())}
+
+
+def certainty_in_words(said: Mapping[str, Any] | None) -> str | None:
+    """Return the same for people."""
+    if said is None:
+        return None
+    told = (
+        f"{said['mean']:.2f} on the mean, below {UNSURE} for {say(Message('{n:#label}', n=said['below_half']), PYTHON)}"
+    )
+    return told if "outliers" not in said else f"{told}; outlier score above {ASIDE} for {said['outliers']}"
 
 
 def _views(model: BaseEstimator, files: Sequence[str]) -> list[dict[str, Any]]:
@@ -118,6 +135,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "clusters": n_clusters_in_words(summary["n_clusters"], summary["evidence"]),
         "cluster sizes": ", ".join(map(str, summary["cluster_sizes"])),
         "reliability": None if summary["reliability"] is None else f"{summary['reliability']:.2f}",
+        "confidence": certainty_in_words(summary.get("confidence")),
         "fit": f"{summary['seconds']:.2f} seconds",
         "labels": summary["out"] or "not written; give --out labels.csv",
         "model": summary["model"],

@@ -23,6 +23,7 @@ class ConfidenceMixin:
     _certainty: dict[str, np.ndarray]
     _fitted: Extension | FusedExtension | GraphExtension
     graph_: Array
+    embedding_: Array
     labels_: Array
     n_clusters_: int
     n_jobs: int | None
@@ -58,6 +59,7 @@ class ConfidenceMixin:
         fitted = self._fitted
         return memberships(
             self.graph_,
+            self.embedding_,
             labels,
             self.n_clusters_,
             spectrum=fitted.placement.spectrum,

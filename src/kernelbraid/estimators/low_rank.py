@@ -200,10 +200,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         clusters (one minus ``cut``) and of ``modularity`` over its limit; and the mean ``eigengap``. Numbers far from
         the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
     membership_ : array of shape (n_samples, n_clusters)
-        How far each sample belongs to each cluster; rows sum to one. Half of it are the labels of the neighbours of
-        neighbours, the other half those that the sample gets when the clusters are found again, 20 times, with random
-        weights of the samples. Worked out when it is first asked for, as are the next two; that takes about as long as
-        the fit.
+        How far each sample belongs to each cluster; rows sum to one. The mean of the labels of the neighbours of
+        neighbours, of shares that fall with the distances to the centres in the embedding, and of the labels that the
+        sample gets when the clusters are found again, 20 times, with random weights of the samples. Worked out when it
+        is first asked for, as are the next two; it takes about one to three times as long as the fit.
     confidence_ : array of shape (n_samples,)
         How sure each label is, between 0 and 1: its entry in ``membership_``. Another entry may be larger.
     outlier_scores_ : array of shape (n_samples,)

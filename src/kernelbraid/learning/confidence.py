@@ -1,4 +1,4 @@
-"""How sure each label is: what the neighbours say, and what is left of the clusters when samples weigh otherwise."""
+"""How sure each label is: what neighbours and centres say, and what is left when samples weigh otherwise."""
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.centres import Labels
 from kernelbraid.solvers.kmeans import kmeans_each
+from kernelbraid.solvers.landmark_centres import Centres
 
 #: Times that the clusters are found again, every time with other weights of the samples.
 REPLICATES = 20
@@ -20,6 +21,7 @@ STEPS = 2
 
 def memberships(
     graph: Array,
+    embedding: Array,
     labels: Labels,
     n_clusters: int,
     *,
@@ -29,12 +31,14 @@ def memberships(
 ) -> np.ndarray:
     r"""Return how far each sample belongs to each cluster.
 
-    .. math:: M = \tfrac12 P^2 H + \tfrac1{2R} \sum_r V_r
+    .. math:: M = \tfrac13 \Big(P^2 H + E + \tfrac1R \sum_r V_r\Big)
 
     where
 
     - :math:`H` has a one for the label of each sample, and :math:`P` is the random walk on the graph, so that
       :math:`P^2 H` holds the labels of the neighbours of neighbours,
+    - :math:`E` falls with the distances to the centres of the clusters in the embedding, as
+      :meth:`~kernelbraid.solvers.landmark_centres.Centres.memberships` has it,
     - :math:`V_r` has a one for the label that each sample gets when the clusters are found again in the graph with
       edges :math:`w_i w_j G_{ij}`, the weights of samples drawn from the exponential distribution (the Bayesian
       bootstrap), and matched to those that there are.
@@ -43,6 +47,8 @@ def memberships(
     ----------
     graph : array or csr array of shape (n, n)
         G, symmetric and not negative.
+    embedding : array of shape (n, d)
+        Coordinates of the samples.
     labels : ndarray of shape (n,)
         Clusters from 0 on.
     n_clusters : int
@@ -64,7 +70,8 @@ def memberships(
     if n_clusters == 1:
         return given
     with calm(threads):
-        found = (walked(graph, given) + votes(graph, labels, n_clusters, spectrum)) / 2
+        near = from_centres(to_numpy(embedding), given)
+        found = (walked(graph, given) + near + votes(graph, labels, n_clusters, spectrum)) / 3
     return found if copies is None else _mean_of_copies(found, copies)
 
 
@@ -74,6 +81,16 @@ def walked(graph: Array, given: np.ndarray) -> np.ndarray:
     for _ in range(STEPS):
         given = shares_of(steps @ given)
     return given
+
+
+def from_centres(embedding: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Return shares that fall with the distances to the means of the clusters; none is of a cluster without samples."""
+    present = np.flatnonzero(given.any(axis=0))
+    mine = given[:, present]
+    shares = Centres((mine / mine.sum(axis=0)).T @ embedding).memberships(embedding).astype(np.float64)
+    found = np.zeros_like(given)
+    found[:, present] = shares / shares.sum(axis=1, keepdims=True)
+    return found
 
 
 def votes(graph: Array, labels: Labels, n_clusters: int, spectrum: Spectrum) -> np.ndarray:

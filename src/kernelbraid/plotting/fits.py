@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")  # a second round of the colours gets the next one
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 MOST_POINTS = 20_000  # that are drawn of an embedding
+PALEST = 0.15  # opacity of a sample whose label is not sure at all
 BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
 
 
@@ -107,7 +108,7 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
 
 
-def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
+def plot_embedding(model: LKG | LandmarkLKG, *, confidence: bool = False, ax: Axes | None = None) -> Axes:
     """Draw the samples on the first two principal axes of the spectral embedding, one colour per cluster.
 
     Of more than 20 000 samples, so many at even distances are drawn.
@@ -116,6 +117,8 @@ def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     ----------
     model : LKG or LandmarkLKG
         Fitted estimator.
+    confidence : bool, default=False
+        Draw samples the paler, the less sure their labels are: ``confidence_`` is the opacity, at least 0.15.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
 
@@ -128,13 +131,15 @@ def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     step = -(-model.embedding_.shape[0] // MOST_POINTS)
     points, labels = _principal_axes(np.asarray(model.embedding_[::step])), np.asarray(model.labels_[::step])
     clusters = np.unique(labels)
+    sure = np.clip(np.asarray(model.confidence_[::step], dtype=float), PALEST, 1.0) if confidence else None
     for number, cluster in enumerate(clusters):
         x, y = points[labels == cluster].T
+        colour = COLOURS[number % len(COLOURS)]
         ax.scatter(
             x,
             y,
             s=26,
-            color=COLOURS[number % len(COLOURS)],
+            color=colour if sure is None else _with_opacity(colour, sure[labels == cluster]),
             marker=MARKERS[number // len(COLOURS) % len(MARKERS)],
             edgecolor="white",
             linewidth=0.4,
@@ -143,8 +148,17 @@ def plot_embedding(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     ax.set_aspect("equal", adjustable="datalim")
     if len(clusters) <= 20:
         columns = 1 if len(clusters) <= 10 else 2
-        ax.legend(title="cluster", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, ncols=columns)
+        legend = ax.legend(title="cluster", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, ncols=columns)
+        for handle in filter(None, legend.legend_handles):
+            handle.set_alpha(1.0)
     return finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
+
+
+def _with_opacity(colour: str, opacity: np.ndarray) -> np.ndarray:
+    """Return a colour for each point, as red, green, blue and opacity."""
+    from matplotlib.colors import to_rgb
+
+    return np.column_stack([np.tile(to_rgb(colour), (len(opacity), 1)), opacity])
 
 
 def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:

@@ -39,6 +39,7 @@ KEYS = [
     "why",
     "seconds",
     "scale",
+    "confidence",
     "header",
     "out",
     "model",
@@ -726,3 +727,29 @@ def test_pipes_are_opened_once(run, blobs_csv, tmp_path):
         threading.Thread(target=pipe.write_bytes, args=(blobs_csv.read_bytes(),), daemon=True).start()
     result = run("cluster", *pipes, *FAST, "--drop", "d", "--json")
     assert json.loads(result.stdout)["n_samples"] == 30
+
+
+@pytest.mark.parametrize("more", [(), ("--search", "--budget", 2), ("--landmarks", 20)], ids=["LKG", "search", "many"])
+def test_confidence_stands_beside_the_labels_and_in_the_summary(run, blobs_csv, tmp_path, more):
+    out = tmp_path / "labels.csv"
+    result = run("cluster", blobs_csv, *FAST, *more, "--confidence", "--out", out)
+    assert result.exit_code == 0
+    header, *rows = read_rows(out)
+    assert header == ["id", "label", "confidence", "outlier_score"]
+    numbers = np.array([row[2:] for row in rows], dtype=float)
+    assert ((numbers >= 0) & (numbers <= 1)).all()
+    assert f"{numbers[:, 0].mean():.2f} on the mean, below 0.5 for {(numbers[:, 0] < 0.5).sum()} label" in result.stdout
+
+
+def test_the_confidence_of_a_fit_is_that_of_python(run, blobs_csv, blobs, tmp_path):
+    out = tmp_path / "labels.csv"
+    said = json.loads(run("cluster", blobs_csv, *FAST, "--confidence", "--seed", 0, "--out", out, "--json").stdout)
+    model = LKG(3, n_init=3, random_state=0).fit(blobs[0])
+    assert said["confidence"]["mean"] == pytest.approx(model.confidence_.mean(), abs=1e-3)
+    assert said["confidence"]["outliers"] == (model.outlier_scores_ > 0.5).sum()
+    assert json.loads(run("cluster", blobs_csv, *FAST, "--json").stdout)["confidence"] is None
+
+
+def test_confidence_of_a_method_that_has_none_is_refused_before_the_fit(refuse, blobs_csv):
+    says = "KKM does not know how sure its labels are; --confidence needs LKG."
+    refuse("cluster", blobs_csv, *FAST, "--method", "KKM", "--confidence", code=2, says=says)

@@ -24,7 +24,7 @@ from kernelbraid.cli.recipe import Recipe
 FAST = ("-k", 3, "--n-init", 3)
 KEYS = [
     *("model", "estimator", "steps", "n_samples", "n_features", "n_clusters", "classes", "cluster_sizes", "seconds"),
-    *("header", "out"),
+    *("confidence", "header", "out"),
     "warnings",
 ]
 
@@ -382,3 +382,36 @@ def test_a_column_that_was_dropped_by_its_number_is_dropped_again(run, refuse, b
     run("cluster", path, *FAST, "--drop", 4, "--save", model, "--quiet")
     assert run("predict", model, path, "--drop", 4, "--quiet").exit_code == 0
     refuse("predict", model, path, code=1, says=["more than one column 'c', which is needed", "--drop NUMBER"])
+
+
+@pytest.mark.parametrize("more", [(), ("--landmarks", 20)], ids=["LKG", "many"])
+def test_fitted_samples_are_as_sure_as_in_the_fit(run, blobs_csv, tmp_path, more):
+    model, first, again = (tmp_path / name for name in ("a.model", "first.csv", "again.csv"))
+    assert run("cluster", blobs_csv, *FAST, *more, "--confidence", "--save", model, "--out", first).exit_code == 0
+    result = run("predict", model, blobs_csv, "--confidence", "--out", again)
+    assert result.exit_code == 0
+    assert "on the mean, below 0.5 for" in result.stdout
+    with first.open(newline="") as file:
+        wanted = [row[:3] for row in csv.reader(file)]
+    with again.open(newline="") as file:
+        found = list(csv.reader(file))
+    assert found[0] == ["id", "label", "confidence"]
+    assert [row[:2] for row in found] == [row[:2] for row in wanted]
+    np.testing.assert_allclose([float(row[2]) for row in found[1:]], [float(row[2]) for row in wanted[1:]], atol=2e-4)
+
+
+def test_a_classifier_is_as_sure_as_the_share_of_its_class(run, blobs, blobs_csv, tmp_path):
+    X, y = blobs
+    names = np.array(["c", "a", "b"])[y]
+    model = LKGClassifier().fit(X, names)
+    save_model(model, tmp_path / "a.model")
+    np.testing.assert_array_equal(
+        prediction.shares_of_labels(model, model.predict_proba(X), model.predict(X)), model.predict_proba(X).max(axis=1)
+    )
+    assert run("predict", tmp_path / "a.model", blobs_csv, "--confidence").exit_code == 0
+
+
+def test_a_model_that_does_not_know_how_sure_it_is_is_refused(refuse, blobs, blobs_csv, tmp_path):
+    save_model(KernelKMeans(3, random_state=0).fit(blobs[0]), tmp_path / "a.model")
+    says = "holds a KernelKMeans, which does not know how sure its labels are"
+    refuse("predict", tmp_path / "a.model", blobs_csv, "--confidence", code=1, says=says)

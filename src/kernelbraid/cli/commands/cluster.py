@@ -18,12 +18,14 @@ from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.summary import print_summary, summarise
+from kernelbraid.cli.summary import print_summary, summarise, summarise_certainty
 from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
 from kernelbraid.learning.settings import Settings
 
+# What Dask workers may hold of a fit, and is asked for when they are gone; the latter for how sure labels are.
+LABELS, CERTAINTY = ("labels_",), ("labels_", "embedding_", "outlier_scores_")
 PASSES = 2  # of a fit through landmarks over the samples: to choose them, and to express all
 
 
@@ -36,6 +38,7 @@ def run(
     out: Path | None,
     save: Path | None,
     dask: str | None,
+    confidence: bool = False,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -46,9 +49,11 @@ def run(
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
     with collect_warnings(words_of(recipe, views.columns)) as of_fit:
-        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json)
+        here = CERTAINTY if confidence else LABELS
+        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json, here=here)
+        certainty = certainty_of(model) if confidence else None
     if out is not None:
-        write_labels(out, model.labels_.tolist(), views.ids)
+        write_labels(out, model.labels_.tolist(), views.ids, certainty)
     if save is not None:
         if scaling is None:
             write_model(save, model, views.names)
@@ -60,6 +65,7 @@ def run(
         "seconds": round(seconds, 4),
         "scale": scale,
     }
+    summary["confidence"] = None if certainty is None else summarise_certainty(**certainty)
     summary["header"] = views.headers
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
@@ -72,9 +78,15 @@ def run(
 
 
 def fit(
-    views: FileViews, recipe: Recipe, *, scale: str = "none", dask: str | None = None, hidden: bool
+    views: FileViews,
+    recipe: Recipe,
+    *,
+    scale: str = "none",
+    dask: str | None = None,
+    hidden: bool,
+    here: Sequence[str] = LABELS,
 ) -> tuple[Any, Scaling | None, float]:
-    """Return the fitted model, with labels that are here, how its samples were scaled, and the seconds of the fit."""
+    """Return the fitted model, with some attributes here, how its samples were scaled, and the seconds of the fit."""
     model, scaling = recipe.make(), None
     passes = PASSES if scale == "none" else PASSES + 1
     start = perf_counter()
@@ -86,7 +98,9 @@ def fit(
                 scaled = scaling.apply(given)
                 data = scaled if isinstance(data, list) else scaled[0]
             model.fit(data)
-            model.labels_ = np.asarray(model.labels_)
+            for name in here:
+                if name in vars(model):
+                    setattr(model, name, np.asarray(getattr(model, name)))
     except DataError:  # about a file: it has the words of the command line
         raise
     except (ValueError, MemoryError, DaskError) as error:
@@ -98,6 +112,11 @@ def fit(
             told = f"{views.n_samples} samples do not fit into memory; cluster fewer samples."
         raise Failure(told) from None
     return model, scaling, perf_counter() - start
+
+
+def certainty_of(model: Any) -> dict[str, np.ndarray]:
+    """Return how sure each label is, and how far each sample stands aside, by the names of columns."""
+    return {"confidence": np.asarray(model.confidence_), "outlier_score": np.asarray(model.outlier_scores_)}
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import pairs_word
 from kernelbraid.cli.scaling import first_step, last_step, prepared
 from kernelbraid.cli.streaming import samples_of
+from kernelbraid.cli.summary import certainty_in_words, summarise_certainty
 from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
@@ -32,18 +33,29 @@ def run(
     *,
     reading: dict[str, Any],
     out: Path | None,
+    confidence: bool = False,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Label the samples in the files and report."""
     model = read_model(model_path)
+    if confidence and not hasattr(model, "predict_proba"):
+        raise Failure(
+            f"{model_path} holds a {type(model).__name__}, which does not know how sure its labels are; leave out "
+            "--confidence, or save a fitted LKG."
+        )
     with collect_warnings(WORDS) as warnings:
         views = read_new(model, paths, reading)
-        with watched(model, views, hidden=quiet or as_json) as data:
+        with watched(model, views, times=1 + confidence, hidden=quiet or as_json) as data:
             labels, seconds = label(model, data, views.n_samples)
+            certainty = None
+            if confidence:
+                shares, more = label(model, data, views.n_samples, "predict_proba")
+                certainty, seconds = {"confidence": shares_of_labels(model, shares, labels)}, seconds + more
     if out is not None:
-        write_labels(out, labels.tolist(), views.ids)
+        write_labels(out, labels.tolist(), views.ids, certainty)
     summary = {"model": str(model_path), **summarise(model, views, labels), "seconds": round(seconds, 4)}
+    summary["confidence"] = None if certainty is None else summarise_certainty(**certainty)
     summary |= {"header": views.headers, "out": None if out is None else str(out), "warnings": warnings}
     print_warnings(warnings)
     if as_json:
@@ -94,24 +106,24 @@ def takes_kernels(model: BaseEstimator) -> bool:
 
 
 @contextmanager
-def watched(model: BaseEstimator, views: FileViews, *, hidden: bool) -> Iterator[Any]:
+def watched(model: BaseEstimator, views: FileViews, *, times: int = 1, hidden: bool) -> Iterator[Any]:
     """Yield what to label, while something shows that the work goes on."""
     last = last_step(model)
     name = f"{type(last).__name__}, labels"
     if isinstance(last, LandmarkLKG):
-        with samples_of(views.data, name, times=1, address=None, hidden=hidden) as data:
+        with samples_of(views.data, name, times=times, address=None, hidden=hidden) as data:
             yield data
         return
     with show_progress(name, None, hidden=hidden):
         yield views.data
 
 
-def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, float]:
-    """Return the labels of the samples, and the seconds that they took."""
+def label(model: BaseEstimator, data: Any, n_samples: int, method: str = "predict") -> tuple[np.ndarray, float]:
+    """Return the labels of the samples, or what else a method finds, and the seconds that they took."""
     start, last = perf_counter(), last_step(model)
     try:
         is_read_later = last is not model and isinstance(last, LandmarkLKG)
-        labels = last.predict(prepared(model, data)) if is_read_later else model.predict(data)
+        found = getattr(last, method)(prepared(model, data)) if is_read_later else getattr(model, method)(data)
     except DataError:
         raise
     except ValueError as error:
@@ -120,7 +132,14 @@ def label(model: BaseEstimator, data: Any, n_samples: int) -> tuple[np.ndarray, 
         raise Failure(f"the model does not hold what a fitted one needs ({error}); save it again.") from None
     except MemoryError:
         raise Failure(f"{n_samples} samples do not fit into memory; give DATA in parts.") from None
-    return np.asarray(labels), perf_counter() - start
+    return np.asarray(found), perf_counter() - start
+
+
+def shares_of_labels(model: BaseEstimator, shares: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the share of its own label of each sample; classes are in their order."""
+    classes = getattr(model, "classes_", None)
+    numbers = labels if classes is None else np.searchsorted(classes, labels)
+    return np.asarray(shares[np.arange(len(labels)), numbers])
 
 
 def summarise(model: BaseEstimator, views: FileViews, labels: np.ndarray) -> dict[str, Any]:
@@ -163,6 +182,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "header": headers_in_words(summary["header"]),
         "clusters" if classes is None else "classes": f"{present} of {len(sizes)} occur",
         f"{kind} sizes": ", ".join(map(str, told)),
+        "confidence": certainty_in_words(summary["confidence"]),
         "time": f"{summary['seconds']:.2f} seconds",
         "labels": summary["out"] or "not written; give --out labels.csv",
     }

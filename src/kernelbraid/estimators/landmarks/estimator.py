@@ -184,8 +184,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         How sure each label is, between 0 and 1: its entry in ``membership_``.
     outlier_scores_ : ndarray or Dask array of shape (n_samples,)
         How far each sample stands aside, from 0 to 1: by how much less like its landmarks it is than the other samples
-        are that have edges to them, or than half of all. 1/2 is twice as unlike. The landmarks' kernel values are to
-        tell samples apart by their likeness: those of the named banks do, but for ``"paper"``.
+        are that have edges to them, or than half of all. 1/2 is twice as unlike. Kernels are taken to have one value
+        for every sample with itself, as those of the bank ``"auto"`` have.
     embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
         Coordinates of the samples, float32.
     singular_values_ : ndarray of shape (n_clusters,)
