@@ -1,7 +1,7 @@
 """Samples of several views over landmarks: the edges of every view that a sample has, summed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,33 +39,34 @@ class FusedExpression:
 
     def _edges(self, samples: Array) -> Edges:
         parts = np.zeros((len(self.widths), samples.shape[0], self.n_landmarks))  # by view
-        likeness, weights = np.zeros(parts.shape[1:]), np.zeros(parts.shape[1:])
-        for view, weight, rows, columns, found, alike in self._found(samples):
-            where = rows if columns is None else np.ix_(rows, columns)
-            parts[view][where] += weight * found
-            likeness[where] += weight * alike
-            weights[where] += weight
+        seen: list[_Seen] = []
+        for view, rows, columns, found in self._found(samples, seen):
+            parts[view][rows if columns is None else np.ix_(rows, columns)] += found
         edges = Edges.strongest(parts.sum(axis=0), self.n_neighbors, "learned")
-        edges = edges.with_likeness(likeness / np.where(weights > 0, weights, 1.0))
         kept = np.stack([np.take_along_axis(part, edges.index, axis=1).sum(axis=1) for part in parts], axis=1)
-        return edges.with_shares(kept)
+        return replace(edges.with_shares(kept), likeness=_mean_likeness(seen, edges.index, self.n_landmarks))
 
     def _found(
-        self, samples: Array
-    ) -> Iterator[tuple[int, float, NDArray[np.int64], NDArray[np.int64] | None, Array, Array]]:
-        """Yield the view and weight of every member, samples, landmarks (None for all), edges and likeness."""
+        self, samples: Array, seen: "list[_Seen]"
+    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64] | None, Array]]:
+        """Yield the weighted edges of every member: its view, the samples, the landmarks (None for all), the edges.
+
+        What its bank has seen is added to the list.
+        """
         views = split_views(samples, self.widths)
         has = self._which(views)
         bank, cross, edges_of = None, None, np.arange(0)
         for number, (member, weight) in enumerate(zip(self.members, self.weights, strict=True)):
             view = _view_of(member)
+            columns = None if self.rows is None else self.rows[number]
             if member.bank is not bank:  # several graphs of a bank have its kernel values in common
                 bank, edges_of = member.bank, np.flatnonzero(has[view])
                 mine = views[view] if has[view].all() else views[view][edges_of]
                 cross = bank.cross([mine], member.kernel_weights) if len(edges_of) else None
+                if cross is not None:
+                    seen.append(_Seen(edges_of, columns, cross, float(weight) / member.scale, float(weight)))
             if cross is not None:
-                found, mine_alone = member.edges_from(cross).dense(), None if self.rows is None else self.rows[number]
-                yield view, float(weight), edges_of, mine_alone, found, cross / member.scale
+                yield view, edges_of, columns, float(weight) * member.edges_from(cross).dense()
 
     def _which(self, views: list[Array]) -> NDArray[np.bool_]:
         """Tell which samples each view places, (n_views, n)."""
@@ -74,6 +75,37 @@ class FusedExpression:
         for view in self.reserve:
             has[view] &= ~has[main].any(axis=0)
         return has
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Kernel values of one bank."""
+
+    rows: NDArray[np.int64]  # samples that it has
+    columns: NDArray[np.int64] | None  # landmarks that it has; None for all
+    values: Array  # (n_rows, n_columns)
+    factor: float  # by which they are counted
+    weight: float
+
+    def at(self, index: NDArray[np.int32], n_landmarks: int) -> tuple[Array, Array]:
+        """Return the values at some landmarks of each sample, weighted, and the weights, zero where there are none."""
+        if self.columns is None:
+            return self.factor * np.take_along_axis(self.values, index, axis=1), np.full(index.shape, self.weight)
+        place = np.full(n_landmarks, -1)
+        place[self.columns] = np.arange(len(self.columns))
+        where = place[index]
+        values = np.take_along_axis(self.values, np.maximum(where, 0), axis=1)
+        return np.where(where >= 0, self.factor * values, 0.0), np.where(where >= 0, self.weight, 0.0)
+
+
+def _mean_likeness(seen: list[_Seen], index: NDArray[np.int32], n_landmarks: int) -> NDArray[np.float32]:
+    """Return how like samples and the landmarks of their edges are, on the mean of the banks that have both."""
+    total, weights = np.zeros(index.shape), np.zeros(index.shape)
+    for one in seen:
+        more, weight = one.at(index[one.rows], n_landmarks)
+        total[one.rows] += more
+        weights[one.rows] += weight
+    return (total / np.where(weights > 0, weights, 1.0)).astype(np.float32)
 
 
 def _view_of(member: LandmarkExpression) -> int:

@@ -85,3 +85,12 @@ def test_dask_arrays_stay_with_the_cluster(model, blobs):
         assert isinstance(found, da.Array)
         assert found.shape == shape
     np.testing.assert_array_equal(fitted.membership_.compute().argmax(axis=1), fitted.labels_.compute())
+
+
+def test_views_that_lack_samples_count_where_they_have_them(blobs):
+    views = [blobs[:, :2].copy(), blobs[:, 2:].copy(), blobs @ np.arange(12.0).reshape(4, 3)]
+    views[0][:50] = np.nan
+    model = LandmarkLKG(3, n_landmarks=60, random_state=0).fit(views)
+    assert ((model.outlier_scores_ >= 0) & (model.outlier_scores_ <= 1)).all()
+    assert abs(np.median(model.outlier_scores_[:50]) - np.median(model.outlier_scores_[50:])) < 0.2
+    np.testing.assert_allclose(model.predict_proba(views), model.membership_, atol=1e-5)
