@@ -65,7 +65,7 @@ def found(estimator):
 
 
 def test_every_estimator_is_here():
-    named = {name for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit")}
+    named = {name for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit")} - {"EachView"}
     assert named == {type(estimator).__name__ for estimator in ESTIMATORS}
 
 

@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier
 from simulated_cells import one_modality, several_modalities
 
 ESTIMATORS = [
-    name for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit") and name != "LKGClassifier"
+    name
+    for name in kernelbraid.__all__
+    if hasattr(getattr(kernelbraid, name), "fit") and name not in ("LKGClassifier", "EachView")
 ]
 
 
@@ -33,6 +36,8 @@ def test_the_classifier_and_precomputed_kernels_say_so_too():
     cells, truth = one_modality()
     with pytest.raises(TypeError, match=r"call kernelbraid\.scverse\.cluster\(data\), or LKGClassifier with a matrix"):
         LKGClassifier().fit(cells, truth)
+    with pytest.raises(TypeError, match=r"call kernelbraid\.scverse\.cluster\(data\), or EachView with a matrix"):
+        EachView(StandardScaler()).fit(cells)
     with pytest.raises(TypeError, match=r"^X is an AnnData"):
         LKG(3, kernels="precomputed").fit(cells)
 

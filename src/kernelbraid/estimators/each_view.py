@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._messages import Message
 from kernelbraid._typing import Input
+from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list
 
 AS_IT_IS = "passthrough"  # scikit-learn's word for a step that does nothing
@@ -79,6 +80,7 @@ class EachView(TransformerMixin, BaseEstimator):
         EachView
             The fitted transformer.
         """
+        refuse_annotated(self, X)
         views = _views_of(X)
         self.transformers_ = [
             fit_measured(one if one == AS_IT_IS else clone(one), view)

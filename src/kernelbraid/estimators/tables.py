@@ -45,7 +45,9 @@ def named_columns(X: Any, name: str) -> Iterator[None]:
 
 def _columns(X: Any) -> Iterator[tuple[object, Any]]:
     """Yield the columns of a data frame by name, and of an array that may hold text by number."""
-    if hasattr(X, "columns"):
+    if hasattr(X, "column_names"):  # of PyArrow, whose columns are the values
+        yield from ((header, np.asarray(X[header])) for header in X.column_names)
+    elif hasattr(X, "columns"):
         columns = ((header, X[header]) for header in X.columns)
         yield from ((header, values) for header, values in columns if len(getattr(values, "shape", ())) == 1)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OSU":
