@@ -228,6 +228,20 @@ class TestCounting:
         counts = count_fused(weighed, settings_of(n_clusters="auto"), random_state=np.random.RandomState(0))
         assert counts.best == 3
 
+    @pytest.mark.parametrize("gaps", [[], [3, 8]])
+    def test_graphs_that_chose_the_number_are_not_learned_again(self, gaps, monkeypatch):
+        views, settings = Views([lacking(FIRST, gaps), SECOND]), settings_of(n_clusters="auto")
+        expected = fuse(weigh(views), settings).graph.toarray()
+        weighed = weigh(views)
+        count_fused(weighed, settings, random_state=np.random.RandomState(0))
+        asked = []
+        monkeypatch.setattr(
+            "kernelbraid.learning.fusion.learn", lambda *args, **rest: asked.append(1) or learn(*args, **rest)
+        )
+        np.testing.assert_allclose(fuse(weighed, settings).graph.toarray(), expected, atol=1e-12)
+        assert len(weighed.graphs) + len(asked) == 2 * 2 * len(settings.alphas)
+        assert weighed.graphs
+
 
 class TestTold:
     def test_the_worst_is_kept(self):

@@ -90,8 +90,8 @@ def fuse(
     graphs: dict[int, Array] = {}
     shares = np.zeros((weighed.n_samples, weighed.samples.n_views))
     for view in weighed.needed:
-        for candidates in _posed(weighed, view, settings):
-            member, graph = fusing.learn(view, candidates)
+        for bank, candidates in enumerate(_posed(weighed, view, settings)):
+            member, graph = fusing.learn(view, bank, candidates)
             members.append(member)
             shares[:, view] += degrees(graph)
             graphs[view] = graph if view not in graphs else graphs[view] + graph
@@ -171,11 +171,11 @@ class _Fusing:
         self.options: dict[str, Any] = {"random_state": random_state, "callback": callback}
         self.told = Told()
 
-    def learn(self, view: int, candidates: Candidates) -> tuple[ViewMember, Array]:
+    def learn(self, view: int, bank: int, candidates: Candidates) -> tuple[ViewMember, Array]:
         """Return what a bank over a view adds: for new samples, and as the sum of a graph for every penalty."""
         weighed, settings, n = self.weighed, self.settings, candidates.n_samples
         learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
-        graphs = [self._graph(candidates, learning) for learning in learnings]
+        graphs = [self._graph((view, bank, learning.alpha), candidates, learning) for learning in learnings]
         weight = _weight_of(weighed, view) / (settings.n_fused(isinstance(weighed.samples, Views)))
         rows, is_reserve = _rows_of(weighed, view), bool(weighed.weights[view] == 0)
         total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
@@ -194,8 +194,10 @@ class _Fusing:
         )
         return member, _edges_of(total, weighed.orphans) if is_reserve else total
 
-    def _graph(self, candidates: Candidates, learning: Learning) -> Array:
-        """Learn one graph, and take in how that ended."""
+    def _graph(self, key: tuple[int, int, float], candidates: Candidates, learning: Learning) -> Array:
+        """Learn one graph, and take in how that ended; one that the number of clusters was chosen by is there."""
+        if key in self.weighed.graphs and self.options["callback"] is None:
+            return self.weighed.graphs[key]
         learned = learn(candidates, learning, **self.options)
         self.told.hear(learned)
         return as_sparse(graph_of(learned, self.settings.fused_readout(candidates.n_samples)))
@@ -236,12 +238,23 @@ def fused_graphs(weighed: WeighedViews, settings: Settings, alphas: tuple[float,
         for number, candidates in enumerate(_posed(weighed, view, settings)):
             K = candidates.average()
             for alpha in alphas:
-                edges = refine_graph(ridge_coefficients(K, alpha), n_neighbors=n_neighbors, edge_weights="scaled")
+                Z = ridge_coefficients(K, alpha)
+                _keep(weighed, settings, (view, number, alpha), Z)
+                edges = refine_graph(Z, n_neighbors=n_neighbors, edge_weights="scaled")
                 part = _weight_of(weighed, view) * spread_out(normalised_graph(edges), rows, n)
                 part = part if weighed.weights[view] > 0 else _edges_of(part, weighed.orphans)
                 key = (number, alpha)
                 found[key] = part if key not in found else found[key] + part
     return [sparse.csr_array(graph) for graph in found.values()]
+
+
+def _keep(weighed: WeighedViews, settings: Settings, key: tuple[int, int, float], Z: Array) -> None:
+    """Keep the graph of coefficients that will be asked for again, if it joins samples."""
+    readout = settings.fused_readout(Z.shape[0])
+    if settings.learning.is_closed_form and key[-1] in settings.alphas and readout.n_neighbors != "all":
+        graph = refine_graph(Z, n_neighbors=int(readout.n_neighbors), edge_weights=readout.edge_weights)
+        if graph.nnz:
+            weighed.graphs[key] = graph
 
 
 def count_fused(

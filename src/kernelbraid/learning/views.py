@@ -1,7 +1,7 @@
 """Several views of the same samples: measured against each other, and weighed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -42,6 +42,8 @@ class WeighedViews:
     has_learned_weights: bool = False  # whether the weights were a start only
     has_given_weights: bool = False  # whether they are those of the user
     spare: tuple[int, ...] = ()  # views without a weight that are to place samples to come
+    # Refined graphs that were needed before: by view, number of the bank, weight of the penalty.
+    graphs: dict[tuple[int, int, float], Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_samples(self) -> int:
