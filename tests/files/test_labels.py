@@ -49,6 +49,14 @@ def test_labels_are_found_in_a_table(tmp_path, content, values, ids):
     assert labels.ids == ids
 
 
+def test_labels_are_read_from_the_column_that_is_asked_for(tmp_path):
+    path = write(tmp_path, "a.csv", "id,species,label\nx,a,1\ny,b,1\n")
+    labels = read_labels(path, column="species")
+    np.testing.assert_array_equal(labels.values, ["a", "b"])
+    assert labels.ids == ["x", "y"]
+    refuse(read_labels, path, "there is no column 'genus'; use one of id, species, label", column="genus")
+
+
 def test_labels_are_read_from_tab_separated_files(tmp_path):
     labels = read_labels(write(tmp_path, "a.tsv", "id\tlabel\nx\tone, two\ny\tb\n"))
     np.testing.assert_array_equal(labels.values, ["one, two", "b"])

@@ -18,14 +18,21 @@ INT64 = np.iinfo(np.int64)
 KINDS = "biufUS"  # of types that can be labels: numbers and text
 
 
-def read_text_labels(source: Source, header: bool | None) -> tuple[Host, list[str] | None, bool]:
-    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is a header."""
+def read_text_labels(
+    source: Source, header: bool | None, column: str | None = None
+) -> tuple[Host, list[str] | None, bool]:
+    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is a header.
+
+    A column that is asked for by name is in the header.
+    """
     path = source.path
     rows = list(text.read_rows(source))
     if not rows:
         raise DataError(f"{path}: the file is empty; give one label per row.")
     cells = [[cell.strip() for cell in row] for _, row in rows]
     has_header, at = _find_labels(cells, header)
+    if column is not None:
+        has_header, at = True, Columns(path, cells[0], has_header=True).find(column)
     if has_header and len(rows) == 1:
         raise DataError(f"{path}: the file has a header but no labels; give one label per row.")
     columns = Columns(path, cells[0] if has_header else [str(i + 1) for i in range(len(cells[0]))], has_header)
@@ -102,20 +109,21 @@ def _not_finite(path: Path, at: int, value: float) -> DataError:
     return DataError(f"{path}: label {at + 1} is {value}; leave out samples without a label.")
 
 
-def read_parquet_labels(source: Source) -> tuple[Host, list[str] | None]:
+def read_parquet_labels(source: Source, column: str | None = None) -> tuple[Host, list[str] | None]:
     """Return the labels of a Parquet file and the ids beside them."""
     columns = parquet.read_columns(source)
     names = [name.lower() for name in columns.names]
     at = next((names.index(name) for name in LABEL_NAMES if name in names), None)
+    at = at if column is None else columns.find(column)
     id_index = columns.default_id()
     if at is None:
         at = max(i for i in range(len(names)) if i != id_index or len(names) == 1)
     beside = [] if id_index is None or id_index == at else [id_index]
-    column, *rest = parquet.read_chosen(source, columns, [at, *beside])
-    if column.null_count:
-        raise _missing_label(columns, at, parquet.read_values(column).index(None) + 1)
+    values, *rest = parquet.read_chosen(source, columns, [at, *beside])
+    if values.null_count:
+        raise _missing_label(columns, at, parquet.read_values(values).index(None) + 1)
     ids = parquet.read_ids(rest[0], columns, beside[0]) if beside else None
-    return _from_column(source.path, column), ids
+    return _from_column(source.path, values), ids
 
 
 def _from_column(path: Path, column: Any) -> Host:

@@ -131,7 +131,9 @@ def read_samples(
     return Samples(X, ids, names, None if source.suffix == ".parquet" else columns.has_header)
 
 
-def read_labels(path: FilePath, *, key: str | None = None, header: bool | None = None) -> LabelFile:
+def read_labels(
+    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | None = None
+) -> LabelFile:
     r"""Read one label per sample.
 
     Parameters
@@ -143,6 +145,8 @@ def read_labels(path: FilePath, *, key: str | None = None, header: bool | None =
         "label" or "gnd".
     header : bool, default=None
         Whether the first row of a CSV or TSV file names the columns; its rows say it if None.
+    column : str, default=None
+        Column of a table that holds the labels, by its name in the header.
 
     Returns
     -------
@@ -156,8 +160,9 @@ def read_labels(path: FilePath, *, key: str | None = None, header: bool | None =
 
     Notes
     -----
-    In a table the labels are the column called label, labels, cluster, class, y or target, otherwise the last. Labels
-    that are written as numbers are compared exactly: no two of them become one, however many digits they have.
+    In a table the labels are `column`, otherwise the one called label, labels, cluster, class, y or target, otherwise
+    the last. Labels that are written as numbers are compared exactly: no two of them become one, however many digits
+    they have.
 
     Examples
     --------
@@ -176,8 +181,8 @@ def read_labels(path: FilePath, *, key: str | None = None, header: bool | None =
         values = arrays.read_array(source, key, ("y", "labels", "label", "gnd"), is_label_array)
         return LabelFile(labels.check_labels(source.path, values))
     if source.suffix == ".parquet":
-        return LabelFile(*labels.read_parquet_labels(source))
-    return LabelFile(*labels.read_text_labels(source, header))
+        return LabelFile(*labels.read_parquet_labels(source, column))
+    return LabelFile(*labels.read_text_labels(source, header, column))
 
 
 def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
