@@ -44,6 +44,14 @@ class Method:
     fixed: Parameters = field(default_factory=dict)  # what no tuning changes
     reduce: Callable[..., NDArray[np.float64]] | None = None  # from all kernels of a bank to the one that it is given
     bank: str = "rmkkm"  # where an experiment names none
+    joins: bool = False  # whether it takes one matrix, and so several views side by side
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters of the estimator."""
+        starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        known = inspect.signature(self.estimator).parameters
+        return [name for name, parameter in known.items() if parameter.kind not in starred]
 
     def make(self, n_clusters: int, **parameters: Any) -> BaseEstimator:
         """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
@@ -51,8 +59,7 @@ class Method:
         An estimator that chooses the number of clusters itself, or draws nothing, is not told what it cannot use.
         """
         given = {"n_clusters": n_clusters, **self.settings, **parameters, **self.fixed}
-        known = inspect.signature(self.estimator).parameters
-        unused = [name for name in ("n_clusters", "random_state") if name not in known]
+        unused = [name for name in ("n_clusters", "random_state") if name not in self.parameters]
         return self.estimator(**{name: value for name, value in given.items() if name not in unused})
 
     def tunings(self) -> Iterator[dict[str, float]]:
@@ -114,19 +121,21 @@ VARIANTS: dict[str, Method] = {
 
 #: What a user of scikit-learn would use otherwise, untuned.
 RIVALS: dict[str, Method] = {
-    "KMeans": Method("scikit-learn's k-means", KMeans, "features", {"n_init": 10}),
-    "SC-rbf": Method("scikit-learn's spectral clustering, rbf", SpectralClustering, "features"),
+    "KMeans": Method("scikit-learn's k-means", KMeans, "features", {"n_init": 10}, joins=True),
+    "SC-rbf": Method("scikit-learn's spectral clustering, rbf", SpectralClustering, "features", joins=True),
     "SC-knn": Method(
         "scikit-learn's spectral clustering, 10 neighbours",
         SpectralClustering,
         "features",
         {"affinity": "nearest_neighbors", "n_neighbors": 10},
+        joins=True,
     ),
     "HDBSCAN": Method(
         "scikit-learn's HDBSCAN, clusters of 5 samples or more; it chooses their number, and noise counts as one more",
         HDBSCAN,
         "features",
         {"min_cluster_size": 5, "copy": True},
+        joins=True,
     ),
 }
 

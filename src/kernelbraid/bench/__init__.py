@@ -5,7 +5,8 @@ from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import write_report
 from kernelbraid.bench.results.writing import write_tables
 from kernelbraid.bench.trials.compared import COMPARED
-from kernelbraid.bench.trials.experiment import Experiment, ProtocolError, read_experiment
+from kernelbraid.bench.trials.errors import ProtocolError
+from kernelbraid.bench.trials.experiment import Experiment, read_experiment
 from kernelbraid.bench.trials.runner import run
 from kernelbraid.methods import LABEL_FREE, METHODS, RIVALS, VARIANTS, Method
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from kernelbraid.bench.results.published import DATA, RECORD_NAMES
-from kernelbraid.bench.trials.experiment import ProtocolError, read_experiment
+from kernelbraid.bench.trials.errors import ProtocolError
+from kernelbraid.bench.trials.experiment import read_experiment
 from kernelbraid.datasets import available
 from kernelbraid.methods import METHODS
 

@@ -1,7 +1,9 @@
 import json
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,30 @@ methods = ["KKM", "KMeans"]
 kernels = ["linear"]
 scoring = ["best100"]
 """
+
+DOCS = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text()
+
+
+def block(language, word):
+    """Return a block of the documentation that holds a word."""
+    return next(text for text in re.findall(rf"```{language}\n(.*?)```", DOCS, re.DOTALL) if word in text)
+
+
+MINE = block("python", "class Mine")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder that was empty before: an experiment, a table, a method."""
+    rows = (f"{9 * (row % 2) + row / 40},{row % 3},{'ab'[row % 2]}" for row in range(40))
+    for name, text in {
+        "mine.toml": block("toml", "mine.py:Mine"),
+        "mine.py": MINE,
+        "flowers.csv": "\n".join(["length,width,species", *rows]),
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
@@ -54,6 +80,37 @@ def test_tables_and_report_come_from_a_store(invoke, file, tmp_path):
     assert any(path.endswith(".md") for path in tables)
     invoke("bench", "report", store, "--out", str(tmp_path / "report.html"))
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_data_and_a_method_of_ones_own_go_from_an_empty_folder_to_tables_and_a_report(invoke, own):
+    summary = json.loads(invoke("bench", "run", "mine.toml", "--store", "mine.db", "--json").stdout)
+    assert (summary["trials"], summary["done"], summary["failed"]) == (3, 3, 0)
+    written = invoke("bench", "tables", "mine.db").stdout.split()
+    assert not [path for path in written if "wilcoxon" in path or "reproduction" in path]
+    assert (own / "tables" / "results_acc_once.csv").read_text() == (
+        "Data,KMeans,LKG,Mine\nflowers,100.00,100.00,100.00\n"
+    )
+    invoke("bench", "report", "mine.db")
+    page = re.sub(r"<script.*?</script>", "", (own / "report.html").read_text(), flags=re.DOTALL)
+    assert "<title>Mine on flowers</title>" in page
+    assert "flowers" in page
+    assert not [word for word in ("not run", "YALE", "LKGr", "ublished") if word in page]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("mine.py", "import nothing_of_this_name", "could not be imported (ModuleNotFoundError"),
+        ("mine.py", MINE.replace("fit", "fits"), "has no fit; a method is a class with fit(X) that sets labels_"),
+        ("mine.py", None, "there is no file"),
+        ("flowers.csv", None, "flowers.csv: there is no such file; check the path."),
+        ("flowers.csv", "length,species\n1,a\nx,b\n", "column 'length' has text in row 3"),
+    ],
+)
+def test_a_file_of_an_experiment_that_is_wrong_ends_with_one_sentence(refuse, own, name, content, says):
+    (own / name).unlink() if content is None else (own / name).write_text(content)
+    refuse("bench", "run", "mine.toml", "--store", "mine.db", code=1, says=says)
+    assert not (own / "mine.db").exists()
 
 
 def test_tables_are_written_in_the_formats_that_are_asked_for(invoke, file, tmp_path):

@@ -57,7 +57,7 @@ def build_record(trial: Any, outcome: Any) -> Record:
 
 
 def _is_trial(trial: Trial) -> bool:
-    texts = (trial.data, trial.checksum, trial.method, trial.bank, trial.kernel, trial.version, trial.study)
+    texts = (trial.data, trial.checksum, trial.method, trial.bank, trial.kernel, trial.version, trial.study, trial.code)
     return (
         all(isinstance(text, str) for text in texts)
         and trial.scoring in EVERY_SCORING

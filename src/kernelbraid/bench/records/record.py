@@ -64,6 +64,7 @@ class Trial:
     changes: Changes = field(default_factory=dict)  # of the data, see `kernelbraid.bench.trials.corruption`
     keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores, see `kernelbraid.bench.records.snapshots`
     study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
+    code: str = ""  # checksum or version of a method that is not ours; "" for one of `kernelbraid.bench.COMPARED`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON

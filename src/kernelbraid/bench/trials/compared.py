@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from kernelbraid.bench.records.record import ABLATED
+from kernelbraid.bench.records.record import ABLATED, Trial
 from kernelbraid.bench.trials.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
+from kernelbraid.bench.trials.own_methods import OwnMethod
 from kernelbraid.estimators import LKG
 from kernelbraid.methods import LABEL_FREE, LOW_RANK, METHODS, RIVALS, VARIANTS, Method
 
@@ -33,3 +34,19 @@ JOINED: dict[str, Method] = {
 
 #: Everything that can be compared.
 COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **LABEL_FREE, **ABLATIONS, **JOINED}
+
+# Methods of others that this process has imported, by name and code, each with where it was found.
+_PROVIDED: dict[tuple[str, str], tuple[OwnMethod, Method]] = {}
+
+
+def provide(own: OwnMethod) -> Method:
+    """Import a method that is not ours, once."""
+    there = _PROVIDED.get((own.name, own.code))
+    if there is None or there[0] != own:
+        there = _PROVIDED[own.name, own.code] = own, own.method()
+    return there[1]
+
+
+def method_of(trial: Trial) -> Method:
+    """Return the method of a trial: ours, or one that was provided."""
+    return _PROVIDED[trial.method, trial.code][1] if trial.code else COMPARED[trial.method]

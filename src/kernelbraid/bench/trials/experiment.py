@@ -1,9 +1,8 @@
 """Experiments as TOML files: data sets x methods x banks x settings x scorings x seeds."""
 
-import difflib
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from math import isfinite
 from pathlib import Path
@@ -14,14 +13,15 @@ import numpy as np
 from kernelbraid._typing import Parameters
 from kernelbraid.bench.records.record import ADDED_VIEWS, EVERY_SCORING, STUDIES, Changes, Scoring, Trial
 from kernelbraid.bench.records.snapshot_data import PARTS
-from kernelbraid.bench.trials.compared import COMPARED
+from kernelbraid.bench.trials.compared import COMPARED, provide
 from kernelbraid.bench.trials.corruption import LEVELS, SHUFFLED
+from kernelbraid.bench.trials.errors import ProtocolError
+from kernelbraid.bench.trials.sources import Sources, named, read_sources
+from kernelbraid.bench.trials.words import NAMES, TABLE, Kinds, Toml, Words, is_list_of, is_table_of_lists
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import AUTO, BANKS, name_in_view
 from kernelbraid.methods import Method, combinations
 
-#: What a TOML file can say, dates apart.
-Toml: TypeAlias = "str | float | list[Toml] | dict[str, Toml]"
 #: Levels of each change, and perhaps the kernel that is changed.
 Levels: TypeAlias = Mapping[str, list[float] | str]
 #: Returns a data set by name.
@@ -53,14 +53,8 @@ REGISTRY = "registry"  # as grid: the one of the method itself
 RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "callback", "n_jobs", "memory_budget")
 
 
-def _is_list_of(kind: type) -> Callable[[Toml], bool]:
-    return lambda value: isinstance(value, list) and bool(value) and all(type(entry) is kind for entry in value)
-
-
 def _is_grid(value: Toml) -> bool:
-    return value == REGISTRY or (
-        isinstance(value, dict) and all(isinstance(entry, list) and entry for entry in value.values())
-    )
+    return value == REGISTRY or is_table_of_lists(value)
 
 
 def _is_random(value: Toml) -> bool:
@@ -87,28 +81,23 @@ def _is_level(value: Toml) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-NAMES = (_is_list_of(str), 'a list of names, such as ["yale"]')
 # What a run in the file may say.
-EXPECTED: dict[str, tuple[Callable[[Toml], bool], str]] = {
+EXPECTED: Kinds = {
     "data": NAMES,
     "methods": NAMES,
     "banks": NAMES,
     "kernels": NAMES,
     "scoring": NAMES,
-    "seeds": (_is_list_of(int), "a list of whole numbers, such as [0, 1]"),
-    "settings": (lambda value: isinstance(value, dict), "a table of parameters, such as { tol = 1e-4 }"),
+    "seeds": (is_list_of(int), "a list of whole numbers, such as [0, 1]"),
+    "settings": TABLE,
     "grid": (_is_grid, '"registry", or a table of lists, such as { alpha = [0.1, 1.0] }'),
     "random": (_is_random, "a count and two positive ends for each parameter: { count = 20, alpha = [1e-3, 1.0] }"),
     "changes": (_is_changes, 'levels, such as { noise = [0.5, 1.0] } or { shuffled = [0.5], kernel = "linear" }'),
     "together": (lambda value: isinstance(value, bool), "true, for all changes at once, or false"),
-    "keep": (_is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
+    "keep": (is_list_of(str), 'a list of parts of a fit, such as ["history", "kernel"]'),
     "skip": (lambda value: isinstance(value, str), 'a reason, such as "takes an hour"'),
     "study": (lambda value: isinstance(value, str), f"a part of the study: {', '.join(STUDIES)}"),
 }
-
-
-class ProtocolError(Exception):
-    """The file of an experiment is wrong; the text says where and what would be right."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +108,7 @@ class Experiment:
     title: str
     trials: list[Trial]
     skipped: dict[str, str] = field(default_factory=dict)  # reasons by the keys of trials that are not run
+    sources: Sources = field(default_factory=Sources)  # of data and methods that are not known by name
 
 
 def read_experiment(path: Path | str, load: Load, names: Iterable[str], version: str) -> Experiment:
@@ -136,41 +126,42 @@ def read_experiment(path: Path | str, load: Load, names: Iterable[str], version:
         Version of the package, part of the key of a trial.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except OSError as error:
-        raise ProtocolError(f"{path} could not be read ({error.strerror}).") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ProtocolError(f"{path}: {error}; see experiments/smoke.toml for an example.") from None
-    reader = _Reader(path, text, sorted(names))
-    runs = content.get("run", [])
-    reader.check_keys(content, ("title", "run"))
+    words = Words.of(path)
+    content, runs = words.content, words.content.get("run", [])
+    words.check_names(content, ("title", "run", "data", "methods"), "key")
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise ProtocolError(f"{path}: runs are tables; write [[run]] with two brackets on each side.")
     if not runs:
         raise ProtocolError(f"{path}: there is no [[run]]; add one with data and methods.")
     for run in runs:
-        reader.check_keys(run, EXPECTED)
-        reader.check_types(run)
+        words.check_table(run, EXPECTED)
+    names = sorted(names)
+    sources = read_sources(words, runs, names)
+    runs = [named(sources, run) for run in runs]
+    methods = {**COMPARED, **{name: provide(own) for name, own in sources.methods.items()}}
+    reader = _Reader(words, [*names, *sources.data], methods)
+    for name, own in sources.methods.items():
+        reader.check_parameters(name, [*own.settings, *own.grid])
+    for run in runs:
         reader.check_run(run)
+    read = cache(lambda name: sources.data[name].read() if name in sources.data else load(name))
     trials: dict[str, Trial] = {}
     skipped: dict[str, str] = {}
     for run in runs:
-        for trial in _expand(run, load, version):
+        for trial in _expand(run, read, version, methods, sources):
             trials[trial.key] = trial
             if "skip" in run:
                 skipped[trial.key] = run["skip"]
-    return Experiment(path.stem, content.get("title", path.stem), list(trials.values()), skipped)
+    return Experiment(path.stem, str(content.get("title", path.stem)), list(trials.values()), skipped, sources)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Checks the words of a file, and finds the line of a wrong one."""
+    """Checks what the runs of a file name."""
 
-    path: Path
-    text: str
+    words: Words
     data: list[str]
+    methods: Mapping[str, Method]
 
     def check_run(self, run: Run) -> None:
         """Refuse names that there are not, and what does not go together; the types have been checked."""
@@ -178,7 +169,7 @@ class _Reader:
             if not run.get(key):
                 raise ProtocolError(f"{self.path}: a [[run]] has no {key}; give a list of names.")
         self.check_names(run["data"], self.data, "data set")
-        self.check_names(run["methods"], COMPARED, "method")
+        self.check_names(run["methods"], self.methods, "method")
         self.check_names(run.get("banks", []), [*BANKS, AUTO], "bank")
         self.check_names(run.get("scoring", []), EVERY_SCORING, "scoring")
         self.check_names(run.get("kernels", []), _kernel_names(BANKS), "kernel")
@@ -190,10 +181,14 @@ class _Reader:
         words = [*run.get("settings", {}), *({} if grid == REGISTRY else grid)]
         words += [name for name in run.get("random", {}) if name != "count"]
         for method in run["methods"]:
-            known = [name for name in COMPARED[method].make(2).get_params() if name not in RESERVED]
-            self.check_names(words, known, f"parameter of {method} that an experiment sets")
-            if run.get("keep") and "record_objective" not in known:
+            self.check_parameters(method, words)
+            if run.get("keep") and "record_objective" not in self.methods[method].parameters:
                 raise ProtocolError(f"{self.path}: keep is for LKGr and LKGs; give {method} a [[run]] without it.")
+
+    def check_parameters(self, method: str, names: Iterable[str]) -> None:
+        """Refuse parameters that a method does not have, and those that are set for it."""
+        known = [name for name in self.methods[method].parameters if name not in RESERVED]
+        self.check_names(names, known, f"parameter of {method} that an experiment sets")
 
     def check_changes(self, changes: Levels) -> None:
         """Refuse changes that there are not, levels that they cannot have, and a kernel without its change."""
@@ -217,44 +212,36 @@ class _Reader:
         for bank in run.get("banks", ["rmkkm"]):
             self.check_names([str(run["changes"]["kernel"])], _kernel_names([bank]), f"kernel of the bank {bank}")
         for method in run["methods"]:
-            if COMPARED[method].policy != "all":
+            if self.methods[method].policy != "all":
                 raise ProtocolError(f"{self.path}: {SHUFFLED} is for methods on all kernels; leave {method} out.")
 
-    def check_types(self, run: Mapping[str, Toml]) -> None:
-        """Refuse values of another kind than a key has."""
-        for key, value in run.items():
-            if not EXPECTED[key][0](value):
-                raise ProtocolError(f"{self.path}: {key} = {value!r} is not what it must be: {EXPECTED[key][1]}.")
-
-    def check_keys(self, table: Mapping[str, Toml], known: Iterable[str]) -> None:
-        self.check_names(table, known, "key")
+    @property
+    def path(self) -> Path:
+        return self.words.path
 
     def check_names(self, names: Iterable[str], known: Iterable[str], what: str) -> None:
-        known = list(known)
-        for name in names:
-            if name not in known:
-                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(known)[:5]
-                line = next((i for i, row in enumerate(self.text.splitlines(), 1) if str(name) in row), 1)
-                raise ProtocolError(f"{self.path}, line {line}: {name!r} is no {what}; the nearest: {', '.join(near)}.")
+        self.words.check_names(names, known, what)
 
 
 def _kernel_names(banks: Iterable[str]) -> list[str]:
     return sorted({kernel.name for bank in banks for kernel in BANKS[bank]})
 
 
-def _expand(run: Run, load: Load, version: str) -> Iterator[Trial]:
+def _expand(run: Run, load: Load, version: str, methods: Mapping[str, Method], sources: Sources) -> Iterator[Trial]:
     """Yield the trials of a run."""
     found = {name: load(name) for name in run["data"]}
     usual: list[Scoring] = ["mean20"]
     keep, study = tuple(run.get("keep", ())), run.get("study", "")
     outer = product(run["data"], run["methods"], run.get("scoring", usual), run.get("seeds", [0]), _changes(run))
     for data, name, scoring, seed, changes in outer:
-        method = COMPARED[name]
+        method, own = methods[name], sources.methods.get(name)
         banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
-        for bank, parameters in product(banks, _settings(run, method)):
+        always = {} if own is None else own.settings
+        for bank, parameters in product(banks, _settings(run, method, tuned=own is not None)):
             for kernel in _kernels(method, bank, run.get("kernels"), _n_views(found[data], changes)):
+                parameters = {**always, **parameters}
                 what = (data, found[data].checksum, name, scoring, bank, kernel, parameters, seed, version)
-                yield Trial(*what, changes, keep, study)
+                yield Trial(*what, changes, keep, study, "" if own is None else own.code)
 
 
 def _changes(run: Run) -> list[dict[str, float | str]]:
@@ -288,10 +275,14 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) 
     return names if n_views == 1 else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
 
 
-def _settings(run: Run, method: Method) -> Iterator[Parameters]:
-    """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid."""
+def _settings(run: Run, method: Method, *, tuned: bool = False) -> Iterator[Parameters]:
+    """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid.
+
+    Where a run names no grid, a method has one point, or those of its own grid if it is `tuned`.
+    """
     fixed = dict(run.get("settings", {}))
-    grid = run.get("grid", {})
+    usual: str | dict[str, list[Toml]] = REGISTRY if tuned else {}
+    grid = run.get("grid", usual)
     points: Iterator[Parameters] = method.tunings() if isinstance(grid, str) else combinations(grid)
     for draw, point in product(_draws(run.get("random")), points):
         yield {**fixed, **draw, **point}

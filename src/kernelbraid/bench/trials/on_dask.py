@@ -11,7 +11,10 @@ from threadpoolctl import threadpool_limits
 
 from kernelbraid._version import __version__
 from kernelbraid.bench.records.record import Record, Trial
+from kernelbraid.bench.trials.data_files import DataFiles
+from kernelbraid.bench.trials.errors import ProtocolError
 from kernelbraid.bench.trials.runner import dataset
+from kernelbraid.bench.trials.sources import Sources
 from kernelbraid.bench.trials.trial import machine_facts, run_trials
 from kernelbraid.blocks.client import SAME_VERSION, check_version, open_client
 from kernelbraid.blocks.dask_parts import DaskError
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 # Groups of trials in flight for each thread of the cluster: enough that none waits for this process.
 AHEAD = 3
+NO_FILES = Sources()
 
 
 @contextmanager
@@ -49,8 +53,13 @@ class Workers:
     client: "Client"
     address: str  # of the scheduler
 
-    def execute(self, groups: Iterable[list[Trial]]) -> Generator[list[Record], None, None]:
-        """Yield the records of groups of trials that share a fit, as they are finished."""
+    def execute(
+        self, groups: Iterable[list[Trial]], sources: Sources = NO_FILES
+    ) -> Generator[list[Record], None, None]:
+        """Yield the records of groups of trials that share a fit, as they are finished.
+
+        Files of data and methods are read by the workers under the same paths.
+        """
         from distributed import as_completed
 
         waiting, finished = iter(groups), as_completed(loop=self.client.loop)
@@ -59,7 +68,7 @@ class Workers:
             while True:
                 threads = sum(self.client.nthreads().values())  # workers may come and go
                 for group in islice(waiting, max(0, AHEAD * max(threads, 1) - len(pending))):
-                    future = self.client.submit(run_here, group, __version__, pure=False)
+                    future = self.client.submit(run_here, group, __version__, sources, pure=False)
                     pending[future] = group
                     finished.add(future)
                 if not pending:
@@ -83,7 +92,7 @@ class Workers:
             reason = f"Dask workers died while they had this trial ({count} in all, the last one {last}); see their "
             reason += "logs, and give them more memory if it ran out."
             return [Record(trial, "failed", reason=reason, **machine_facts()) for trial in group]
-        except (CancelledError, DataError, DaskError):
+        except (CancelledError, DataError, DaskError, ProtocolError):
             raise
         except Exception as error:
             if future.status != "error":  # the cluster is at fault, not the task
@@ -93,7 +102,7 @@ class Workers:
             ) from None
 
 
-def run_here(group: list[Trial], version: str) -> list[Record]:
+def run_here(group: list[Trial], version: str, sources: Sources = NO_FILES) -> list[Record]:
     """Run trials that share a fit on a worker, with one thread of linear algebra, if it has the data they name."""
     from distributed import get_worker
 
@@ -101,18 +110,19 @@ def run_here(group: list[Trial], version: str) -> list[Record]:
     check_version(worker, __version__, version)
     # For good: of several tasks in a process, the first one to end would give the others their threads back.
     threadpool_limits(1)
+    sources.provide()
     for trial in group:
-        data = _same_dataset(trial, worker)
+        data = _same_dataset(trial, worker, sources.data.get(trial.data))
     return run_trials(group, data)
 
 
-def _same_dataset(trial: Trial, worker: str) -> Dataset:
+def _same_dataset(trial: Trial, worker: str, files: DataFiles | None = None) -> Dataset:
     """Return the data set of a trial as this worker has it, if it is the one that the trial is keyed by."""
     try:
-        found = dataset(trial.data)
+        found = dataset(trial.data, files)
         if found.checksum != trial.checksum:
             dataset.cache_clear()  # a worker may be older than its files
-            found = dataset(trial.data)
+            found = dataset(trial.data, files)
     except DataError as error:
         raise DataError(f"on the Dask worker {worker}: {error}") from None
     if found.checksum != trial.checksum:

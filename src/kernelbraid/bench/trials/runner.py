@@ -16,10 +16,12 @@ from joblib import Parallel, delayed, parallel_config
 from kernelbraid.bench.records.claims import Claims, Taken
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import Store, StoreError
+from kernelbraid.bench.trials.data_files import DataFiles
 from kernelbraid.bench.trials.device import run_on_device
 from kernelbraid.bench.trials.experiment import Experiment
+from kernelbraid.bench.trials.sources import Sources
 from kernelbraid.bench.trials.trial import fit_key, run_trials, skip
-from kernelbraid.datasets import Dataset, load
+from kernelbraid.datasets import DataError, Dataset, load
 
 # From groups of trials that share a fit, taken when there is room for them, to the records of each, in any order.
 Execute: TypeAlias = Callable[[Iterable[list[Trial]]], Generator[list[Record], None, None]]
@@ -89,7 +91,8 @@ def run(
     known = store.keys()
     missing = [trial for trial in experiment.trials if known.isdisjoint(trial.keys)]
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
-    execute = execute or partial(_execute, n_jobs=n_jobs, device=device)
+    experiment.sources.provide()
+    execute = execute or partial(_execute, n_jobs=n_jobs, device=device, sources=experiment.sources)
 
     def keep(records: list[Record]) -> None:
         store.add(*records)
@@ -157,17 +160,19 @@ def share_fits(trials: Sequence[Trial]) -> list[list[Trial]]:
     return list(groups.values())
 
 
-def _execute(groups: Iterable[list[Trial]], n_jobs: int, device: str | None) -> Generator[list[Record], None, None]:
+def _execute(
+    groups: Iterable[list[Trial]], n_jobs: int, device: str | None, sources: Sources
+) -> Generator[list[Record], None, None]:
     """Yield the records of the groups as they are finished."""
     if device is not None:
-        yield from run_on_device(groups, dataset, device)
+        yield from run_on_device(groups, lambda name: dataset(name, sources.data.get(name)), device)
         return
     if n_jobs == 1:
-        yield from map(run_group, groups)
+        yield from (run_group(group, sources) for group in groups)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1), _without_stumbling():
         done = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
-            delayed(run_group)(group) for group in groups
+            delayed(run_group)(group, sources) for group in groups
         )
         try:
             for records in done:  # noqa: UP028 (the end of this generator must not reach that one by itself)
@@ -194,12 +199,29 @@ def _without_stumbling() -> Iterator[None]:
         threading.excepthook = tell
 
 
-def run_group(group: list[Trial]) -> list[Record]:
+def run_group(group: list[Trial], sources: Sources) -> list[Record]:
     """Run trials that share a fit."""
-    return run_trials(group, dataset(group[0].data))
+    sources.provide()
+    files = sources.data.get(group[0].data)
+    found = dataset(group[0].data) if files is None else same_dataset(group[0], files)
+    return run_trials(group, found)
+
+
+def same_dataset(trial: Trial, files: DataFiles | None) -> Dataset:
+    """Return the data set of a trial, if it is the one that the trial is keyed by."""
+    found = dataset(trial.data, files)
+    if found.checksum != trial.checksum:
+        dataset.cache_clear()  # this process may be older than the files
+        found = dataset(trial.data, files)
+    if found.checksum != trial.checksum:
+        raise DataError(
+            f"the data set {trial.data!r} has the checksum {found.checksum}, the experiment was read with "
+            f"{trial.checksum}; leave the files as they are while it runs, and run the same command again."
+        )
+    return found
 
 
 @lru_cache(maxsize=2)
-def dataset(name: str) -> Dataset:
-    """Return a data set, kept for the next trial of this process."""
-    return load(name)
+def dataset(name: str, files: DataFiles | None = None) -> Dataset:
+    """Return a data set, by its name or from files, kept for the next trial of this process."""
+    return load(name) if files is None else files.read()

@@ -20,7 +20,7 @@ from kernelbraid._system import peak_bytes
 from kernelbraid._typing import Array
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.records.snapshots import keep_parts
-from kernelbraid.bench.trials.compared import COMPARED, JOINED
+from kernelbraid.bench.trials.compared import JOINED, method_of
 from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, UNDRAWN, change, changed_kernels
 from kernelbraid.datasets import Dataset
 from kernelbraid.estimators import LKG
@@ -33,7 +33,6 @@ from kernelbraid.learning.readout import PlacedGraph, cluster, place
 from kernelbraid.learning.settings import PRESETS, Readout
 from kernelbraid.learning.trust import name_of
 from kernelbraid.learning.views import WeighedViews
-from kernelbraid.methods import RIVALS
 from kernelbraid.metrics import accuracy, balance, evaluate, nmi
 
 # Parameters that change what is read out of a fit, not the fit.
@@ -51,8 +50,8 @@ AS_IT_COMES = "as it comes"
 
 def fit_key(trial: Trial) -> str:
     """Return what trials have in common that one fit can serve."""
-    graph = _has_graph(trial.method)
-    learned_by = getattr(COMPARED[trial.method].estimator, "_learns_by", ())
+    graph = _has_graph(trial)
+    learned_by = getattr(method_of(trial).estimator, "_learns_by", ())
     readouts = [name for name in READOUTS if graph and name not in learned_by]
     solver = {name: value for name, value in trial.parameters.items() if name not in readouts}
     scoring = "" if graph else trial.scoring
@@ -64,7 +63,7 @@ def fit_key(trial: Trial) -> str:
 
 def _draws(trial: Trial) -> bool:
     """Tell whether a fit depends on the seed; a graph that is not started at random does not, only the k-means."""
-    if not set(UNDRAWN).issuperset(trial.changes) or not _has_graph(trial.method):
+    if not set(UNDRAWN).issuperset(trial.changes) or not _has_graph(trial):
         return True
     model = make(trial, 2)
     if not isinstance(model, LKG):
@@ -72,9 +71,9 @@ def _draws(trial: Trial) -> bool:
     return model.preset not in PRESETS or model._settings().learning.graph_start != "identity"
 
 
-def _has_graph(method: str) -> bool:
-    """Tell whether a method learns a graph and reads it out."""
-    return issubclass(COMPARED[method].estimator, LKG | GraphClusterer)
+def _has_graph(trial: Trial) -> bool:
+    """Tell whether a method learns a graph and reads it out; one of others is fitted as it is."""
+    return not trial.code and issubclass(method_of(trial).estimator, LKG | GraphClusterer)
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def skip(trial: Trial, reason: str) -> Record:
 def _run(trials: Sequence[Trial], dataset: Dataset, device: str | None) -> Iterator[Record]:
     k, dataset = dataset.n_clusters, change(dataset, trials[0].changes, trials[0].seed)
     data = data_for(trials[0], dataset)
-    run = _run_graphs if _has_graph(trials[0].method) else _run_models
+    run = _run_graphs if _has_graph(trials[0]) else _run_models
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how a fit ended is in its status
         for trial, fitted, labels, seconds in run(trials, data, k, device):
@@ -146,9 +145,17 @@ def _run_models(trials: Sequence[Trial], data: Data, k: int, device: str | None)
     """Fit every trial as often as its scoring asks."""
     for trial in trials:
         started = time.perf_counter()
-        models = [make(trial, k, device, run=run).fit(data) for run in range(_runs(trial))]
+        models = [make(trial, k, device, run=run) for run in range(_runs(trial))]
+        for model in models:
+            model.fit(data)
         seconds = (time.perf_counter() - started) / len(models)
-        yield trial, models[0], [to_numpy(model.labels_) for model in models], seconds
+        yield trial, models[0], [_labels(model) for model in models], seconds
+
+
+def _labels(model: BaseEstimator) -> np.ndarray:
+    if not hasattr(model, "labels_"):
+        raise TypeError(f"{type(model).__name__} has no labels_ after fit; fit must set them, one per sample")
+    return to_numpy(model.labels_)
 
 
 def _run_graphs(trials: Sequence[Trial], data: Data, k: int, device: str | None) -> Iterator[Run]:
@@ -183,24 +190,24 @@ def data_for(trial: Trial, dataset: Dataset) -> Data:
         return kernels_for(trial, dataset)
     if dataset.X is not None:
         return dataset.X
-    if COMPARED[trial.method].policy == "each":
+    if method_of(trial).policy == "each":
         return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
     if trial.method in JOINED:
         return join_rows(dataset.views)
-    if trial.method in RIVALS:
+    if method_of(trial).joins:
         return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
     return dataset.views
 
 
 def takes_kernels(trial: Trial) -> bool:
     """Tell whether a trial needs kernels that no estimator makes of samples."""
-    return SHUFFLED in trial.changes or COMPARED[trial.method].reduce is not None
+    return SHUFFLED in trial.changes or method_of(trial).reduce is not None
 
 
 def kernels_for(trial: Trial, dataset: Dataset) -> np.ndarray:
     """Return kernels of shape (n_kernels, n, n): those of the bank with the changes of a trial, or one made of them."""
     kernels = changed_kernels(dataset, trial.bank, trial.changes, trial.seed)
-    method = COMPARED[trial.method]
+    method = method_of(trial)
     if method.reduce is None:
         return kernels
     model = method.estimator(dataset.n_clusters, **{**method.settings, **trial.parameters})
@@ -223,9 +230,9 @@ def _runs(trial: Trial) -> int:
 
 def make(trial: Trial, n_clusters: int, device: str | None = None, run: int = 0) -> BaseEstimator:
     """Return the unfitted estimator of a trial."""
-    method = COMPARED[trial.method]
+    method = method_of(trial)
     parameters: dict[str, Any] = dict(trial.parameters)
-    known = method.make(n_clusters).get_params()
+    known = method.parameters
     if method.policy == "all":
         parameters["kernels"] = "precomputed" if takes_kernels(trial) else trial.bank
     if method.policy == "each":
@@ -252,7 +259,7 @@ def readout_of(trial: Trial, n_clusters: int, candidates: Candidates | WeighedVi
     readout: Readout = make(trial, n_clusters)._readout(candidates)
     if trial.scoring == "once":
         return readout
-    single = trial.parameters.get("n_init", COMPARED[trial.method].settings.get("n_init", 1))
+    single = trial.parameters.get("n_init", method_of(trial).settings.get("n_init", 1))
     return replace(readout, n_init=RESTARTS if trial.scoring == "best100" else single)
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -19,7 +20,8 @@ from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import write_report
 from kernelbraid.bench.results.writing import KINDS, write_tables
-from kernelbraid.bench.trials.experiment import Experiment, ProtocolError, read_experiment
+from kernelbraid.bench.trials.errors import ProtocolError
+from kernelbraid.bench.trials.experiment import Experiment, read_experiment
 from kernelbraid.bench.trials.on_dask import DaskError, connect
 from kernelbraid.bench.trials.runner import RunProgress
 from kernelbraid.bench.trials.runner import run as run_trials
@@ -50,7 +52,7 @@ def run(
         if device is not None:
             to_device(np.empty(0), device)  # says so if it is not there
         with nullcontext() if dask is None else connect(dask) as cluster:
-            execute = None if cluster is None else cluster.execute
+            execute = None if cluster is None else partial(cluster.execute, sources=experiment.sources)
             records = Store(store)
             forgotten = _forget(records, experiment) if again else 0
             started = perf_counter()
