@@ -65,6 +65,11 @@ def column(browser, place):
     return browser.execute_script(script, ACCURACY, place)
 
 
+def unfold(browser):
+    browser.execute_script("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    until(lambda: browser.execute_script("return document.querySelectorAll('.js-plotly-plot').length >= 4"))
+
+
 def find(browser, selector):
     return browser.find_element("css selector", selector)
 
@@ -78,7 +83,7 @@ def choose(browser, selector, value):
 def test_the_page_does_not_scroll_sideways(browser):
     for conditions in ("0", "1"):
         choose(browser, "#conditions", conditions)
-        browser.execute_script("document.querySelector('details').open = true")
+        unfold(browser)
         wide, inner = browser.execute_script(
             "scrollTo(500, 0); return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
         )
@@ -126,6 +131,7 @@ def test_a_header_is_pressed_by_key(browser):
 def test_pointing_at_a_plot_tells_more(browser, plot, target, word):
     from selenium.webdriver import ActionChains
 
+    unfold(browser)
     point = find(browser, f"{SHOWN} {plot} {target}")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
@@ -150,6 +156,7 @@ def test_pointing_at_a_plot_tells_more(browser, plot, target, word):
 def test_pointing_at_a_fit_tells_more(browser, plot, target, words):
     from selenium.webdriver import ActionChains
 
+    unfold(browser)
     point = find(browser, f"{plot} {target}")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
@@ -158,6 +165,7 @@ def test_pointing_at_a_fit_tells_more(browser, plot, target, words):
 
 
 def test_every_fit_can_be_looked_at(browser):
+    unfold(browser)
     count = browser.execute_script("return document.querySelectorAll('#fit option').length")
     points = "return document.querySelectorAll('#curves .trace:first-child .points path').length"
     endings = []
@@ -179,5 +187,40 @@ def test_another_choice_draws_another_picture(browser):
     labels = f"return [...document.querySelectorAll('{SHOWN} .dots .ytick text')].map(label => label.textContent)"
     until(lambda: set(browser.execute_script(labels)) == set(DATA))
     choose(browser, "#conditions", "1")
+    unfold(browser)
     until(lambda: browser.execute_script(f"return document.querySelectorAll('{SHOWN} .heat .hm').length >= 1"))
     assert [panel.is_displayed() for panel in browser.find_elements("css selector", ".panel")] == [False, True, False]
+
+
+def test_the_page_is_folded_and_a_link_opens_its_section(browser):
+    height = browser.execute_script("return document.documentElement.scrollHeight")
+    fits = "return document.querySelector('#fits > details').open"
+    assert not browser.execute_script(fits)
+    find(browser, "nav a[href='#fits']").click()
+    until(lambda: browser.execute_script(fits))
+    until(lambda: browser.execute_script("return document.querySelectorAll('#curves .trace').length > 0"))
+    unfold(browser)
+    assert browser.execute_script("return document.documentElement.scrollHeight") > 2 * height
+    find(browser, "nav [data-set=fold]").click()
+    until(lambda: browser.execute_script("return document.querySelectorAll('details.part[open]').length === 0"))
+
+
+def test_data_and_methods_are_left_out_of_tables_and_pictures(browser):
+    def seen(selector):
+        found = "[...document.querySelectorAll(arguments[0])].filter(one => one.offsetWidth)"
+        return browser.execute_script(f"return {found}.map(one => one.innerText)", f"{ACCURACY} {selector}")
+
+    def leave(kind, value):
+        box = f"#filters [data-kind={kind}] input[value={value}]"
+        browser.execute_script("document.querySelector(arguments[0]).click()", box)
+
+    leave("data", "YALE")
+    leave("method", "KKM")
+    assert seen("tbody th") == [title for title in DATA if title != "YALE"]
+    assert seen("thead th")[:2] == ["Data", "SC"]
+    labels = f"return [...document.querySelectorAll('{SHOWN} .dots .ytick text')].map(label => label.textContent)"
+    until(lambda: "KKM" not in browser.execute_script(labels))
+    counts = "return [...document.querySelectorAll('#filters .count')].map(count => count.innerText)"
+    assert browser.execute_script(counts) == ["10 of 11", "14 of 15"]
+    browser.execute_script("document.querySelector('#filters [data-kind=method] [data-set=all]').click()")
+    assert seen("thead th")[:2] == ["Data", "KKM"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from kernelbraid._messages import install
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -24,9 +26,7 @@ def new_figure(n_panels: int, width: float, height: float, columns: int = COLUMN
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError(
-            "matplotlib, which draws the figures, is not installed; pip install 'kernelbraid[bench]'."
-        ) from None
+        raise ImportError(f"matplotlib, which draws the figures, is not installed; {install('bench')}.") from None
     columns = min(columns, n_panels)
     n_rows = -(-n_panels // columns)
     figure = Figure(figsize=(width * columns, height * n_rows), layout="constrained")

@@ -3,7 +3,7 @@ from contextlib import suppress
 
 import pytest
 
-from kernelbraid.bench.records.export import read_records, write_records
+from kernelbraid.bench.records.export import read_records, read_titles, write_records
 from kernelbraid.bench.records.record import Record, Trial
 from kernelbraid.bench.records.store import StoreError
 
@@ -33,6 +33,15 @@ RECORDS.append(Record(Trial("wine", "abc", "LKGr", "best100", keep=("history", "
 
 def by_key(records):
     return sorted(records, key=lambda record: record.trial.key)
+
+
+def test_titles_come_back_with_the_records(tmp_path):
+    path = write_records(RECORDS, tmp_path / "records.parquet", {"small": "Small & fast"})
+    assert read_titles(path) == {"small": "Small & fast"}
+    assert read_titles(write_records(RECORDS, path)) == {}
+    (tmp_path / "text.parquet").write_text("no records")
+    with pytest.raises(StoreError, match="holds no records"):
+        read_titles(tmp_path / "text.parquet")
 
 
 def test_records_come_back_as_they_were_written(tmp_path):

@@ -303,3 +303,11 @@ def test_a_layout_that_is_no_number_is_damage(tmp_path, change):
 )
 def test_what_sqlite_says_becomes_a_sentence(text, remedy):
     assert remedy in explain(sqlite3.OperationalError(text))
+
+
+def test_titles_of_experiments_are_kept_the_newest_of_each(tmp_path):
+    store = Store(tmp_path / "store.db")
+    assert store.titles() == {}
+    store.add_titles({"small": "Small"})
+    store.add_titles({"small": "Smaller", "large": "Large"})
+    assert Store(store.path, create=False).titles() == {"small": "Smaller", "large": "Large"}

@@ -51,9 +51,10 @@ def test_one_part_may_be_missing(part, other):
     assert fit[other] is None
 
 
-def test_a_store_that_kept_nothing_is_told_how_to_keep():
+def test_a_store_that_kept_nothing_has_no_such_part():
     text = report([record(0.5)])
-    assert "keep = [&quot;history&quot;" in text
+    assert "Inside the fits" not in text
+    assert "Inside the fits" in report([FIT])
     assert "id='kept'>[]</script>" in text
     assert "<select id='fit'>" not in text
 

@@ -1,13 +1,20 @@
-from kernelbraid.bench.report.markup import LONG, framed, html_table, section
-from kernelbraid.bench.results.tables import Table
+from kernelbraid.bench.report.markup import LONG, fold, folded_table, framed, html_table
+from kernelbraid.bench.results.table import Table
 
 TITLE = "Scores <all> (best of 100)"
 TABLE = Table("scores", TITLE, ("data", "acc", "note"), (("YALE", "**0.5**", "a & b"),), ("n < 9",))
 
 
-def test_a_section_has_the_title_without_what_stands_in_brackets():
-    assert section(TABLE).startswith("<h3>Scores &lt;all&gt;</h3>")
-    assert section(Table("plain", "Plain", ("a",), (("1",),))).startswith("<h3>Plain</h3>")
+def test_a_table_is_folded_under_its_title_without_what_stands_in_brackets():
+    start = "<details class='part'><summary><h3>"
+    assert folded_table(TABLE).startswith(f"{start}Scores &lt;all&gt;</h3></summary>")
+    assert folded_table(Table("plain", "Plain", ("a",), (("1",),))).startswith(f"{start}Plain</h3></summary>")
+
+
+def test_a_part_may_be_open_and_have_a_name():
+    assert fold("A & b", "c", level=2, opened=True, name="it") == (
+        "<section id='it'><details class='part' open><summary><h2>A &amp; b</h2></summary>c</details></section>"
+    )
 
 
 def test_the_first_cell_of_a_row_heads_it():

@@ -58,6 +58,14 @@ def test_figures_are_made_of_what_there_is():
     assert names == ["dots_acc_best100", "dots_nmi_best100"]
 
 
+def test_the_dot_plot_shows_data_and_methods_that_were_run_alone():
+    results = pools([record(0.5, data="wine", method="Mine"), record(0.6, data="wine", method="KMeans")], BEST)
+    [ax] = dot_plot(results, BEST).axes
+    assert ax.get_title(loc="left") == "wine"
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["KMeans", "Mine"]
+    assert len(ax.lines) == 2
+
+
 def test_a_missing_matplotlib_is_told(monkeypatch, results):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"kernelbraid\[bench\]"):

@@ -35,9 +35,18 @@ def test_there_is_a_row_a_cell_of_table_2():
 
 
 @pytest.mark.parametrize(
-    ("gap", "verdict"), [(5.0, "reached"), (0.0, "reached"), (-0.9, "reached"), (-2.9, "near"), (-3.1, "below")]
+    ("gap", "verdict"),
+    [
+        (28.0, "above"),
+        (3.1, "above"),
+        (2.9, "reached"),
+        (0.0, "reached"),
+        (-0.9, "reached"),
+        (-2.9, "near"),
+        (-3.1, "below"),
+    ],
 )
-def test_a_cell_is_reached_near_or_below(gap, verdict):
+def test_a_cell_is_above_reached_near_or_below(gap, verdict):
     found = cell(made(near(gap)), "YALE", "LKGr")
     assert (found["Published"], found["Difference"], found["Verdict"]) == ("66.06", f"{gap:+.2f}", verdict)
 
@@ -77,6 +86,12 @@ def test_the_summary_counts_the_cells_of_the_proposed_methods():
     assert found["with a figure of ours"] == "6"
     assert found["of these within 1 point of the published one, or above"] == "2"
     assert found["more than 3 points below"] == "2"
+    assert found["more than 3 points above"] == "0"
+    assert summary(made(near(4.0)))["more than 3 points above"] == "2"
+
+
+def test_other_data_than_the_papers_have_nothing_to_reproduce():
+    assert made(record(0.5, data="wine")) == {}
 
 
 def test_the_summary_has_the_mean_difference_of_the_methods_of_the_repository():

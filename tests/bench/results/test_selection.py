@@ -223,3 +223,27 @@ def test_the_multi_view_tables_are_means_for_all_methods(data, scoring):
     other = {"best100": "mean20", "mean20": "best100"}[scoring]
     assert wanted.admit(replace(record(0.5, scoring=scoring).trial, data=data, method="LKGr"))
     assert not wanted.admit(replace(record(0.5, scoring=other).trial, data=data, method="LKGr"))
+
+
+def test_data_and_methods_that_changed_count_as_they_are_now():
+    def made(acc, created, checksum="new", code="new", method="Mine", **more):
+        first = record(acc, data="flowers", method=method, **more)
+        trial = replace(first.trial, checksum=checksum, code=code if method == "Mine" else "")
+        return replace(first, trial=trial, created=created)
+
+    records = [
+        made(0.9, "2026-01-01", checksum="old", parameters={"power": 1}),
+        made(0.8, "2026-01-02", code="old", parameters={"power": 2}),
+        made(0.5, "2026-01-03", parameters={"power": 3}),
+        made(0.7, "2026-01-01", checksum="old", method="KMeans"),
+    ]
+    results = pools(records, Conditions("best100"))
+    assert results["flowers", "Mine"].best("acc").value == 0.5
+    assert results["flowers", "Mine"].counts.replaced == 2
+    assert results["flowers", "KMeans"].best("acc").why == "not run"
+
+
+def test_one_fit_each_is_a_scoring_of_its_own_and_other_data_are_scored_as_they_were():
+    both = [record(0.5, data="wine", scoring=scoring) for scoring in ("best100", "mean20", "once")]
+    assert [under.scoring for under in conditions(both)] == ["best100", "mean20", "once"]
+    assert conditions([*both, record(0.5)])[0].scoring == "as published"

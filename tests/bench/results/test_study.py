@@ -179,5 +179,5 @@ def test_the_report_has_the_study_in_a_section_of_its_own(both, tmp_path):
     text = write_report([*both[0], *both[1]], tmp_path / "report.html").read_text()
     head, _, section = text.partition("<section id='study'>")
     assert "<b>50.0</b>" in section
-    assert "LKGSearch" not in head
-    assert "run experiments/study.toml" in write_report([], tmp_path / "empty.html").read_text()
+    assert "LKGSearch" not in head.partition("<main>")[2]
+    assert "Without labels" not in write_report(both[0], tmp_path / "empty.html").read_text()

@@ -48,7 +48,7 @@ def test_a_column_is_a_matter_of_the_function_that_makes_its_table(tmp_path, mon
         return made
 
     monkeypatch.setattr(tables, "details_table", with_column(tables.details_table))
-    monkeypatch.setattr("kernelbraid.bench.report.page.wilcoxon_table", with_column(tables.wilcoxon_table))
+    monkeypatch.setattr(tables, "wilcoxon_table", with_column(tables.wilcoxon_table))
     write_tables(SMALL, tmp_path, ["md", "csv", "tex"])
     page = write_report(SMALL, tmp_path / "report.html").read_text(encoding="utf-8")
     texts = [(tmp_path / f"details_best100.{kind}").read_text(encoding="utf-8") for kind in ("md", "csv", "tex")]

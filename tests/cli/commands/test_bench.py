@@ -1,6 +1,7 @@
 import json
 import re
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,36 @@ def test_records_travel_as_parquet(invoke, file, tmp_path):
     assert Store(other).records() == Store(store).records()
 
 
+def test_titles_of_experiments_travel_with_their_records(invoke, file, tmp_path):
+    store, other, parquet = (str(tmp_path / name) for name in ("s.db", "t.db", "records.parquet"))
+    invoke("bench", "run", str(file), "--store", store, "--quiet")
+    invoke("bench", "export", store, "--out", parquet)
+    invoke("bench", "import", parquet, "--store", other)
+    page = tmp_path / "report.html"
+    invoke("bench", "report", other, "--out", str(page))
+    assert "<title>Small</title>" in page.read_text()
+    invoke("bench", "report", other, "--out", str(page), "--title", "Another")
+    assert "<title>Another</title>" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "says"),
+    [
+        ("report", "plotly.offline", "plotly, which draws the report, is not installed"),
+        ("tables", "matplotlib.figure", "matplotlib, which draws the figures, is not installed"),
+    ],
+)
+def test_a_base_install_ends_with_one_sentence(invoke, own, monkeypatch, command, library, says):
+    invoke("bench", "run", "mine.toml", "--store", "mine.db", "--quiet")
+    monkeypatch.setitem(sys.modules, library, None)
+    told = invoke("bench", command, "mine.db", code=1).stderr
+    assert told.startswith(
+        f'Error: {says}; install it with pip install "kernelbraid[bench]", or pip install ".[bench]"'
+    )
+    assert told.count("\n") == 1
+    assert (own / "tables" / "results_acc_once.md").is_file() == (command == "tables")
+
+
 def test_failed_trials_are_run_again_when_asked(invoke, file, tmp_path):
     store = Store(tmp_path / "s.db")
     invoke("bench", "run", str(file), "--store", str(store.path), "--quiet")
@@ -194,7 +225,7 @@ def test_damaged_records_are_told_of_in_one_line_and_run_again(invoke, file, tmp
     says = "Warning: 1 of the records in the store"
     out = str(tmp_path / "records.parquet")
     assert invoke("bench", "export", str(store), "--out", out).stderr.startswith(says)
-    assert invoke("bench", "import", out, "--store", str(tmp_path / "t.db")).stdout == "1 records\n"
+    assert invoke("bench", "import", out, "--store", str(tmp_path / "t.db")).stdout == "1 record\n"
     again = invoke(*command, "--retry-failed")
     assert again.stderr.startswith(says)
     assert again.stderr.count("\n") == 1

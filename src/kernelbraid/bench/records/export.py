@@ -1,12 +1,13 @@
 """Records as Parquet files: small enough to be kept beside the code, and readable by any data frame library."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kernelbraid._messages import install
 from kernelbraid._system import write_whole
 from kernelbraid.bench.records.checking import DamagedRecord, build_record, digest
 from kernelbraid.bench.records.record import Json, Record, Trial, to_json
@@ -16,14 +17,19 @@ from kernelbraid.bench.records.store import StoreError
 NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept", "tuned")
 # Where the file says the checksum of all its rows: one of each would not compress.
 CHECKSUM = b"kernelbraid checksum"
+# And the titles of the experiments by name.
+TITLES = b"kernelbraid titles"
 REMEDY = "give a file of kernelbraid bench export, or a sound copy of it"
 
 
-def write_records(records: Sequence[Record], path: Path | str) -> Path:
-    """Write records, one row each, in the order of their keys; the file appears when it is complete."""
+def write_records(records: Sequence[Record], path: Path | str, titles: Mapping[str, str] | None = None) -> Path:
+    """Write records, one row each, in the order of their keys; the file appears when it is complete.
+
+    The titles of their experiments go with them.
+    """
     arrow, parquet = _libraries()
     table = arrow.Table.from_pylist([_row(record) for record in sorted(records, key=lambda record: record.trial.key)])
-    table = table.replace_schema_metadata({CHECKSUM: _sum(table.to_pylist())})
+    table = table.replace_schema_metadata({CHECKSUM: _sum(table.to_pylist()), TITLES: to_json(titles or {})})
     path = Path(path)
     try:
         with write_whole(path, "wb") as file:
@@ -47,6 +53,16 @@ def read_records(path: Path | str) -> list[Record]:
     try:
         return [_record(row) for row in rows]
     except (DamagedRecord, KeyError) as error:
+        raise StoreError(f"{path} holds no records ({_one_line(error)}); {REMEDY}.") from None
+
+
+def read_titles(path: Path | str) -> dict[str, str]:
+    """Return the titles of experiments that `write_records` was given."""
+    arrow, parquet = _libraries()
+    try:
+        titles = json.loads((parquet.read_schema(path).metadata or {}).get(TITLES, b"{}"))
+        return {str(name): str(title) for name, title in titles.items()}
+    except (OSError, arrow.ArrowException, ValueError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} holds no records ({_one_line(error)}); {REMEDY}.") from None
 
 
@@ -79,5 +95,5 @@ def _libraries() -> tuple[ModuleType, ModuleType]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise StoreError("Parquet files need pyarrow; install kernelbraid[io].") from None
+        raise StoreError(f"Parquet files need pyarrow; {install('io')}.") from None
     return pyarrow, parquet

@@ -3,7 +3,7 @@
 import shutil
 import sqlite3
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -27,6 +27,8 @@ CREATE TABLE IF NOT EXISTS checksums (key TEXT PRIMARY KEY, value TEXT NOT NULL)
 CREATE TABLE IF NOT EXISTS runners (name TEXT PRIMARY KEY, process TEXT NOT NULL, beat INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, runner TEXT NOT NULL) WITHOUT ROWID
 """
+# Not in layout 2 from the start: made when the first title is written.
+TITLES = "CREATE TABLE IF NOT EXISTS experiments (name TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID"
 ROWS = "SELECT records.key, trial, outcome, value FROM records LEFT JOIN checksums ON records.key = checksums.key"
 WRITE = "BEGIN IMMEDIATE"
 # Files beside a store that hold what a writer who was killed did not finish.
@@ -157,6 +159,18 @@ class Store:
                     connection.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
                     connection.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", (key, digest(*row)))
                 connection.execute("DELETE FROM claims WHERE key = ?", (key,))
+
+    def add_titles(self, titles: Mapping[str, str]) -> None:
+        """Keep the titles of experiments by name, the newest of each."""
+        with self.writing() as connection:
+            connection.execute(TITLES)
+            connection.executemany("INSERT OR REPLACE INTO experiments VALUES (?, ?)", titles.items())
+
+    def titles(self) -> dict[str, str]:
+        """Return the titles of the experiments whose records are here, by name; none in stores of before."""
+        with self._reading() as connection:
+            rows, _ = _readable(connection, "SELECT name, title FROM experiments")
+        return {name: title for name, title in rows if isinstance(name, str) and isinstance(title, str)}
 
     def sound_keys(self, connection: sqlite3.Connection, keys: Iterable[str]) -> set[str]:
         """Return those of some keys under which there is a sound record."""

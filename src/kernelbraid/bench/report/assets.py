@@ -3,6 +3,7 @@
 import json
 from importlib.resources import files
 
+from kernelbraid._messages import install
 from kernelbraid.bench.records.record import Json
 
 
@@ -31,7 +32,5 @@ def plotly() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
-        raise ImportError(
-            "plotly, which draws the report, is not installed; pip install 'kernelbraid[bench]'."
-        ) from None
+        raise ImportError(f"plotly, which draws the report, is not installed; {install('bench')}.") from None
     return str(get_plotlyjs()).replace("</script", "<\\/script")

@@ -8,15 +8,11 @@ from kernelbraid.bench.records.record import Json, KernelPicture, Record
 from kernelbraid.bench.records.snapshot_data import CURVES, Curves, block_edges, colour_range, ending, kept_fits
 from kernelbraid.bench.results.tables import show_parameters
 
-NOTHING = (
-    "No record kept anything of its fit. A run of an experiment asks for it with <code>keep = [&quot;history&quot;, "
-    "&quot;kernel&quot;]</code>."
-)
 TICKS = 8  # on the axis of the curves, at most
 
 
 def fits_section(records: Iterable[Record]) -> str:
-    """Return the section of the page, empty boxes for the pictures in it."""
+    """Return the part of the page, empty boxes for the pictures in it; nothing if no record kept any."""
     options = "".join(
         f'<option value="{place}">{escape(_title(record))}</option>' for place, record in enumerate(kept_fits(records))
     )
@@ -29,7 +25,7 @@ def fits_section(records: Iterable[Record]) -> str:
         "Samples ordered by cluster, lines between the clusters; means over blocks of samples where there are many.</p>"
         "</div>"
     )
-    return f"<section id='fits'><h2>Inside the fits</h2>{shown if options else f'<p>{NOTHING}</p>'}</section>"
+    return shown if options else ""
 
 
 def fits_payload(records: Iterable[Record]) -> list[dict[str, Json]]:

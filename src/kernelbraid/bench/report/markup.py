@@ -1,18 +1,25 @@
-"""Tables as HTML."""
+"""Tables and parts of the page as HTML."""
 
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from kernelbraid.bench.results.tables import BOLD, Table
+from kernelbraid.bench.results.table import BOLD, Table
 
 LONG = 40  # characters above which the text of a cell is broken into lines
 NUMBER = re.compile(r"[-+*]*\.?\d")
 
 
-def section(table: Table) -> str:
+def fold(title: str, body: str, *, level: int = 3, opened: bool = False, name: str = "") -> str:
+    """Return a part of the page under a heading that opens and folds it; a named one is a section."""
+    heading = f"<summary><h{level}>{escape(title)}</h{level}></summary>"
+    part = f"<details class='part'{' open' if opened else ''}>{heading}{body}</details>"
+    return f"<section id='{name}'>{part}</section>" if name else part
+
+
+def folded_table(table: Table, *, opened: bool = False) -> str:
     """Return a table under its title, without the conditions in brackets."""
-    return f"<h3>{escape(table.title.rpartition(' (')[0] or table.title)}</h3>{html_table(table)}"
+    return fold(table.title.rpartition(" (")[0] or table.title, html_table(table), opened=opened)
 
 
 def html_table(table: Table) -> str:

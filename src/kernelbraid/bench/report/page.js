@@ -41,10 +41,45 @@ function layout(extra) {
 }
 const config = {responsive: true, displayModeBar: false};
 
+// What is left out by the boxes: data sets by title and by the name in records, methods by name.
+const left = {data: new Set(), method: new Set()};
+const form = document.getElementById("filters");
+const boxes = kind => form ? [...form.querySelectorAll(`[data-kind=${kind}] input`)] : [];
+function isLeft(text) {
+  return left.data.has(text) || left.method.has(text);
+}
+function filterTable(table) {
+  const heads = [...table.tHead.rows[0].cells].map(head => head.textContent.trim());
+  const names = heads.map((head, at) => head === "Data" || head === "Method" ? at : -1).filter(at => at >= 0);
+  const gone = heads.map(isLeft);
+  for (const row of table.rows) {
+    [...row.cells].forEach((cell, at) => { cell.hidden = gone[at]; });
+    if (row.parentElement === table.tBodies[0]) row.hidden = names.some(at => isLeft(row.cells[at].textContent.trim()));
+  }
+}
+function filter() {
+  const words = [];
+  for (const kind of ["data", "method"]) {
+    left[kind].clear();
+    const all = boxes(kind), off = all.filter(box => !box.checked);
+    off.forEach(box => { left[kind].add(box.value); left[kind].add(box.dataset.alias); });
+    if (!all.length) continue;
+    one(form, `[data-kind=${kind}] .count`).textContent = off.length ? `${all.length - off.length} of ${all.length}`
+      : `all ${all.length}`;
+    if (off.length) words.push(off.length);
+  }
+  const note = one(form, "p.note");
+  note.hidden = !words.length;
+  note.textContent = "Tables and pictures show a part; means and counts are over all.";
+  document.querySelectorAll("table").forEach(filterTable);
+  drawShown();
+}
+
 function drawDots(panel, points) {
   const [kind, ...rest] = one(panel, ".view").value.split(":");
   const chosen = rest.join(":"), measure = one(panel, ".measure").value, other = kind === "data" ? "method" : "data";
-  const shown = points.filter(point => point[kind] === chosen && point.measure === measure);
+  const shown = points.filter(point => point[kind] === chosen && point.measure === measure && !isLeft(point[other])
+    && (point.ours !== null || point.published !== null));
   const both = shown.filter(point => point.ours !== null && point.published !== null);
   const trace = (name, field, marker) => {
     const some = shown.filter(point => point[field] !== null);
@@ -53,20 +88,23 @@ function drawDots(panel, points) {
       hovertemplate: "<b>%{customdata[0]}</b><br>" + name + " %{x:.2f}<br>%{customdata[1]}<extra></extra>", marker};
   };
   const names = shown.map(point => point[other]), unit = one(panel, ".measure").selectedOptions[0].text;
+  const theirs = shown.some(point => point.published !== null);
+  const published = trace("published", "published",
+    {symbol: "circle-open", size: 12, color: colour("theirs"), line: {width: 2.5}});
   Plotly.react(one(panel, ".dots"), [
     {type: "scatter", mode: "lines", x: both.flatMap(p => [p.ours, p.published, null]),
      y: both.flatMap(p => [p[other], p[other], null]), line: {color: colour("dim"), width: 1.5}, hoverinfo: "skip",
      showlegend: false},
-    trace("published", "published", {symbol: "circle-open", size: 12, color: colour("theirs"), line: {width: 2.5}}),
-    trace("ours", "ours", {symbol: "circle", size: 8, color: colour("ours")}),
-  ], layout({height: 90 + 26 * names.length, hovermode: "closest", showlegend: true,
+    ...(theirs ? [published] : []),
+    trace(theirs ? "ours" : unit, "ours", {symbol: "circle", size: 8, color: colour("ours")}),
+  ], layout({height: 90 + 26 * names.length, hovermode: "closest", showlegend: theirs,
+    margin: {l: 10, r: 10, t: theirs ? 40 : 10, b: 40},
     legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     xaxis: {range: [0, 102], fixedrange: true, title: {text: unit + " in per cent"}},
     yaxis: {type: "category", categoryorder: "array", categoryarray: names, range: [names.length - 0.5, -0.5],
       fixedrange: true}}), config);
 }
 function drawHeat(panel, surfaces) {
-  if (!surfaces.length) return;
   const chosen = surfaces[Number(one(panel, ".surface").value)];
   const grey = (value, sign) => value === null ? Number(sign !== "") : null;
   const empty = chosen.z.map((row, y) => row.map((value, x) => grey(value, chosen.signs[y][x])));
@@ -116,23 +154,47 @@ function drawFit() {
   document.getElementById("ending").textContent = fit.ending;
   document.getElementById("history").hidden = !fit.curves;
   document.getElementById("consensus").hidden = !fit.kernel;
-  if (fit.curves) drawCurves(fit.curves);
-  if (fit.kernel) drawKernel(fit.kernel);
+  if (fit.curves && isSeen(document.getElementById("curves"))) drawCurves(fit.curves);
+  if (fit.kernel && isSeen(document.getElementById("kernel"))) drawKernel(fit.kernel);
 }
 if (kept.length) document.getElementById("fit").addEventListener("change", drawFit);
 
+// Nothing is drawn in a part that is folded: it would have no width.
+function isSeen(element) {
+  return element !== null && element.offsetWidth > 0;
+}
 function draw(panel) {
   const own = payload[Number(panel.dataset.index)];
-  drawDots(panel, own.points);
-  drawHeat(panel, own.surfaces);
+  if (isSeen(one(panel, ".dots"))) drawDots(panel, own.points);
+  if (isSeen(one(panel, ".heat"))) drawHeat(panel, own.surfaces);
 }
 const panels = [...document.querySelectorAll(".panel")];
 const drawShown = () => { panels.filter(panel => !panel.hidden).forEach(draw); drawFit(); };
 panels.forEach(panel => panel.querySelectorAll("select").forEach(
   select => select.addEventListener("change", () => draw(panel))));
-document.getElementById("conditions").addEventListener("change", event => {
+document.getElementById("conditions")?.addEventListener("change", event => {
   panels.forEach(panel => { panel.hidden = panel.dataset.index !== event.target.value; });
   drawShown();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawShown);
+
+document.querySelectorAll("details.part").forEach(part => part.addEventListener("toggle", drawShown));
+function unfold(address) {
+  let part = address.length > 1 ? document.querySelector(address + " > details") : null;
+  for (; part !== null; part = part.parentElement.closest("details")) part.open = true;
+}
+document.querySelectorAll("nav a").forEach(
+  link => link.addEventListener("click", () => unfold(link.getAttribute("href"))));
+document.querySelectorAll("nav button").forEach(button => button.addEventListener("click", () =>
+  document.querySelectorAll("details.part").forEach(part => { part.open = button.dataset.set === "open"; })));
+addEventListener("beforeprint", () => document.querySelectorAll("details.part").forEach(part => { part.open = true; }));
+if (form) {
+  form.addEventListener("change", filter);
+  form.addEventListener("submit", event => event.preventDefault());
+  form.querySelectorAll("button").forEach(button => button.addEventListener("click", () => {
+    button.closest("details").querySelectorAll("input").forEach(box => { box.checked = button.dataset.set === "all"; });
+    filter();
+  }));
+}
+unfold(location.hash);
 drawShown();

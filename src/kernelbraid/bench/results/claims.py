@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from kernelbraid.bench.records.record import ABLATED, Record
-from kernelbraid.bench.results.published import DATA, RECORD_NAMES, TABLE_2
+from kernelbraid.bench.results.published import DATA, RECORD_NAMES, TABLE_2, is_published
 from kernelbraid.bench.results.published import PROPOSED as FORMS
 from kernelbraid.bench.results.selection import AS_PUBLISHED, Conditions, Pools, pools, state
-from kernelbraid.bench.results.tables import EMPTY, Footnotes, Table, figures, show_cell
+from kernelbraid.bench.results.table import EMPTY, Footnotes, Table
+from kernelbraid.bench.results.tables import figures, show_cell
 from kernelbraid.bench.results.wilcoxon import compare
 from kernelbraid.kernels import split_name
 
@@ -35,6 +36,7 @@ PROPOSED = "LKGr"
 SCORING = Conditions("best100", altered=True)
 MARGIN = 0.5  # points of accuracy: less is no difference
 LEVEL = 0.05  # of significance
+NOT_TESTED = "not tested"
 ROBUSTNESS_NOTE = (
     "Accuracy in per cent, label-tuned at every level, mean over the seeds. Noise: in deviations of the entries. "
     "Outliers: the share of the samples that are replaced by uniform noise; they are not scored. Useless views: how "
@@ -57,18 +59,24 @@ def verdicts(records: Sequence[Record]) -> list[Verdict]:
 
 
 def claim_tables(records: Sequence[Record]) -> list[Table]:
-    """Return the verdicts and the figures behind them; nothing where no record was made for a claim."""
+    """Return the verdicts and the figures behind them; nothing where no record was made for a claim.
+
+    On other data than the paper's there are only those claims that were tested.
+    """
     if not any(record.trial.altered for record in records):
         return []
-    rows = tuple((found.claim, found.verdict, found.evidence) for found in verdicts(records))
+    judged = verdicts(records)
+    if not is_published(record.trial.data for record in records):
+        judged = [found for found in judged if found.verdict != NOT_TESTED and not found.claim.endswith("(published).")]
+    rows = tuple((found.claim, found.verdict, found.evidence) for found in judged)
     rule = (
         f"A difference of {MARGIN} points of mean accuracy or less is none; p is that of the signed-rank test over the "
         f"data sets, and above {LEVEL} not significant. Whole and parts are compared over the settings that both have."
     )
     scored = f"Ours against ours: scored as published. Parts and bad data: scoring {SCORING.scoring} alone."
-    judged = Table("claims", "The claims of the paper", ("Claim", "Verdict", "Evidence"), rows, (rule, scored))
+    first = Table("claims", "The claims of the paper", ("Claim", "Verdict", "Evidence"), rows, (rule, scored))
     behind = [ablation_table(records), robustness_table(records), weights_table(records)]
-    return [judged, *(table for table in behind if table.rows)]
+    return [table for table in (first, *behind) if table.rows]
 
 
 def ablation_table(records: Sequence[Record]) -> Table:
@@ -202,7 +210,7 @@ def _on_robustness(records: Sequence[Record]) -> Iterator[Verdict]:
         others = {method: lost for method, lost in costs.items() if method.partition(ABLATED)[0] not in FORMS}
         gaps = [_gap(lost, own) for lost in others.values() if any(name in own for name in lost)]
         if not gaps:
-            yield Verdict(f"{claim}.", "not tested", "one level only" if len(levels) == 1 else "no records")
+            yield Verdict(f"{claim}.", NOT_TESTED, "one level only" if len(levels) == 1 else "no records")
             continue
         verdict = "holds" if min(gaps) > MARGIN else "fails" if min(gaps) < -MARGIN else "no difference"
         means = sorted((fmean(lost.values()), method) for method, lost in others.items() if lost)
@@ -239,7 +247,7 @@ def _on_weights(records: Sequence[Record]) -> Iterator[Verdict]:
     weights = _weights(records)
     corrupted = sorted({method for _, method, level in weights if level > 0})
     if not corrupted:
-        yield Verdict(f"{claim}.", "not tested", "no records")
+        yield Verdict(f"{claim}.", NOT_TESTED, "no records")
     for method in corrupted:
         highest = max(level for _, name, level in weights if name == method)
         found = [
@@ -258,7 +266,7 @@ def _on_weights(records: Sequence[Record]) -> Iterator[Verdict]:
 def _judge(claim: str, first: Mapping[str, float], second: Mapping[str, float]) -> Verdict:
     comparison = compare(first, second, "acc")
     if comparison is None:
-        return Verdict(claim, "not tested", "no records")
+        return Verdict(claim, NOT_TESTED, "no records")
     gap = _gap(first, second)
     verdict = "holds" if gap > MARGIN else "fails" if gap < -MARGIN else "no difference"
     if verdict != "no difference" and comparison.p > LEVEL:

@@ -13,10 +13,10 @@ from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.snapshot_data import best_kept
 from kernelbraid.bench.results.figures_claims import robustness
 from kernelbraid.bench.results.figures_fits import consensus_kernels, convergence
-from kernelbraid.bench.results.published import DATA, MEASURES, PROPOSED, RECORD_NAMES, TABLE_2
+from kernelbraid.bench.results.published import MEASURES, PROPOSED, RECORD_NAMES, TABLE_2, is_published
 from kernelbraid.bench.results.selection import Conditions, Patch, Pool, Pools, Surface, conditions, pools, surfaces
 from kernelbraid.bench.results.tables import figures as best_figures
-from kernelbraid.bench.results.tables import shown_methods, stem
+from kernelbraid.bench.results.tables import shown_data, shown_methods, stem
 from kernelbraid.plotting.drawing import FAINT, HEAT, INK, OURS, PUBLISHED, new_figure, plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ DARK = 0.6  # share of the colour scale below which writing is white
 
 
 def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
-    """Draw ours (filled) against published (open) for every method, one panel per data set.
+    """Draw ours (filled) for every method that was run, one panel per data set, against published (open) where it is.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
     Returns
     -------
     matplotlib Figure
-        Panels in the order of Table 2.
+        Panels in the order of Table 2, then other data.
     """
-    methods = shown_methods(results.methods())
-    figure, panels = new_figure(len(DATA), 3.6, 0.8 + 0.2 * len(methods))
-    ours = {method: best_figures(results, method, measure) for method in methods}
-    for ax, data in zip(panels, DATA, strict=True):
+    methods, shown = shown_methods(results.methods()), shown_data(results.data())
+    figure, panels = new_figure(len(shown), 3.6, 0.8 + 0.2 * len(methods))
+    ours = {method: best_figures(results, method, measure, shown) for method in methods}
+    for ax, data in zip(panels, shown, strict=True):
         for place, method in enumerate(methods):
-            printed = TABLE_2[measure][data].get(method)
+            printed = TABLE_2[measure].get(data, {}).get(method)
             _dots(ax, place, ours[method].get(data), None if printed is None else printed.value)
         ax.set_yticks(range(len(methods)), methods, size="small")
         ax.set_ylim(len(methods) - 0.5, -0.5)
@@ -56,7 +56,8 @@ def dot_plot(results: Pools, under: Conditions, measure: str = "acc") -> Figure:
         ax.set_title(data, loc="left", size="medium")
         ax.grid(axis="y", color=FAINT, linewidth=0.6)
         plain(ax)
-    figure.suptitle(f"{MEASURES[measure]} in per cent, {under}: ours (filled) and published (open)", size="medium")
+    whose = ": ours (filled) and published (open)" if is_published(results.data()) else ""
+    figure.suptitle(f"{MEASURES[measure]} in per cent, {under}{whose}", size="medium")
     return figure
 
 
@@ -180,7 +181,8 @@ def all_figures(records: Sequence[Record]) -> Iterator[tuple[str, Figure]]:
 
 def _of_results(results: Pools, under: Conditions) -> Iterator[tuple[str, Figure]]:
     for measure in TABLE_2:
-        if any(best_figures(results, method, measure) for method in results.methods()):
+        shown = shown_data(results.data())
+        if any(best_figures(results, method, measure, shown) for method in results.methods()):
             yield f"dots_{measure}", dot_plot(results, under, measure)
     for method in PROPOSED:
         for data in results.data():

@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import Literal
 
 from kernelbraid._typing import Parameters
-from kernelbraid.bench.records.record import SCORINGS, Record, Scoring, Trial, to_json
-from kernelbraid.bench.results.published import LOWER_IS_BETTER, PREFIXES, SCORED_ONCE
+from kernelbraid.bench.records.record import EVERY_SCORING, SCORINGS, Record, Scoring, Trial, to_json
+from kernelbraid.bench.results.published import LOWER_IS_BETTER, PREFIXES, SCORED_ONCE, is_published
 
 #: Ends of a fit after which the graph or the kernel says nothing, although labels and scores exist.
 COLLAPSED = frozenset({"non_finite", "kernel_vanished", "graph_empty", "graph_diagonal"})
@@ -51,15 +51,19 @@ class Conditions:
 def conditions(records: Iterable[Record]) -> list[Conditions]:
     """Return the conditions that records were made under, ``"best100"`` if there are no records.
 
-    Where there are records of both scorings, the first conditions take those of the published figures.
+    Where there are records of both scorings of the paper, and of its data, the first conditions take those of the
+    published figures.
     """
     banks: dict[Scoring, set[str]] = defaultdict(set)
+    data = set()
     for record in records:
         if record.trial.altered or record.trial.study:
             continue
         banks[record.trial.scoring].add(record.trial.bank)
-    found: list[Conditions] = [Conditions(AS_PUBLISHED)] if all(scoring in banks for scoring in SCORINGS) else []
-    for scoring in (scoring for scoring in SCORINGS if scoring in banks):
+        data.add(record.trial.data)
+    both = all(scoring in banks for scoring in SCORINGS)
+    found: list[Conditions] = [Conditions(AS_PUBLISHED)] if both and is_published(data) else []
+    for scoring in (scoring for scoring in EVERY_SCORING if scoring in banks):
         named = sorted(banks[scoring] - {""})
         found += [Conditions(scoring), *(Conditions(scoring, bank) for bank in named if len(named) > 1)]
     return found or [Conditions("best100")]
@@ -214,17 +218,22 @@ class Pools(dict[tuple[str, str], Pool]):
 
 
 def pools(records: Iterable[Record], under: Conditions) -> Pools:
-    """Sort records by data and method; of the same setting and seed the newest counts."""
+    """Sort records by data and method; of the same setting and seed the newest counts.
+
+    Of data or of a method that has changed, only records of what the newest one was made with count.
+    """
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in records:
-        if under.admit(record.trial):
-            groups[record.trial.data, record.trial.method].append(record)
-    return Pools({key: _pool(*key, group) for key, group in groups.items()})
+    admitted = sorted((record for record in records if under.admit(record.trial)), key=lambda record: record.created)
+    for record in admitted:
+        groups[record.trial.data, record.trial.method].append(record)
+    checksums = {record.trial.data: record.trial.checksum for record in admitted}  # the last one stays
+    codes = {record.trial.method: record.trial.code for record in admitted}
+    return Pools({key: _pool(*key, group, checksums[key[0]], codes[key[1]]) for key, group in groups.items()})
 
 
-def _pool(data: str, method: str, records: list[Record]) -> Pool:
+def _pool(data: str, method: str, records: list[Record], checksum: str, code: str) -> Pool:
     newest: dict[tuple[str, str, int, str], Record] = {}
-    for record in sorted(records, key=lambda record: record.created):
+    for record in (record for record in records if (record.trial.checksum, record.trial.code) == (checksum, code)):
         trial = record.trial
         newest[setting(trial.bank, trial.parameters), trial.kernel, trial.seed, to_json(trial.changes)] = record
     joined: dict[tuple[str, str], list[Record]] = defaultdict(list)

@@ -9,7 +9,8 @@ from statistics import fmean
 from kernelbraid.bench.records.record import SCORINGS, STUDIES, Record
 from kernelbraid.bench.results.published import DATA, MEASURES, MULTI_VIEW, RECORD_NAMES, TABLE_2
 from kernelbraid.bench.results.selection import Cell, Conditions, Outcome, Pool, Pools, pools
-from kernelbraid.bench.results.tables import EMPTY, Footnotes, Table, bold, show_cell, show_parameters, shown_methods
+from kernelbraid.bench.results.table import EMPTY, Footnotes, Table, bold
+from kernelbraid.bench.results.tables import show_cell, show_parameters, shown_methods
 
 LABEL_FREE, CANDIDATES, BASELINES = STUDIES[:3]
 SEARCH = "LKGSearch"

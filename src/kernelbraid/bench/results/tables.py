@@ -1,11 +1,9 @@
-"""The tables of the paper with our figures next to the published ones, as Markdown, LaTeX and CSV."""
+"""The tables of the paper with our figures next to the published ones, and of other data without them."""
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.results.published import (
@@ -21,100 +19,23 @@ from kernelbraid.bench.results.published import (
     TABLE_2,
     WILCOXON,
     Printed,
+    is_published,
 )
 from kernelbraid.bench.results.selection import Cell, Conditions, Pool, Pools, conditions, pools
+from kernelbraid.bench.results.table import EMPTY, Footnotes, Table
 from kernelbraid.bench.results.wilcoxon import Comparison, compare, compare_published
 
 #: Methods beside those of the paper, in the order of their columns; others follow by name.
 BESIDE = ("SC-normalised", "KMeans", "SC-rbf", "SC-knn")
-EMPTY = "-"  # nothing can stand here
+PAPER = {title: RECORD_NAMES[title] for title in DATA}  # titles and record names
+OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"  # whose figures a row has
 TITLES = {"acc": "Accuracy", "nmi": "NMI"}
-TUNED = (
-    "Label-tuned: each of our figures is the best over all settings and kernels that were run. In brackets: the mean "
-    "over the kernels at that setting for methods on one kernel, the deviation over the runs for others."
+BRACKETS = (
+    "In brackets: the mean over the kernels at that setting for methods on one kernel, the deviation over the runs for "
+    "others."
 )
-BOLD = re.compile(r"\*\*(.+)\*\*")  # a cell that stands out
-WIDE = 8  # columns above which a LaTeX table is scaled to the width of the text
-LATEX = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$"},
-}
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text."""
-
-    name: str  # of its files
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, its notes as a list below."""
-        rule = ("---", *("---:" for _ in self.header[1:]))
-        lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (self.header, rule, *self.rows)]
-        notes = [f"- {_markdown(note)}" for note in self.notes]
-        return "\n".join([f"# {_markdown(self.title)}", "", *lines, *(["", *notes] if notes else []), ""])
-
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX float; wide ones need the package graphicx."""
-        rows = [" & ".join(map(escape_latex, row)) + r" \\" for row in (self.header, *self.rows)]
-        body = [f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", r"\hline", rows[0], r"\hline", *rows[1:]]
-        body += [r"\hline", r"\end{tabular}"]
-        if len(self.header) > WIDE:
-            body = [r"\resizebox{\textwidth}{!}{%", *body, "}"]
-        notes = [f"\\par\\footnotesize {escape_latex(note)}" for note in self.notes]
-        top = [r"\begin{table}[ht]", r"\centering", f"\\caption{{{escape_latex(self.title)}}}"]
-        return "\n".join([*top, f"\\label{{tab:{self.name}}}", *body, *notes, r"\end{table}", ""])
-
-    def to_csv(self) -> str:
-        """Return header and rows as CSV; the notes are left out."""
-        text = io.StringIO()
-        rows = [[BOLD.sub(r"\1", cell) for cell in row] for row in self.rows]
-        csv.writer(text, lineterminator="\n").writerows([self.header, *rows])
-        return text.getvalue()
-
-
-#: What a table can be written as, by the suffix of the file.
-TEXTS = {"md": Table.to_markdown, "csv": Table.to_csv, "tex": Table.to_latex}
-
-
-def _markdown(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def bold(text: str) -> str:
-    """Return the text of a cell that stands out."""
-    return f"**{text}**"
-
-
-def escape_latex(text: str) -> str:
-    """Return text with every sign escaped that LaTeX would read as a command, and a minus sign before numbers."""
-    if marked := BOLD.fullmatch(text):
-        return f"\\textbf{{{escape_latex(marked[1])}}}"
-    escaped = "".join(LATEX.get(sign, sign) for sign in " ".join(text.split()))
-    return re.sub(r"^-(?=[\d.])", "$-$", escaped)
-
-
-@dataclass
-class Footnotes:
-    """Numbers reasons in the order in which they are met."""
-
-    reasons: dict[str, list[str]] = field(default_factory=dict)  # reason: the cells it holds for
-
-    def mark(self, reason: str, where: str) -> str:
-        """Return the mark of a reason."""
-        self.reasons.setdefault(reason, []).append(where)
-        return f"[{list(self.reasons).index(reason) + 1}]"
-
-    def notes(self) -> Iterator[str]:
-        """Yield one note per reason."""
-        for number, (reason, cells) in enumerate(self.reasons.items(), 1):
-            shown = "; ".join(cells[:6]) + (f"; and {len(cells) - 6} more" if len(cells) > 6 else "")
-            yield f"[{number}] {reason} ({shown})"
+TUNED = f"Label-tuned: each of our figures is the best over all settings and kernels that were run. {BRACKETS}"
+BEST = f"Label-tuned: each figure is the best, by the classes, of all settings and kernels that were run. {BRACKETS}"
 
 
 def show_cell(cell: Cell, where: str, notes: Footnotes, *, scale: float = 100, digits: int = 2) -> str:
@@ -137,17 +58,31 @@ def show_printed(cell: Printed, where: str, notes: Footnotes, digits: int) -> st
 
 
 def shown_methods(found: Iterable[str], first: Sequence[str] = METHODS) -> list[str]:
-    """Return the methods of the paper, then the others that were run."""
-    others = set(found) - set(first)
-    known = [name for name in (*METHODS, *BESIDE) if name in others]
-    return [*first, *known, *sorted(others.difference(known))]
+    """Return the methods that were run, those of the paper first; the latter if there are none."""
+    names = set(found)
+    known = [name for name in dict.fromkeys((*first, *METHODS, *BESIDE)) if name in names]
+    return [*known, *sorted(names.difference(known))] if names else list(first)
 
 
 def shown_data(found: Iterable[str]) -> dict[str, str]:
-    """Return titles and record names: the data sets of Table 2, then others that were run, but not the views."""
-    known = {name: RECORD_NAMES[name] for name in DATA}
-    views = tuple(PREFIXES.values())
-    return known | {name: name for name in found if name not in known.values() and not name.startswith(views)}
+    """Return titles and record names of what was run, but not the views: the data sets of Table 2, then others.
+
+    Where nothing was run there are those of Table 2.
+    """
+    names = list(found)
+    known = {title: name for title, name in PAPER.items() if not names or name in names}
+    others = (name for name in names if name not in known.values() and not is_view(name))
+    return known | {name: name for name in others}
+
+
+def is_view(name: str) -> bool:
+    """Return whether a record name is one of the multi-view tables of the paper."""
+    return any(is_view_of(data, name) for data in PREFIXES)
+
+
+def is_view_of(data: str, name: str) -> bool:
+    """Return whether a record name is one of a multi-view data set of the paper, or of a view of it."""
+    return name == PREFIXES[data] or name.startswith(f"{PREFIXES[data]}_view")
 
 
 def data_table(records: Sequence[Record]) -> Table:
@@ -157,32 +92,41 @@ def data_table(records: Sequence[Record]) -> Table:
     for record in records:
         checksums[record.trial.data].add(record.trial.checksum[:12])
     rows = []
-    views = {name: name for name in sorted(counts) if name.startswith(tuple(PREFIXES.values()))}
+    views = {name: name for name in sorted(counts) if is_view(name)}
     for title, name in {**shown_data(sorted(counts)), **views}.items():
         size = DATA.get(title)
         sizes = [EMPTY] * 3 if size is None else map(str, (size.instances, size.features, size.classes))
         rows.append((title, *sizes, name, " ".join(sorted(checksums.get(name, ()))) or EMPTY, str(counts[name])))
     header = ("Data", "Instances", "Features", "Classes", "Name in records", "Checksum", "Records")
-    return Table("table1_data", "Table 1: data sets", header, tuple(rows), (ODDITIES[0],))
+    if is_published(counts):
+        return Table("table1_data", "Table 1: data sets", header, tuple(rows), (ODDITIES[0],))
+    return Table("data", "Data sets", ("Data", *header[5:]), tuple((row[0], *row[5:]) for row in rows))
 
 
 def results_table(results: Pools, under: Conditions, measure: str) -> Table:
-    """Return one half of Table 2: ours, published and the difference for every data set and method."""
+    """Return one half of Table 2: ours, published and the difference for every data set and method that was run.
+
+    Without data of the paper there is nothing but our figures.
+    """
     notes, methods = Footnotes(), shown_methods(results.methods())
     rows: list[tuple[str, ...]] = []
-    for title, name in shown_data(results.data()).items():
+    data = shown_data(results.data())
+    for title, name in data.items():
         cells = [results[name, method].best(measure) for method in methods]
         shown = (show_cell(cell, f"{title}, {by}", notes) for cell, by in zip(cells, methods, strict=True))
-        rows.append((title, "ours", *shown))
+        rows.append((title, OURS, *shown))
         if title in DATA:
             printed = [TABLE_2[measure][title].get(method) for method in methods]
-            rows.append((title, "published", *(EMPTY if cell is None else cell.text for cell in printed)))
+            rows.append((title, PUBLISHED, *(EMPTY if cell is None else cell.text for cell in printed)))
             differences = (difference(*pair) for pair in zip(cells, printed, strict=True))
-            rows.append((title, "difference", *(EMPTY if value is None else f"{value:+.2f}" for value in differences)))
-    rows += _mean_rows(results, methods, measure)
-    title = f"Table 2: {TITLES[measure]} in per cent ({under})"
-    name = f"table2_{measure}_{stem(under)}"
-    return Table(name, title, ("Data", "Source", *methods), tuple(rows), (TUNED, *notes.notes()))
+            rows.append((title, DIFFERENCE, *(EMPTY if value is None else f"{value:+.2f}" for value in differences)))
+    rows += _mean_rows(results, data, methods, measure)
+    title, name = f"{TITLES[measure]} in per cent ({under})", f"{measure}_{stem(under)}"
+    if is_published(results.data()):
+        header = ("Data", "Source", *methods)
+        return Table(f"table2_{name}", f"Table 2: {title}", header, tuple(rows), (TUNED, *notes.notes()))
+    ours = tuple((row[0], *row[2:]) for row in rows if row[1] == OURS)
+    return Table(f"results_{name}", title, ("Data", *methods), ours, (BEST, *notes.notes()))
 
 
 def difference(ours: Cell, printed: Printed | None) -> float | None:
@@ -190,24 +134,64 @@ def difference(ours: Cell, printed: Printed | None) -> float | None:
     return None if ours.value is None or printed is None else 100 * ours.value - printed.value
 
 
-def _mean_rows(results: Pools, methods: Sequence[str], measure: str) -> Iterator[tuple[str, ...]]:
-    """Yield the means over the nine data sets; an incomplete one only says how much there is."""
-    means: dict[str, list[str]] = {"ours": [], "published": [], "difference": []}
-    for method in methods:
-        found = figures(results, method, measure)
-        ours = sum(found.values()) / len(DATA) if len(found) == len(DATA) else None
-        printed = [TABLE_2[measure][data][method].value for data in DATA] if method in METHODS else []
-        theirs = sum(printed) / len(DATA) if printed else None
-        means["ours"].append(f"{len(found)} of {len(DATA)}" if ours is None else f"{ours:.2f}")
-        means["published"].append(EMPTY if theirs is None else f"{theirs:.2f}")
-        means["difference"].append(EMPTY if ours is None or theirs is None else f"{ours - theirs:+.2f}")
-    for source, cells in means.items():
-        yield ("mean", source, *cells)
+@dataclass(frozen=True)
+class Mean:
+    """The means of a method in per cent over the data sets of a table; the first is None if some have no figure."""
+
+    ours: float | None
+    published: float | None
+    found: int  # data sets with a figure of ours
+    over: int  # data sets in all
+
+    @classmethod
+    def of(cls, results: Pools, data: Mapping[str, str], method: str, measure: str) -> "Mean":
+        """Form them over titles with their record names."""
+        found = figures(results, method, measure, data)
+        grid = TABLE_2[measure]
+        printed = [grid[title][method].value for title in data if method in grid.get(title, {})]
+        ours = sum(found.values()) / len(data) if len(found) == len(data) else None
+        theirs = sum(printed) / len(data) if len(printed) == len(data) else None
+        return cls(ours, theirs, len(found), len(data))
+
+    @property
+    def gap(self) -> float | None:
+        """Ours minus published."""
+        return None if self.ours is None or self.published is None else self.ours - self.published
+
+    @property
+    def shown(self) -> str:
+        """Ours as text; an incomplete one only says how much there is."""
+        return f"{self.found} of {self.over}" if self.ours is None else f"{self.ours:.2f}"
 
 
-def figures(results: Pools, method: str, measure: str) -> dict[str, float]:
-    """Return our best figures of a method in per cent on the data sets of the paper that have one."""
-    cells = {title: results[RECORD_NAMES[title], method].best(measure) for title in DATA}
+def averaged(data: Mapping[str, str]) -> dict[str, str]:
+    """Return the data sets that a mean is over: those of the paper, or all where there are none; two at least."""
+    paper = {title: name for title, name in data.items() if title in DATA}
+    chosen = paper or dict(data)
+    return chosen if len(chosen) > 1 else {}
+
+
+def mean_title(data: Mapping[str, str]) -> str:
+    """Return what a row of means is called."""
+    return "mean" if len(data) == len(DATA) else f"mean of {len(data)}"
+
+
+def _mean_rows(
+    results: Pools, data: Mapping[str, str], methods: Sequence[str], measure: str
+) -> Iterator[tuple[str, ...]]:
+    """Yield the means over the data sets of the paper, or over all."""
+    over = averaged(data)
+    if not over:
+        return
+    means, title = [Mean.of(results, over, method, measure) for method in methods], mean_title(over)
+    yield (title, OURS, *(mean.shown for mean in means))
+    yield (title, PUBLISHED, *(EMPTY if mean.published is None else f"{mean.published:.2f}" for mean in means))
+    yield (title, DIFFERENCE, *(EMPTY if mean.gap is None else f"{mean.gap:+.2f}" for mean in means))
+
+
+def figures(results: Pools, method: str, measure: str, data: Mapping[str, str] = PAPER) -> dict[str, float]:
+    """Return our best figures of a method in per cent on those data sets, titles and record names, that have one."""
+    cells = {title: results[name, method].best(measure) for title, name in data.items()}
     return {title: 100 * cell.value for title, cell in cells.items() if cell.value is not None}
 
 
@@ -223,8 +207,12 @@ def details_table(results: Pools, under: Conditions) -> Table:
     numbers = ("ours", "kernel_mean", "deviation", "published", "published_kernel_mean", "difference")
     ends = ("done", "collapsed", "failed", "skipped", "replaced", "why")
     header = ("data", "method", "measure", *numbers, "bank", "kernel", "parameters", *ends)
-    title = f"All cells with their settings ({under})"
-    return Table(f"details_{stem(under)}", title, header, tuple(rows), (TUNED, "Figures are shares, not per cent."))
+    title, columns, tuned = f"All cells with their settings ({under})", list(zip(header, *rows, strict=True)), TUNED
+    if not is_published(results.data()):
+        tuned = BEST
+        columns = [column for column in columns if not column[0].startswith(PUBLISHED) and column[0] != DIFFERENCE]
+    header, *shown = zip(*columns, strict=True)
+    return Table(f"details_{stem(under)}", title, header, tuple(shown), (tuned, "Figures are shares, not per cent."))
 
 
 def _detail(cell: Cell, printed: Printed | None, pool: Pool) -> tuple[str, ...]:
@@ -249,13 +237,15 @@ def wilcoxon_table(results: Pools, under: Conditions) -> Table:
     notes, rows = Footnotes(), []
     rivals = [name for name in shown_methods(results.methods()) if name not in PROPOSED]
     for method, measure in WILCOXON:
+        if method not in results.methods() and results:
+            continue
         head = (method, MEASURES[measure])
         row, own = WILCOXON[method, measure], figures(results, method, measure)
         where = {rival: f"Wilcoxon, {method} against {rival}, {MEASURES[measure]}" for rival in rivals}
         printed = [show_printed(row[name], where[name], notes, 4) if name in row else EMPTY for name in rivals]
         again = [f"{compare_published(method, name, measure).p:.4f}" if name in row else EMPTY for name in rivals]
         ours = [_show_test(compare(own, figures(results, name, measure), measure)) for name in rivals]
-        rows += [(*head, "published", *printed), (*head, "recomputed", *again), (*head, "ours", *ours)]
+        rows += [(*head, PUBLISHED, *printed), (*head, "recomputed", *again), (*head, OURS, *ours)]
     explained = (
         "Exact two-sided p-values of the signed-rank test over the data sets of Table 2. "
         "Recomputed: from the published Table 2.",
@@ -274,13 +264,14 @@ def multi_view_table(results: Pools, under: Conditions, data: str) -> Table:
     notes = Footnotes()
     rows: list[tuple[str, ...]] = []
     views = {view: grid for (name, view), grid in MULTI_VIEW.items() if name == data}
-    names = [name for name in results.data() if name.startswith(PREFIXES[data])] or [RECORD_NAMES[data]]
+    names = [name for name in results.data() if is_view_of(data, name)] or [RECORD_NAMES[data]]
     methods = [method for name, method in results if name in names]
-    for method in shown_methods(methods, first=list(views[1])):
+    for method in dict.fromkeys([*views[1], *shown_methods(methods, first=())]):
         for view, grid in views.items():
             rows += _published_view(data, view, method, grid.get(method), notes)
         for name in names:
-            rows += _our_view(results[name, method], notes)
+            if (name, method) in results:
+                rows += _our_view(results[name, method], notes)
     number = 4 if data == "Cora" else 5
     explained = (
         "Brackets: mean over kernels for the methods on one kernel, otherwise the deviation over the runs. "
@@ -351,7 +342,16 @@ def all_tables(records: Sequence[Record]) -> list[Table]:
     tables = [data_table(records)]
     for under in conditions(records):
         results = pools(records, under)
-        tables += [results_table(results, under, measure) for measure in TABLE_2]
-        tables += [wilcoxon_table(results, under), *(multi_view_table(results, under, data) for data in PREFIXES)]
+        if shown_data(results.data()):
+            tables += [results_table(results, under, measure) for measure in TABLE_2]
+        tables += paper_tables(results, under)
         tables.append(details_table(results, under))
-    return [*tables, failures_table(records)]
+    return [*tables, *([] if records and all(record.succeeded for record in records) else [failures_table(records)])]
+
+
+def paper_tables(results: Pools, under: Conditions) -> list[Table]:
+    """Return Tables 3 to 5 of the paper, those of them that something was run for; all if nothing was."""
+    tested = [wilcoxon_table(results, under)] if DATA.keys() & shown_data(results.data()).keys() else []
+    views = [data for data in PREFIXES if not results or any(is_view_of(data, name) for name in results.data())]
+    found = [*tested, *(multi_view_table(results, under, data) for data in views)]
+    return [table for table in found if table.rows]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from kernelbraid.bench.records.record import ADDED_VIEWS, STUDIES, Record, to_json
-from kernelbraid.bench.results.tables import EMPTY, Footnotes, Table, bold
+from kernelbraid.bench.results.table import EMPTY, Footnotes, Table, bold
 
 VIEWS = STUDIES[3]
 OURS = "LKG"

@@ -11,7 +11,8 @@ from kernelbraid.bench.results.figures import all_figures
 from kernelbraid.bench.results.figures_study import study_figures
 from kernelbraid.bench.results.reproduction import reproduction_tables
 from kernelbraid.bench.results.study import study_tables
-from kernelbraid.bench.results.tables import TEXTS, Table, all_tables
+from kernelbraid.bench.results.table import TEXTS, Table
+from kernelbraid.bench.results.tables import all_tables
 from kernelbraid.bench.results.views import views_tables
 from kernelbraid.plotting.drawing import FORMATS, render
 

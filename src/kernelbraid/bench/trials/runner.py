@@ -106,6 +106,7 @@ def run(
             for records in done:
                 keep(records)
 
+    store.add_titles({experiment.name: experiment.title})
     if watch is not None:
         watch(progress, None)
     keep([skip(trial, experiment.skipped[trial.key]) for trial in missing if trial.key in experiment.skipped])

@@ -15,10 +15,12 @@ from rich.live import Live
 from rich.table import Table
 
 from kernelbraid._arrays import to_device
-from kernelbraid.bench.records.export import read_records, write_records
+from kernelbraid._messages import Message
+from kernelbraid.bench.records.export import read_records, read_titles, write_records
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.bench.report.page import write_report
+from kernelbraid.bench.results.table import TEXTS
 from kernelbraid.bench.results.writing import KINDS, write_tables
 from kernelbraid.bench.trials.errors import ProtocolError
 from kernelbraid.bench.trials.experiment import Experiment, read_experiment
@@ -31,6 +33,7 @@ from kernelbraid.cli.values import existing_file, several, whole_number
 from kernelbraid.datasets import DataError, available, load
 
 SHOWN = 12  # cells of the live table
+FEW = 2  # experiments whose titles are that of a report
 
 
 def run(
@@ -89,13 +92,27 @@ def _forget(store: Store, experiment: Experiment) -> int:
 
 def tables(store: Path, out: Path, formats: Sequence[str]) -> None:
     """Write the tables and figures of a store."""
-    for path in write_tables(_records(store), out, formats):
-        typer.echo(str(path))
+    records = _records(store)
+    with extras_told(f"; --formats {','.join(TEXTS)} writes the tables alone"):
+        for path in write_tables(records, out, formats):
+            typer.echo(str(path))
 
 
-def report(store: Path, out: Path) -> None:
+def report(store: Path, out: Path, title: str | None) -> None:
     """Write the interactive report of a store."""
-    typer.echo(str(write_report(_records(store), out)))
+    records = _records(store)
+    titles = Store(store, create=False).titles().values()
+    with extras_told():
+        typer.echo(str(write_report(records, out, title or " · ".join(titles if len(titles) <= FEW else ()))))
+
+
+@contextmanager
+def extras_told(otherwise: str = "") -> Iterator[None]:
+    """Let a library that is not installed be one sentence, with what can be done without it."""
+    try:
+        yield
+    except ImportError as error:
+        raise Failure(f"{str(error).rstrip('.')}{otherwise}.") from None
 
 
 def _records(store: Path) -> list[Record]:
@@ -218,6 +235,9 @@ def tables_command(
 def report_command(
     store: Annotated[Path, typer.Argument(metavar="STORE", show_default=False, help="File of records.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = Path("report.html"),
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title of the page; by default that of the experiments.")
+    ] = None,
 ) -> None:
     """Write one interactive page that needs no network.
 
@@ -226,7 +246,7 @@ def report_command(
       kernelbraid bench report smoke.db --out report.html
     """
     check_target(out, "'--out'", [store])
-    report(store, out)
+    report(store, out, title)
 
 
 @app.command("export")
@@ -244,7 +264,7 @@ def export_command(
     """
     check_target(out, "'--out'", [store])
     try:
-        typer.echo(str(write_records(_records(store), out)))
+        typer.echo(str(write_records(_records(store), out, Store(store, create=False).titles())))
     except StoreError as error:
         raise Failure(str(error)) from None
 
@@ -265,8 +285,10 @@ def import_command(
       kernelbraid bench import records.parquet --store smoke.db
     """
     try:
-        records = read_records(file)
-        Store(store).add(*records)
+        records, titles = read_records(file), read_titles(file)
+        into = Store(store)
+        into.add(*records)
+        into.add_titles(titles)
     except StoreError as error:
         raise Failure(str(error)) from None
-    typer.echo(f"{len(records)} records")
+    typer.echo(str(Message("{count:#record}", count=len(records))))
