@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._threads import blas_threads
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
@@ -62,7 +63,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         status = Status.CONVERGED if found.converged else Status.MAX_ITER
         self.status_ = str(status)
         unsettled = {"unsettled": "its clusters still changed", "max_iter": self.max_iter}
-        warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=5)
+        warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=6)
         return self
 
     def predict(self, X):
@@ -224,7 +225,15 @@ class KernelKMeans(_KernelKMeans):
         KernelKMeans
             The fitted estimator.
         """
-        return self._cluster(read_candidate(self, X, self.kernel, working=WORKING), exponent=None)
+        return self._find(self._read(X))
+
+    def _read(self, X: Input) -> Candidates:
+        """Check the samples, and pose the kernel over them."""
+        return read_candidate(self, X, self.kernel, working=WORKING)
+
+    def _find(self, candidates: Candidates) -> "KernelKMeans":
+        """Find the clusters; fits that differ in their start share what was read."""
+        return self._cluster(candidates, exponent=None)
 
 
 class MultipleKernelKMeans(_KernelKMeans):
@@ -382,5 +391,12 @@ class MultipleKernelKMeans(_KernelKMeans):
         MultipleKernelKMeans
             The fitted estimator.
         """
-        candidates = read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+        return self._find(self._read(X))
+
+    def _read(self, X: Input) -> Candidates:
+        """Check the samples, and pose the kernels over them."""
+        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+
+    def _find(self, candidates: Candidates) -> "MultipleKernelKMeans":
+        """Find clusters and weights; fits that differ in their start share what was read."""
         return self._cluster(candidates, exponent=self.gamma)

@@ -17,13 +17,14 @@ from sklearn.preprocessing import normalize
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._system import peak_bytes
+from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.bench.records.record import Record, Trial, to_json
 from kernelbraid.bench.records.snapshots import keep_parts
 from kernelbraid.bench.trials.compared import JOINED, method_of
 from kernelbraid.bench.trials.corruption import OUTLIER, SHUFFLED, UNDRAWN, change, changed_kernels
 from kernelbraid.datasets import Dataset
-from kernelbraid.estimators import LKG
+from kernelbraid.estimators import LKG, KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.files.arrays import Matrix
 from kernelbraid.kernels import BANKS, Custom, Kernel, bank_names, banks_for, split_name
@@ -146,10 +147,22 @@ def _run_models(trials: Sequence[Trial], data: Data, k: int, device: str | None)
     for trial in trials:
         started = time.perf_counter()
         models = [make(trial, k, device, run=run) for run in range(_runs(trial))]
-        for model in models:
-            model.fit(data)
+        _fit_all(models, data)
         seconds = (time.perf_counter() - started) / len(models)
         yield trial, models[0], [_labels(model) for model in models], seconds
+
+
+def _fit_all(models: Sequence[BaseEstimator], data: Data) -> None:
+    """Fit models that differ in their seed; kernels are posed once for those that can share them."""
+    if not isinstance(models[0], KernelKMeans | MultipleKernelKMeans):
+        for model in models:
+            model.fit(data)
+        return
+    with calm(models[0].n_jobs):
+        models[0]._validate_params()
+        candidates = models[0]._read(data)
+        for model in models:
+            model._find(candidates)
 
 
 def _labels(model: BaseEstimator) -> np.ndarray:
