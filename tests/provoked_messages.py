@@ -209,6 +209,7 @@ COMMANDS = [
     "datasets verify none",
     "bench run none.toml --store a.db",
     "bench run wrong.toml --store a.db",
+    *(f"bench run {name}.toml --store a.db" for name in ("no_data", "no_classes", "no_import", "no_fit", "no_method")),
     "bench tables none.db",
     "bench report X.npy",
     "bench import X.npy --store a.db",
@@ -236,6 +237,15 @@ def prepare():
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
     files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
+    files |= {"broken.py": "import nothing_of_this_name\n", "unfit.py": "class Mine:\n    pass\n"}
+    for name, data, method in (
+        ("no_data", "none.csv", "KMeans"),
+        ("no_classes", "one.csv", "KMeans"),
+        ("no_import", "wine", "broken.py:Mine"),
+        ("no_fit", "wine", "unfit.py:Mine"),
+        ("no_method", "wine", "none.py:Mine"),
+    ):
+        files[f"{name}.toml"] = f'[[run]]\ndata = ["{data}"]\nmethods = ["{method}"]\n'
     files["uneven.csv"] = "\n".join(["a,b", *(f"{a},{b}" for a, b in arrays["uneven"])])
     for name, text in files.items():
         Path(name).write_text(text, encoding="utf-8")

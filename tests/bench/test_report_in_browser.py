@@ -224,3 +224,16 @@ def test_data_and_methods_are_left_out_of_tables_and_pictures(browser):
     assert browser.execute_script(counts) == ["10 of 11", "14 of 15"]
     browser.execute_script("document.querySelector('#filters [data-kind=method] [data-set=all]').click()")
     assert seen("thead th")[:2] == ["Data", "KKM"]
+
+
+def test_pictures_follow_the_width_of_the_window(browser):
+    unfold(browser)
+    inside = (
+        "return [...document.querySelectorAll('.js-plotly-plot')].filter(box => box.offsetWidth).map(box => {"
+        " const plot = box.querySelector('.main-svg').getBoundingClientRect();"
+        " return plot.height > 100 && Math.abs(plot.width - box.clientWidth) < 20; })"
+    )
+    for width in (700, 500):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        until(lambda: all(browser.execute_script(inside)))

@@ -30,10 +30,12 @@ def sound(layout: int) -> bytes:
     """Return the file of a store of this layout, or of the first one, which has no checksums."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / FILE
-        Store(path).add(*known().values())
+        store = Store(path)
+        store.add(*known().values())
+        store.add_titles({"small": "Small & fast"})
         if layout == 1:
             with sqlite3.connect(path) as connection:
-                for table in ("checksums", "runners", "claims"):
+                for table in ("checksums", "runners", "claims", "experiments"):
                     connection.execute(f"DROP TABLE {table}")
                 connection.execute("UPDATE layout SET version = 1")
             connection.close()
@@ -109,6 +111,7 @@ def read(path: Path, create: bool, wanted: int | None = None) -> set[str]:
     with may_refuse(StoreError, about=path):
         store = Store(path, create=create)
         records, keys = store.records(), store.keys()
+        store.titles()  # or a refusal
     assert [entry.trial.key for entry in records] == sorted(keys), "records and keys do not agree"
     for entry in records:
         assert entry.trial.key in known(), "a record that nobody has written"

@@ -39,7 +39,9 @@ function layout(extra) {
     margin: {l: 10, r: 10, t: 40, b: 40}, ...extra,
     xaxis: {...line, ...extra.xaxis}, yaxis: {...line, ...extra.yaxis}};
 }
-const config = {responsive: true, displayModeBar: false};
+// As wide as its box now; a window of another width draws anew.
+const plot = (box, traces, extra) =>
+  Plotly.react(box, traces, layout({width: box.clientWidth, ...extra}), {displayModeBar: false});
 
 // What is left out by the boxes: data sets by title and by the name in records, methods by name.
 const left = {data: new Set(), method: new Set()};
@@ -91,18 +93,18 @@ function drawDots(panel, points) {
   const theirs = shown.some(point => point.published !== null);
   const published = trace("published", "published",
     {symbol: "circle-open", size: 12, color: colour("theirs"), line: {width: 2.5}});
-  Plotly.react(one(panel, ".dots"), [
+  plot(one(panel, ".dots"), [
     {type: "scatter", mode: "lines", x: both.flatMap(p => [p.ours, p.published, null]),
      y: both.flatMap(p => [p[other], p[other], null]), line: {color: colour("dim"), width: 1.5}, hoverinfo: "skip",
      showlegend: false},
     ...(theirs ? [published] : []),
     trace(theirs ? "ours" : unit, "ours", {symbol: "circle", size: 8, color: colour("ours")}),
-  ], layout({height: 90 + 26 * names.length, hovermode: "closest", showlegend: theirs,
+  ], {height: 90 + 26 * names.length, hovermode: "closest", showlegend: theirs,
     margin: {l: 10, r: 10, t: theirs ? 40 : 10, b: 40},
     legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     xaxis: {range: [0, 102], fixedrange: true, title: {text: unit + " in per cent"}},
     yaxis: {type: "category", categoryorder: "array", categoryarray: names, range: [names.length - 0.5, -0.5],
-      fixedrange: true}}), config);
+      fixedrange: true}});
 }
 function drawHeat(panel, surfaces) {
   const chosen = surfaces[Number(one(panel, ".surface").value)];
@@ -110,13 +112,13 @@ function drawHeat(panel, surfaces) {
   const empty = chosen.z.map((row, y) => row.map((value, x) => grey(value, chosen.signs[y][x])));
   const shared = {type: "heatmap", x: chosen.x, y: chosen.y, customdata: chosen.hover, xgap: 2, ygap: 2,
     hovertemplate: "%{customdata}<extra></extra>"};
-  Plotly.react(one(panel, ".heat"), [
+  plot(one(panel, ".heat"), [
     {...shared, z: chosen.z, colorscale: "Cividis", texttemplate: "%{z:.0f}", hoverongaps: false,
      colorbar: {title: {text: "Acc %"}, thickness: 10, len: 0.9}},
     {...shared, z: empty, zmin: 0, zmax: 1, colorscale: [[0, colour("box")], [1, colour("void")]], showscale: false,
      text: chosen.signs, texttemplate: "%{text}", hoverongaps: false, textfont: {size: 15, color: colour("ink")}},
-  ], layout({height: 420, xaxis: {type: "category", title: {text: chosen.xName}, showgrid: false, fixedrange: true},
-    yaxis: {type: "category", title: {text: chosen.yName}, showgrid: false, fixedrange: true}}), config);
+  ], {height: 420, xaxis: {type: "category", title: {text: chosen.xName}, showgrid: false, fixedrange: true},
+    yaxis: {type: "category", title: {text: chosen.yName}, showgrid: false, fixedrange: true}});
 }
 const kept = JSON.parse(document.getElementById("kept").textContent);
 const LINES = [["ink", "dot"], ["ours", "solid"], ["third", "dashdot"], ["fourth", "dash"]];
@@ -125,11 +127,10 @@ function drawCurves(curves) {
     x: curve.values.map((_, step) => step + 1), y: curve.values, customdata: curves.besides, marker: {size: 5},
     line: {color: colour(LINES[at % LINES.length][0]), dash: LINES[at % LINES.length][1], width: 2},
     hovertemplate: "<b>step %{x}</b><br>" + curve.label + " %{y:.4g}<br>%{customdata}<extra></extra>"}));
-  Plotly.react(document.getElementById("curves"), traces, layout({height: 420, hovermode: "closest", showlegend: true,
+  plot(document.getElementById("curves"), traces, {height: 420, hovermode: "closest", showlegend: true,
     legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     xaxis: {title: {text: "step"}, fixedrange: true, rangemode: "tozero"},
-    yaxis: {type: "log", range: curves.range, dtick: curves.dtick, exponentformat: "power", fixedrange: true}}),
-  config);
+    yaxis: {type: "log", range: curves.range, dtick: curves.dtick, exponentformat: "power", fixedrange: true}});
 }
 function drawKernel(kernel) {
   const {image, edges, sizes} = kernel, borders = sizes.reduce((all, size) => [...all, all.at(-1) + size], [0]);
@@ -140,13 +141,13 @@ function drawKernel(kernel) {
   const names = image.map((_, at) => block(at));
   const line = {type: "line", line: {color: "#fff", width: 1}}, end = borders.at(-1), inner = borders.slice(1, -1);
   const bare = {showticklabels: false, ticks: "", showgrid: false, fixedrange: true, constrain: "domain"};
-  Plotly.react(document.getElementById("kernel"), [{type: "heatmap", z: image, x: edges, y: edges,
+  plot(document.getElementById("kernel"), [{type: "heatmap", z: image, x: edges, y: edges,
     customdata: names.map(row => names.map(column => row + "<br>" + column)), colorscale: "Cividis",
     zmin: kernel.range[0], zmax: kernel.range[1], colorbar: {thickness: 10, len: 0.9},
     hovertemplate: "%{customdata}<br>mean %{z:.3g}<extra></extra>"}],
-  layout({height: Math.min(560, document.getElementById("kernel").clientWidth), margin: {l: 10, r: 10, t: 10, b: 10},
+  {height: Math.min(560, document.getElementById("kernel").clientWidth), margin: {l: 10, r: 10, t: 10, b: 10},
     shapes: inner.flatMap(at => [{...line, x0: at, x1: at, y0: 0, y1: end}, {...line, x0: 0, x1: end, y0: at, y1: at}]),
-    xaxis: {...bare, range: [0, end]}, yaxis: {...bare, range: [end, 0], scaleanchor: "x"}}), config);
+    xaxis: {...bare, range: [0, end]}, yaxis: {...bare, range: [end, 0], scaleanchor: "x"}});
 }
 function drawFit() {
   if (!kept.length) return;
@@ -176,9 +177,15 @@ document.getElementById("conditions")?.addEventListener("change", event => {
   panels.forEach(panel => { panel.hidden = panel.dataset.index !== event.target.value; });
   drawShown();
 });
+let soon = 0;  // once for all parts that are opened together
+const drawSoon = () => {
+  cancelAnimationFrame(soon);
+  soon = requestAnimationFrame(drawShown);
+};
+addEventListener("resize", drawSoon);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawShown);
 
-document.querySelectorAll("details.part").forEach(part => part.addEventListener("toggle", drawShown));
+document.querySelectorAll("details.part").forEach(part => part.addEventListener("toggle", drawSoon));
 function unfold(address) {
   let part = address.length > 1 ? document.querySelector(address + " > details") : null;
   for (; part !== null; part = part.parentElement.closest("details")) part.open = true;

@@ -16,7 +16,7 @@ from kernelbraid.bench.report.markup import fold, folded_table, html_table
 from kernelbraid.bench.report.panels import panel, payload
 from kernelbraid.bench.results.claims import claim_tables
 from kernelbraid.bench.results.published import MISPRINTS, ODDITIES, is_published
-from kernelbraid.bench.results.selection import Conditions, Endings, Pools, conditions, pools
+from kernelbraid.bench.results.selection import AS_PUBLISHED, Conditions, Endings, Pools, conditions, pools
 from kernelbraid.bench.results.study import study_tables
 from kernelbraid.bench.results.table import Table
 from kernelbraid.bench.results.tables import data_table, failures_table, is_view, shown_data, shown_methods
@@ -64,11 +64,12 @@ def report(records: Sequence[Record], title: str = "") -> str:
     """Return the whole page."""
     shown = escape(title or (TITLE if is_published(record.trial.data for record in records) else OTHER_TITLE))
     others = outside_study(records)
-    under = conditions(others) if others or not records else []
-    results = [pools(others, each) for each in under]
+    results = {each: pools(others, each) for each in conditions(others)} if others or not records else {}
+    # As published, then the fullest.
+    results = dict(sorted(results.items(), key=lambda item: (item[0].scoring != AS_PUBLISHED, -len(item[1]))))
     bodies = {
-        "overview": _overview(records, results),
-        "results": _results(results, under),
+        "overview": _overview(records, results.values()),
+        "results": _results(results),
         "claims": _tables(claim_tables(others)),
         "study": _tables(study_tables(records)),
         "views": _tables(views_tables(records)),
@@ -91,7 +92,7 @@ def report(records: Sequence[Record], title: str = "") -> str:
         f"<header><h1>{shown}</h1><nav aria-label='Sections'>{links}{fold_all}</nav>{_filters(records)}</header>"
         f"<main>{sections}</main>"
     )
-    data = embed("data", [payload(found) for found in results]) + embed("kept", fits_payload(others))
+    data = embed("data", [payload(found) for found in results.values()]) + embed("kept", fits_payload(others))
     scripts = f"{data}<script>{plotly()}</script><script>{javascript()}</script>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{body}{scripts}</body></html>\n"
 
@@ -161,12 +162,12 @@ def _tally(title: str, values: Iterable[str]) -> str:
     return f"<dt>{title}</dt>{items or '<dd>none</dd>'}"
 
 
-def _results(results: Sequence[Pools], under: Sequence[Conditions]) -> str:
+def _results(results: Mapping[Conditions, Pools]) -> str:
     """Return a panel per scoring and bank, and the choice of one of them where there are several."""
-    panels = "".join(panel(index, *pair) for index, pair in enumerate(zip(results, under, strict=True)))
-    options = "".join(f'<option value="{index}">{escape(str(each))}</option>' for index, each in enumerate(under))
+    panels = "".join(panel(index, found, under) for index, (under, found) in enumerate(results.items()))
+    options = "".join(f'<option value="{index}">{escape(str(under))}</option>' for index, under in enumerate(results))
     choice = f"<p><label>Scoring and kernels <select id='conditions'>{options}</select></label></p>"
-    return f"{choice if len(under) > 1 else ''}{panels}"
+    return f"{choice if len(results) > 1 else ''}{panels}"
 
 
 def _tables(tables: Sequence[Table]) -> str:

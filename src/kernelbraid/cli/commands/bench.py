@@ -193,10 +193,11 @@ def run_command(
     """Run what a store does not have yet of an experiment.
 
     Every finished trial is stored at once. After an interruption, the same command does the rest. Several may share a
-    store, also from several machines: none runs what another one has.
+    store, also from several machines: none runs what another one has. Data sets and methods may be files of your own.
 
     [bold]Example[/bold]
 
+      kernelbraid bench run mine.toml --store mine.db
       kernelbraid bench run experiments/smoke.toml --store smoke.db --jobs 2
       kernelbraid bench run smoke.toml --store smoke.db --dask tcp://127.0.0.1:8786
     """
@@ -220,7 +221,7 @@ def tables_command(
         ),
     ] = ",".join(KINDS),
 ) -> None:
-    """Write the tables and figures of the paper, ours beside the published ones.
+    """Write tables and figures of what was run; on data of the paper ours beside the published ones.
 
     [bold]Example[/bold]
 
