@@ -70,6 +70,9 @@ class SentenceGroup(TyperGroup):
             code = run(standalone_mode=False)
         except (Failure, DataError) as error:
             _end(one_line(error), getattr(error, "exit_code", FAILED))
+        except BrokenPipeError:  # whoever reads, such as head, has had enough
+            sys.stdout = None  # type: ignore[assignment]  # or its last words would fail as well
+            sys.exit(FAILED)
         except MemoryError:
             _end("the work does not fit into memory; give fewer samples or columns.", FAILED)
         except Exception as error:

@@ -8,6 +8,8 @@ import typer
 from kernelbraid.cli.values import (
     LARGEST_SEED,
     choice,
+    decimal_mark,
+    delimiter,
     known_method,
     real_number,
     search_budget,
@@ -15,6 +17,7 @@ from kernelbraid.cli.values import (
     whole_number,
     whole_number_or,
 )
+from kernelbraid.files.sources import SUFFIXES
 from kernelbraid.kernels import BANKS, KERNELS
 from kernelbraid.kernels.banks import AUTO
 from kernelbraid.learning.settings import PRESETS, Fusion
@@ -22,6 +25,7 @@ from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
 SPECTRA = get_args(Spectrum)
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES if suffix != ".tab")
 RECOMMENDED, PUBLISHED = (
     PRESETS["recommended"].learning,
     PRESETS["authors"].learning,
@@ -76,7 +80,8 @@ Penalty: TypeAlias = Annotated[
 Kernels: TypeAlias = Annotated[
     str | None,
     _word(
-        "Bank of kernels; auto, the default of LKG, goes by the number of features; "
+        "Bank of kernels; auto, the default of LKG, is middle, with near beside it for samples that vary in few "
+        "directions; "
         "precomputed: DATA holds the kernels; graph, distances: a ready graph of affinities or distances, dense or "
         "sparse, which LKG reads out.",
         *(*BANKS, AUTO, "precomputed", "graph", "distances"),
@@ -200,7 +205,14 @@ Budget: TypeAlias = Annotated[
 INPUT, OUTPUT = "Input", "Output"
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write the labels here: .csv, .tsv, .csv.gz or .parquet; - for CSV on standard output, with the summary "
+        "on standard error.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Confidence: TypeAlias = Annotated[
     bool,
@@ -211,10 +223,40 @@ Confidence: TypeAlias = Annotated[
     ),
 ]
 AsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print the summary as one JSON object.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--json", help="Print labels and summary as one JSON object.", rich_help_panel=OUTPUT)
 ]
 Quiet: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no summary and no progress bar.", rich_help_panel=OUTPUT)
+]
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        parser=choice(*FORMATS),
+        metavar="|".join(FORMATS),
+        help="What standard input, or a file whose name does not tell it, holds; without it the content decides.",
+        rich_help_panel=INPUT,
+    ),
+]
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        parser=delimiter,
+        metavar="SIGN",
+        help="What stands between the cells of CSV and TSV files: a sign, or comma, semicolon, tab, space or pipe; "
+        "without it commas, tabs and semicolons are found.",
+        rich_help_panel=INPUT,
+    ),
+]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        parser=decimal_mark,
+        metavar="MARK",
+        help="What stands before decimals in CSV and TSV files, point or comma; without it the cells decide, "
+        "and those that may have separators of thousands are refused.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Key: TypeAlias = Annotated[
     str | None,

@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator
 from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.messages import InOptions, out_of_range
-from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
+from kernelbraid.cli.output import beside_labels, collect_warnings, print_json, print_warnings, write_model
 from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.summary import print_summary, summarise, summarise_certainty
+from kernelbraid.cli.summary import by_sample, print_summary, summarise, summarise_certainty
 from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
@@ -52,8 +53,9 @@ def run(
         here = CERTAINTY if confidence else LABELS
         model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json, here=here)
         certainty = certainty_of(model) if confidence else None
+    labels = model.labels_.tolist()
     if out is not None:
-        write_labels(out, model.labels_.tolist(), views.ids, certainty)
+        write_labels(out, labels, views.ids, certainty)
     if save is not None:
         if scaling is None:
             write_model(save, model, views.names)
@@ -66,15 +68,16 @@ def run(
         "scale": scale,
     }
     summary["confidence"] = None if certainty is None else summarise_certainty(**certainty)
-    summary["header"] = views.headers
+    summary |= {"header": views.headers, "tables": views.tables}
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
     summary["warnings"] = warnings = [*of_files, *of_fit]
     print_warnings(warnings)
     if as_json:
-        print_json(summary)
+        print_json({**summary, **by_sample(labels, views.ids, certainty)})
     elif not quiet:
-        print_summary(summary)
+        with beside_labels(out):
+            print_summary(summary)
 
 
 def fit(

@@ -14,13 +14,13 @@ from sklearn.preprocessing import normalize
 
 from kernelbraid import plotting
 from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.output import (
     check_folder,
     collect_warnings,
     print_json,
     print_table,
     print_warnings,
-    write_labels,
     write_whole,
 )
 from kernelbraid.estimators import LKG
