@@ -71,7 +71,7 @@ class SentenceGroup(TyperGroup):
         except (Failure, DataError) as error:
             _end(one_line(error), getattr(error, "exit_code", FAILED))
         except BrokenPipeError:  # whoever reads, such as head, has had enough
-            sys.stdout = None  # type: ignore[assignment]  # or its last words would fail as well
+            sys.stdout = None  # or its last words would fail as well
             sys.exit(FAILED)
         except MemoryError:
             _end("the work does not fit into memory; give fewer samples or columns.", FAILED)

@@ -40,7 +40,8 @@ from kernelbraid.estimators.tryouts import (
     score_attempts,
 )
 from kernelbraid.learning.candidates import GivenKernels, Views
-from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.fusion import count_fused
 from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.readout import cluster, place_graph

@@ -146,10 +146,13 @@ def _watch(model: BaseEstimator, recipe: Recipe, *, hidden: bool) -> AbstractCon
     return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
 
 
-def _most_steps(model: BaseEstimator) -> int:
-    """Return the limit of steps; a preset gives that of LKG."""
+def _most_steps(model: BaseEstimator) -> int | None:
+    """Return the limit of steps; a preset gives that of LKG, and None says that there is but one."""
     asked = model.get_params(deep=False)
-    return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
+    if "preset" not in asked:
+        return int(asked["max_iter"])
+    learning = Settings.of(asked).learning
+    return None if learning.is_closed_form else learning.max_iter
 
 
 def words_of(recipe: Recipe, columns: Sequence[Sequence[str] | None] = ()) -> InOptions:
