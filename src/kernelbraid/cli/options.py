@@ -8,6 +8,8 @@ import typer
 from kernelbraid.cli.values import (
     LARGEST_SEED,
     choice,
+    complete_method,
+    completing,
     decimal_mark,
     delimiter,
     known_method,
@@ -32,16 +34,17 @@ RECOMMENDED, PUBLISHED = (
 )  # both presets of the paper stop alike
 
 
-def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None) -> Any:
-    """Return an option of the group of the method."""
+def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None, offers: Any = None) -> Any:
+    """Return an option of the group of the method; `offers` are what a shell completes."""
     panel = "Method (what is not given comes from the method and its preset)"
     names = () if name is None else (name,)
-    return typer.Option(*names, parser=parser, metavar=metavar, help=help_text, rich_help_panel=panel)
+    told: dict[str, Any] = {"metavar": metavar, "help": help_text, "rich_help_panel": panel}
+    return typer.Option(*names, parser=parser, autocompletion=offers, **told)
 
 
 def _word(help_text: str, *words: str) -> Any:
     """Return an option that takes one of several words."""
-    return _option("|".join(words), help_text, choice(*words))
+    return _option("|".join(words), help_text, choice(*words), offers=completing(*words))
 
 
 def _weight(help_text: str) -> Any:
@@ -61,6 +64,7 @@ MethodName: TypeAlias = Annotated[
         "A method of the paper, see kernelbraid methods; without it LKG.",
         known_method,
         "--method",
+        complete_method,
     ),
 ]
 Preset: TypeAlias = Annotated[
@@ -133,7 +137,12 @@ Edges: TypeAlias = Annotated[
 ]
 Embedding: TypeAlias = Annotated[
     str | None,
-    _option("NAME", f"Eigenvectors of the graph that are clustered: {' or '.join(SPECTRA)}.", choice(*SPECTRA)),
+    _option(
+        "NAME",
+        f"Eigenvectors of the graph that are clustered: {' or '.join(SPECTRA)}.",
+        choice(*SPECTRA),
+        offers=completing(*SPECTRA),
+    ),
 ]
 Restarts: TypeAlias = Annotated[int | None, _count("Restarts of k-means.")]
 MaxIter: TypeAlias = Annotated[
@@ -233,6 +242,7 @@ Format: TypeAlias = Annotated[
     typer.Option(
         "--format",
         parser=choice(*FORMATS),
+        autocompletion=completing(*FORMATS),
         metavar="|".join(FORMATS),
         help="What standard input, or a file whose name does not tell it, holds; without it the content decides.",
         rich_help_panel=INPUT,
@@ -285,6 +295,7 @@ Scale: TypeAlias = Annotated[
     str | None,
     typer.Option(
         parser=choice("standard", "unit", "none"),
+        autocompletion=completing("standard", "unit", "none"),
         metavar="standard|unit|none",
         help="Scale every file on its own: features to mean 0 and variance 1, samples to length 1, or nothing, the "
         "default; predict does the same to new samples.",

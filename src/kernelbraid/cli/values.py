@@ -22,6 +22,15 @@ def choice(*names: str) -> Callable[[str], str]:
     return parse
 
 
+def completing(*names: str) -> Callable[[str], list[str]]:
+    """Return what a shell offers for the beginning of one of several words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
 def several(*names: str) -> Callable[[str], str]:
     """Return a parser for some of several words, separated by commas; typer would take a list for many options."""
 
@@ -45,6 +54,13 @@ def known_method(value: str) -> str:
     near = [folded[match] for match in get_close_matches(value.casefold(), folded, n=3)]
     choose = f"choose {' or '.join(near)}" if near else f"choose one of {', '.join(METHODS)}"
     raise typer.BadParameter(f"{value!r} is unknown; {choose} (see kernelbraid methods).")
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Return the methods that a shell offers."""
+    from kernelbraid.methods import METHODS  # loads scikit-learn
+
+    return completing(*METHODS)(incomplete)
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str | int], int]:
