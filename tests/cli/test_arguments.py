@@ -13,7 +13,7 @@ OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
     "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
     "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
-    "--landmarks --dask --confidence --format --delimiter --decimal",
+    "--landmarks --dask --confidence --format --delimiter --decimal --verbose -v",
     "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header "
     "--format --delimiter --decimal",
     "methods": "--json",
@@ -75,6 +75,7 @@ def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_c
         "confidence": False,
         "as_json": False,
         "quiet": True,
+        "verbose": False,
     }
 
 

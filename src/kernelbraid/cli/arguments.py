@@ -44,6 +44,7 @@ def cluster(
     confidence: options.Confidence = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
     key: options.Key = None,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
@@ -166,7 +167,9 @@ def cluster(
             param_hint="'--scale'",
         )
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
-    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet}
+    if quiet and verbose:
+        raise typer.BadParameter("it excludes --quiet; leave out one of them.", param_hint="'--verbose'")
+    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet, "verbose": verbose}
     clustering.run(data, recipe, reading=reading, scale=scale or "none", out=out, save=save, dask=dask, **told)
 
 

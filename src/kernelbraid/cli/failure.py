@@ -10,7 +10,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kernelbraid._messages import how_to_install
 from kernelbraid.files.errors import DataError
+
+#: Optional packages, and the extra that brings each.
+EXTRAS = {"matplotlib": "plot", "pandas": "io", "polars": "io", "pyarrow": "io", "plotly": "bench"}
+EXTRAS |= {"dask": "dask", "distributed": "dask", "torch": "gpu", "anndata": "scverse", "mudata": "scverse"}
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
@@ -73,6 +78,11 @@ class SentenceGroup(TyperGroup):
         except BrokenPipeError:  # whoever reads, such as head, has had enough
             sys.stdout = None  # or its last words would fail as well
             sys.exit(FAILED)
+        except ImportError as error:
+            sentence = missing_extra(error)
+            if sentence is None:
+                raise
+            _end(sentence, FAILED)
         except MemoryError:
             _end("the work does not fit into memory; give fewer samples or columns.", FAILED)
         except Exception as error:
@@ -81,6 +91,22 @@ class SentenceGroup(TyperGroup):
                 raise
             _end(_usage(error), getattr(error, "exit_code", BAD_USAGE))
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def missing_extra(error: ImportError) -> str | None:
+    """Return what to install for an optional package that is not there; None if something else is missing.
+
+    Parameters
+    ----------
+    error : ImportError
+        Of Python itself, which names the module, or one that says what to do already.
+    """
+    if error.name is None:
+        return one_line(error)
+    package = error.name.partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return f"this needs {package}, which is not installed; install it with {how_to_install(EXTRAS[package])}."
 
 
 def _usage(error: Any) -> str:

@@ -237,14 +237,24 @@ AsJson: TypeAlias = Annotated[
 Quiet: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no summary and no progress bar.", rich_help_panel=OUTPUT)
 ]
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Write on standard error what is done and decided, with times: versions, kernels, settings, steps.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Format: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--format",
         parser=choice(*FORMATS),
         autocompletion=completing(*FORMATS),
-        metavar="|".join(FORMATS),
-        help="What standard input, or a file whose name does not tell it, holds; without it the content decides.",
+        metavar="NAME",
+        help=f"What standard input, or a file whose name does not tell it, holds: {', '.join(FORMATS[:-1])} or "
+        f"{FORMATS[-1]}; without it the content decides.",
         rich_help_panel=INPUT,
     ),
 ]

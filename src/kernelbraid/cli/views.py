@@ -31,6 +31,15 @@ class FileViews:
     columns: tuple[Sequence[str] | None, ...] = ()  # names of the features of each view, where a file has them
     tables: dict[str, dict[str, str]] = field(default_factory=dict)  # by file: how a CSV or TSV is written
 
+    def in_words(self) -> list[str]:
+        """Return what was read, a sentence for each file."""
+        views = self.data if isinstance(self.data, list) else [self.data]
+        shapes = [getattr(view, "shape", None) or (view.n_samples, view.n_features) for view in views]
+        return [
+            f"{name}: {' x '.join(map(str, shape))}, {view.dtype}"
+            for name, view, shape in zip(self.files, views, shapes, strict=True)
+        ]
+
 
 def open_views(
     paths: Sequence[Path],

@@ -20,6 +20,7 @@ from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import by_sample, print_summary, summarise, summarise_certainty
+from kernelbraid.cli.verbose import Log
 from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
@@ -42,16 +43,23 @@ def run(
     confidence: bool = False,
     as_json: bool,
     quiet: bool,
+    verbose: bool = False,
 ) -> None:
     """Cluster the samples in the files and report."""
+    log = Log(verbose)
+    log.begin()
     with collect_warnings(words_of(recipe)) as of_files:
         if recipe.streams:
             views = open_views(paths, **reading)
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
+    for line in views.in_words():
+        log(f"read {line}")
     with collect_warnings(words_of(recipe, views.columns)) as of_fit:
         here = CERTAINTY if confidence else LABELS
-        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json, here=here)
+        hidden = quiet or as_json
+        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=hidden, here=here, log=log)
+        log.fitted(model)
         certainty = certainty_of(model) if confidence else None
     labels = model.labels_.tolist()
     if out is not None:
@@ -88,13 +96,15 @@ def fit(
     dask: str | None = None,
     hidden: bool,
     here: Sequence[str] = LABELS,
+    log: Log | None = None,
 ) -> tuple[Any, Scaling | None, float]:
     """Return the fitted model, with some attributes here, how its samples were scaled, and the seconds of the fit."""
     model, scaling = recipe.make(), None
+    log = log or Log(False)
     passes = PASSES if scale == "none" else PASSES + 1
     start = perf_counter()
     try:
-        with _watched(views, model, recipe, dask, hidden, passes) as data:
+        with _watched(views, model, recipe, dask, hidden, passes, log) as data:
             if scale != "none":
                 given = data if isinstance(data, list) else [data]
                 scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
@@ -124,16 +134,18 @@ def certainty_of(model: Any) -> dict[str, np.ndarray]:
 
 @contextmanager
 def _watched(
-    views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool, passes: int
+    views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool, passes: int, log: Log
 ) -> Iterator[Any]:
-    """Yield what to fit, while something shows that the fit lives."""
+    """Yield what to fit, while something shows that the fit lives: a bar, or lines if those are asked for."""
+    hidden = hidden or log.is_asked
     if recipe.streams:
         if len(views.data) > 1:
             model.set_params(view_widths=[stream.n_features for stream in views.data])
-        with samples_of(views.data, recipe.name, times=passes, address=dask, hidden=hidden) as data:
+        with samples_of(views.data, recipe.name, times=passes, address=dask, hidden=hidden) as data, log.listening():
             yield data
         return
-    with _watch(model, recipe, hidden=hidden) as callback:
+    with _watch(model, recipe, hidden=hidden) as drawn, log.listening():
+        callback = (log.tried if recipe.searches else log.step) if log.is_asked else drawn
         if recipe.tells_steps or recipe.searches:
             model.set_params(callback=callback)
         yield views.data

@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelbraid import plotting
+from kernelbraid._messages import how_to_install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.output import (
@@ -113,4 +114,4 @@ def print_comparison(data: DemoData, results: dict[str, dict[str, float]], out: 
     print_table(rows, header=["", *results], numbers=range(1, len(results) + 1))
     typer.echo(f"\nWritten to {out}: {', '.join(files)}")
     if len(files) == 1:
-        typer.echo('Pictures need matplotlib; install it with pip install "kernelbraid[plot]".')
+        typer.echo(f"Pictures need matplotlib; install it with {how_to_install('plot')}.")
