@@ -154,11 +154,6 @@ def join(separator: str, parts: Iterable[str]) -> Message:
     return Message(separator.join(f"{{{name}}}" for name in facts), **facts)
 
 
-def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra of this package, and the one in a checkout of it."""
-    return f'pip install "kernelbraid[{extra}]" (in a checkout: pip install ".[{extra}]")'
-
-
 def content_of(error: BaseException) -> str:
     """Return what an error or a warning says: a message if it carries one, its text otherwise."""
     return error.args[0] if len(error.args) == 1 and isinstance(error.args[0], Message) else str(error)

@@ -171,8 +171,8 @@ def end(capsys):
         (
             ModuleNotFoundError("No module named 'plotly.io'", name="plotly.io"),
             FAILED,
-            'Error: this needs plotly, which is not installed; install it with pip install "kernelbraid[bench]" (in a '
-            'checkout: pip install ".[bench]").\n',
+            'Error: this needs plotly, which is not installed; install it with pip install "kernelbraid[bench]", or '
+            'pip install ".[bench]" in a checkout.\n',
         ),
         (KeyboardInterrupt(), INTERRUPTED, "Error: interrupted before the work was done.\n"),
         (

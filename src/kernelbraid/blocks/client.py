@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kernelbraid._messages import how_to_install
+from kernelbraid._messages import install
 from kernelbraid._version import __version__
 from kernelbraid.blocks.dask_parts import DaskError
 
@@ -56,7 +56,7 @@ def _library() -> Any:
     try:
         import distributed
     except ImportError:
-        raise DaskError(f"A Dask cluster needs distributed; install it with {how_to_install('dask')}.") from None
+        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
     return distributed
 
 

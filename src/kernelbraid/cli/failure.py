@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kernelbraid._messages import how_to_install
+from kernelbraid._messages import install
 from kernelbraid.files.errors import DataError
 
 #: Optional packages, and the extra that brings each.
@@ -106,7 +106,7 @@ def missing_extra(error: ImportError) -> str | None:
     package = error.name.partition(".")[0]
     if package not in EXTRAS:
         return None
-    return f"this needs {package}, which is not installed; install it with {how_to_install(EXTRAS[package])}."
+    return f"this needs {package}, which is not installed; {install(EXTRAS[package])}."
 
 
 def _usage(error: Any) -> str:

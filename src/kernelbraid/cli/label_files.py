@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 import typer
 
-from kernelbraid._messages import how_to_install
+from kernelbraid._messages import install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.inputs import STANDARD
 from kernelbraid.cli.output import check_target, write_whole
@@ -34,7 +34,7 @@ def check_label_file(path: Path, option: str, inputs: Iterable[Path] = ()) -> No
             param_hint=option,
         )
     if suffix == PARQUET and find_spec("pyarrow") is None:
-        raise Failure(f"{path}: Parquet needs pyarrow; install it with {how_to_install('io')}, or choose a .csv file.")
+        raise Failure(f"{path}: Parquet needs pyarrow; choose a .csv file, or {install('io')}.")
 
 
 def write_labels(

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._messages import Message, how_to_install
+from kernelbraid._messages import Message, install
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import (
     AUTO,
@@ -270,7 +270,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         try:
             import pandas as pd
         except ImportError:
-            raise ImportError(f"results_ needs pandas; install it with {how_to_install('io')}.") from None
+            raise ImportError(f"results_ needs pandas; {install('io')}.") from None
         rows = [
             {
                 **member.params,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid._messages import how_to_install
+from kernelbraid._messages import install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def _check_frames(views: object) -> "list[pd.DataFrame]":
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError(f"align_views needs pandas; install it with {how_to_install('io')}.") from None
+        raise ImportError(f"align_views needs pandas; {install('io')}.") from None
     if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
         raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")
     frames = list(views)

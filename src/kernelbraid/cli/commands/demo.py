@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelbraid import plotting
-from kernelbraid._messages import how_to_install
+from kernelbraid._messages import install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.output import (
@@ -114,4 +114,4 @@ def print_comparison(data: DemoData, results: dict[str, dict[str, float]], out: 
     print_table(rows, header=["", *results], numbers=range(1, len(results) + 1))
     typer.echo(f"\nWritten to {out}: {', '.join(files)}")
     if len(files) == 1:
-        typer.echo(f"Pictures need matplotlib; install it with {how_to_install('plot')}.")
+        typer.echo(f"Pictures need matplotlib; {install('plot')}.")
