@@ -18,6 +18,7 @@ EXTRAS = {"matplotlib": "plot", "pandas": "io", "polars": "io", "pyarrow": "io",
 EXTRAS |= {"dask": "dask", "distributed": "dask", "torch": "gpu", "anndata": "scverse", "mudata": "scverse"}
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+INTERRUPTED_SENTENCE = "interrupted before the work was done."
 
 
 class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)
@@ -62,7 +63,7 @@ class SentenceGroup(TyperGroup):
             sentence = "ended by SIGTERM before the work was done; nothing half-written is left."
             raise Failure(sentence, TERMINATED) from None
         except KeyboardInterrupt:
-            raise Failure("interrupted before the work was done.", INTERRUPTED) from None
+            raise Failure(INTERRUPTED_SENTENCE, INTERRUPTED) from None
 
     def main(
         self, args: Any = None, prog_name: Any = None, *rest: Any, standalone_mode: bool = True, **more: Any

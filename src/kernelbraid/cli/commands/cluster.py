@@ -1,7 +1,7 @@
 """``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.interrupt import interruptible
 from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.messages import InOptions, out_of_range
 from kernelbraid.cli.output import beside_labels, collect_warnings, print_json, print_warnings, write_model
@@ -110,7 +111,10 @@ def fit(
                 scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
                 scaled = scaling.apply(given)
                 data = scaled if isinstance(data, list) else scaled[0]
-            model.fit(data)
+            with (
+                nullcontext() if recipe.searches else interruptible()
+            ):  # a search keeps the best when it is interrupted
+                model.fit(data)
             for name in here:
                 if name in vars(model):
                     setattr(model, name, np.asarray(getattr(model, name)))
