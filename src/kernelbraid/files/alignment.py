@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid._messages import install
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -75,6 +73,8 @@ def _check_frames(views: object) -> "list[pd.DataFrame]":
     try:
         import pandas as pd
     except ImportError:
+        from kernelbraid._messages import install  # which nobody else here needs
+
         raise ImportError(f"align_views needs pandas; {install('io')}.") from None
     if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
         raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")

@@ -111,9 +111,8 @@ def fit(
                 scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
                 scaled = scaling.apply(given)
                 data = scaled if isinstance(data, list) else scaled[0]
-            with (
-                nullcontext() if recipe.searches else interruptible()
-            ):  # a search keeps the best when it is interrupted
+            # A search keeps the best when it is interrupted, and ends by itself.
+            with nullcontext() if recipe.searches else interruptible():
                 model.fit(data)
             for name in here:
                 if name in vars(model):
