@@ -143,6 +143,18 @@ COMMANDS = [
     "cluster slip.csv",
     "cluster a.xyz",
     "cluster one.csv",
+    "cluster a.xyz --format xls",
+    "cluster X.npy --format csv",
+    "cluster - -",
+    "cluster thousands.csv -k 2",
+    "cluster marks.csv -k 2",
+    "cluster thousands.csv -k 2 --decimal point",
+    "cluster text.csv --delimiter ab",
+    "cluster text.csv --delimiter pipe",
+    "cluster text.csv --decimal x",
+    "cluster X.npy -k 3 --out labels.npy",
+    "cluster X.npy -k 3 --out - --json",
+    "cluster X.npy -k 3 -q -v",
     "cluster X.npy -k 0",
     "cluster X.npy -k three",
     "cluster X.npy -k 99",
@@ -235,6 +247,7 @@ def prepare():
         np.save(f"{name}.npy", array)
     np.savez("two.npz", A=X, B=X)
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
+    files |= {"thousands.csv": "a;b\n1,234;5\n2,345;6\n", "marks.csv": "a;b\n0,5;1.234\n"}
     files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
     files |= {"broken.py": "import nothing_of_this_name\n", "unfit.py": "class Mine:\n    pass\n"}

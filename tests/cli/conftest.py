@@ -53,9 +53,11 @@ def write_views(tmp_path, told):
 def run():
     """Run the program in this process; any exception but the end of the program is a failure of the test."""
 
-    def invoke(*args):
+    def invoke(*args, content=None):
         runner = CliRunner(env=dict.fromkeys(("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")))
-        result = runner.invoke(app, [str(arg) for arg in args], catch_exceptions=False, prog_name="kernelbraid")
+        result = runner.invoke(
+            app, [str(arg) for arg in args], content, catch_exceptions=False, prog_name="kernelbraid"
+        )
         assert "Traceback" not in result.stderr
         return result
 

@@ -27,9 +27,9 @@ def test_without_a_command_the_help_is_shown_as_bad_usage(run):
     assert "cluster" in result.stdout
 
 
-def run_process(*args, **environment):
+def run_process(*args, module="kernelbraid.cli", **environment):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    command = [sys.executable, "-W", "error", "-m", "kernelbraid.cli", *map(str, args)]
+    command = [sys.executable, "-W", "error", "-m", module, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, encoding="utf-8")
 
 
@@ -42,6 +42,35 @@ def test_the_program_runs_as_a_process_and_repeats_itself(blobs_csv, tmp_path):
         assert "converged" in result.stdout
         contents.append((tmp_path / name).read_bytes())
     assert contents[0] == contents[1]
+
+
+def test_the_package_itself_runs_as_the_program():
+    result = run_process("--version", module="kernelbraid")
+    assert (result.returncode, result.stdout) == (0, f"kernelbraid {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("kernelbraid clu", ["cluster"]),
+        ("kernelbraid cluster --kern", ["--kernels", "--kernel"]),
+        ("kernelbraid cluster a.csv --kernels m", ["middle"]),
+        ("kernelbraid cluster a.csv --method LKG", ["LKGs", "LKGr"]),
+        ("kernelbraid datasets fe", ["fetch"]),
+    ],
+)
+def test_a_shell_completes_commands_options_and_words(words, offered):
+    position = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    result = run_process(module="kernelbraid", _KERNELBRAID_COMPLETE="complete_bash", **position)
+    assert result.stdout.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_what_a_shell_needs_for_completion_is_shown(shell):
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # or it would be the one that runs the tests
+    result = run_process("--show-completion", shell, module="kernelbraid", **named)
+    assert result.returncode == 0
+    assert "_KERNELBRAID_COMPLETE" in result.stdout
 
 
 def test_a_failing_process_prints_one_line_even_in_ascii(tmp_path):

@@ -7,15 +7,17 @@ from kernelbraid.cli import arguments
 from kernelbraid.cli.app import COMMANDS, load_command
 from kernelbraid.cli.commands import cluster as clustering
 from kernelbraid.cli.failure import Failure
+from kernelbraid.files.sources import Form
 
 OPTIONS = {
     "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
     "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
     "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
-    "--landmarks --dask --confidence",
-    "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header",
+    "--landmarks --dask --confidence --format --delimiter --decimal --verbose -v",
+    "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header "
+    "--format --delimiter --decimal",
     "methods": "--json",
-    "score": "--json --nmi-average --key --header --no-header",
+    "score": "--json --nmi-average --key --header --no-header --format --delimiter",
     "demo": "--out --json",
 }
 
@@ -30,7 +32,7 @@ def test_help_of_a_command_mentions_every_option(read_help, command):
 
 def test_the_list_of_options_above_is_complete():
     names = {name.replace("_", "-") for name in inspect.signature(arguments.cluster).parameters}
-    renamed = {"as-json": "json", "id-column": "id"}
+    renamed = {"as-json": "json", "id-column": "id", "file-format": "format"}
     assert {f"--{renamed.get(name, name)}" for name in names - {"data"}} <= set(OPTIONS["cluster"].split())
 
 
@@ -65,7 +67,7 @@ def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_c
     assert told == {
         "data": [blobs_csv, blobs_csv],
         "name": "LKG",
-        "reading": {"key": None, "id_column": "1", "drop": ["a", "b"], "header": None},
+        "reading": {"key": None, "id_column": "1", "drop": ["a", "b"], "header": None, "form": Form()},
         "scale": "none",
         "out": tmp_path / "out.csv",
         "save": None,
@@ -73,6 +75,7 @@ def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_c
         "confidence": False,
         "as_json": False,
         "quiet": True,
+        "verbose": False,
     }
 
 

@@ -1,13 +1,21 @@
 import os
+import re
 import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
+from sklearn.datasets import load_digits
 
 from kernelbraid import LKG
 from kernelbraid.cli import app
 from kernelbraid.cli.failure import (
     BAD_USAGE,
+    EXTRAS,
     FAILED,
     INTERRUPTED,
     TERMINATED,
@@ -15,6 +23,7 @@ from kernelbraid.cli.failure import (
     SentenceGroup,
     Terminated,
     clean_up_when_terminated,
+    missing_extra,
     one_line,
 )
 from kernelbraid.files.errors import DataError
@@ -157,6 +166,14 @@ def end(capsys):
         (DataError("a.csv:\nempty."), FAILED, "Error: a.csv: empty.\n"),
         (typer.BadParameter("give\na file."), BAD_USAGE, "Error: Invalid value: give a file.\n"),
         (MemoryError(), FAILED, "Error: the work does not fit into memory; give fewer samples or columns.\n"),
+        (BrokenPipeError(), FAILED, ""),
+        (ImportError("Pictures need paint."), FAILED, "Error: Pictures need paint.\n"),
+        (
+            ModuleNotFoundError("No module named 'plotly.io'", name="plotly.io"),
+            FAILED,
+            'Error: this needs plotly, which is not installed; install it with pip install "kernelbraid[bench]", or '
+            'pip install ".[bench]" in a checkout.\n',
+        ),
         (KeyboardInterrupt(), INTERRUPTED, "Error: interrupted before the work was done.\n"),
         (
             Terminated(),
@@ -199,6 +216,33 @@ def test_a_child_that_is_terminated_ends_without_a_word(sigterm, capfd):
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == TERMINATED
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_extras_that_are_named_bring_the_packages():
+    pyproject = Path(__file__).parents[2] / "pyproject.toml"
+    extras = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for package, extra in EXTRAS.items():
+        brought = {re.split(r"[^\w-]", requirement)[0] for requirement in extras[extra]}
+        assert package in brought or (package, extra) == ("dask", "dask")  # which distributed brings
+
+
+def test_a_module_of_the_program_that_is_missing_is_a_defect():
+    assert missing_extra(ModuleNotFoundError("No module named 'kernelbraid.x'", name="kernelbraid.x")) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for a child alone")
+def test_ctrl_c_ends_the_choice_of_the_number_of_clusters_and_leaves_nothing(tmp_path):
+    np.save(tmp_path / "digits.npy", load_digits().data)
+    command = [sys.executable, "-m", "kernelbraid", "cluster", "digits.npy", "--out", "labels.csv", "--save", "a.model"]
+    with subprocess.Popen([*command, "-v"], cwd=tmp_path, stdout=-1, stderr=-1, text=True) as program:
+        while "choosing" not in program.stderr.readline():
+            assert program.poll() is None
+        program.send_signal(signal.SIGINT)
+        out, error = program.communicate(timeout=60)
+    assert program.returncode == INTERRUPTED
+    assert out == ""
+    assert error.splitlines()[-1] == "Error: interrupted before the work was done."
+    assert [path.name for path in tmp_path.iterdir()] == ["digits.npy"]
 
 
 def test_a_calling_program_gets_the_error_itself(blobs_csv):

@@ -18,7 +18,7 @@ RENAMED = {
 }
 #: What the program itself does.
 OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "scale", "dask"}
-OURS |= {"search", "method", "confidence"}
+OURS |= {"search", "method", "confidence", "file_format", "delimiter", "decimal", "verbose"}
 
 
 def option(annotation):

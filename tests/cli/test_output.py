@@ -17,7 +17,6 @@ from kernelbraid.cli.output import (
     print_json,
     print_table,
     print_warnings,
-    write_labels,
     write_model,
     write_whole,
 )
@@ -64,26 +63,6 @@ def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_pat
     with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), write_whole(path):
         raise OSError(28, "No space left on device")
     assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("ids", "text"),
-    [(None, "sample,label\n0,2\n1,0\n"), (["a", "b,c"], 'id,label\na,2\n"b,c",0\n')],
-)
-def test_labels_are_written_by_id_or_by_number(tmp_path, ids, text):
-    write_labels(tmp_path / "labels.csv", [2, 0], ids)
-    assert (tmp_path / "labels.csv").read_bytes() == text.encode()
-
-
-def test_numbers_are_written_beside_the_labels(tmp_path):
-    write_labels(tmp_path / "labels.csv", [2, 0], ["a", "b"], {"confidence": np.array([1.0, 0.12345])})
-    assert (tmp_path / "labels.csv").read_text() == "id,label,confidence\na,2,1.0000\nb,0,0.1235\n"
-
-
-def test_ids_that_do_not_fit_the_labels_leave_no_file(tmp_path):
-    with pytest.raises(ValueError, match="argument 2"):
-        write_labels(tmp_path / "labels.csv", [2, 0], ["a"])
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_a_search_the_chosen_model_is_written_with_the_names_of_the_features(tmp_path, blobs):

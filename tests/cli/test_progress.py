@@ -1,9 +1,13 @@
+import re
+import time
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
+from kernelbraid.cli import progress as module
 from kernelbraid.cli.progress import show_blocks, show_progress, show_search
+from kernelbraid.learning.progress import on_course, stretch
 
 
 @pytest.mark.parametrize(
@@ -79,3 +83,50 @@ def test_an_error_under_a_bar_is_not_kept_by_it(look_like_a_terminal, capsys):
     with pytest.raises(ZeroDivisionError), show_progress("LKGr", 10, hidden=False):
         raise ZeroDivisionError
     assert "Traceback" not in capsys.readouterr().err
+
+
+SHOWS = {
+    "spinner": partial(show_progress, "LKG", None),
+    "steps": partial(show_progress, "LKG", 10),
+    "blocks": partial(show_blocks, "LKG", 200),
+    "search": partial(show_search, "LKG"),
+}
+
+
+@pytest.mark.parametrize("show", SHOWS.values(), ids=SHOWS)
+def test_the_choice_of_a_number_has_the_bar_with_the_time_left(look_like_a_terminal, capsys, monkeypatch, show):
+    monkeypatch.setattr(module, "TELLING", 0.0)
+    look_like_a_terminal()
+    with show(hidden=False), on_course("the number of clusters", 4.0):
+        for _ in range(3):
+            with stretch(1.0):
+                time.sleep(0.15)  # in which the bar is drawn
+    shown = capsys.readouterr().err
+    assert "LKG, choosing the number of clusters" in shown
+    shares = [int(share) for share in re.findall(r"(\d+) %", shown)]
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 3  # it moves between the parts, too
+    assert re.search(r"0:00:0\d left", shown)
+
+
+def test_a_part_that_tells_nothing_is_not_shown_as_done(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with show_progress("LKG", None, hidden=False), on_course("names", 100.0):
+        with stretch(40.0):
+            time.sleep(0.2)
+        with stretch(40.0):
+            time.sleep(0.8)  # longer than its like
+            shares = [int(share) for share in re.findall(r"(\d+) %", capsys.readouterr().err)]
+    assert 40 < max(shares) < 80
+
+
+def test_a_choice_that_is_made_leaves_the_bar_to_the_fit(look_like_a_terminal, capsys):
+    look_like_a_terminal()
+    with show_progress("LKGr", 10, hidden=False) as callback:
+        with on_course("names", 1.0), stretch(1.0):
+            pass
+        capsys.readouterr()
+        callback(4, SimpleNamespace(kernel_change=3e-4))
+    shown = capsys.readouterr().err
+    assert "choosing" not in shown
+    assert "4/10" in shown.replace(" ", "")

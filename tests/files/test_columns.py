@@ -75,7 +75,7 @@ def test_a_slip_in_the_first_row_is_reported_and_no_sample_is_lost(tmp_path, fir
 
 
 def test_a_decimal_comma_in_the_first_row_is_reported(tmp_path):
-    refuse(read_samples, write(tmp_path, "a.tsv", "5.1\t3,5\n4.9\t3.0\n"), "column 2 has text in row 1 ('3,5')")
+    refuse(read_samples, write(tmp_path, "a.tsv", "5.1\t3,5\n4.9\t3.0\n"), "'3,5' in row 1 of column 2 has a comma")
 
 
 @pytest.mark.parametrize(

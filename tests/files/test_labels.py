@@ -71,7 +71,7 @@ def test_labels_are_read_from_tab_separated_files(tmp_path):
         ("label\n1\nnan\n", "label 2 is nan"),
         ("label\na\n\nb\n", "row 3 is empty"),
         ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
-        ("id;label\nx;1\n", "semicolons"),
+        ("id;label\nx;1\ny\n", "semicolons"),
         ("NA\n1\n2\n", "column 1 has no label in row 1"),
         ("label\n1\n?\n2\n", "column 'label' has no label in row 3"),
         ("label\n1\n-inf\n", "label 2 is -inf"),

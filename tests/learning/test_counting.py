@@ -7,13 +7,14 @@ from kernelbraid.kernels import Gaussian
 from kernelbraid.learning import counting
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.counting import (
-    Counts,
     background,
     count_clusters,
     count_if_asked,
     kernel_graphs,
     largest_count,
 )
+from kernelbraid.learning.counts import Counts
+from kernelbraid.learning.progress import heard_by
 from kernelbraid.ops.refinement import refine_graph
 from problems import blobs
 
@@ -148,17 +149,30 @@ def test_processes_count_as_this_one_does():
         np.testing.assert_array_equal(column, together.columns()[name])
 
 
-def test_the_progress_of_counting_can_be_watched():
-    seen = []
-    counts = count_clusters(
-        block_graphs([9, 9]),
-        random_state=np.random.RandomState(0),
-        watch=lambda done, total: seen.append((done, total)),
-    )
-    steps = [done for done, _ in seen]
-    assert steps == list(range(1, len(steps) + 1))
-    assert len(steps) > len(counts.n_clusters)  # numbers near the best are tried again, with more restarts
-    assert all(done <= total for done, total in seen)
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_whoever_listens_hears_how_far_the_choice_has_come(n_jobs):
+    told = []
+    candidates = Views([blobs(n=60)[0]]).pose("auto")
+    with heard_by(lambda course: told.append((course.what, course.done, course.total))):
+        counts = count_if_asked(candidates, "auto", random_state=np.random.RandomState(0), n_jobs=n_jobs)
+    places = [done for _, done, _ in told]
+    assert {what for what, _, _ in told} == {"the number of clusters"}
+    assert places == sorted(places)
+    assert places[0] == 0
+    assert all(done <= total for _, done, total in told)
+    assert told[-1][1] == told[-1][2]
+    assert len(set(places)) > len(counts.n_clusters) + len(counting.PARTS)  # graphs, every number, and clouds
+
+
+def test_nearly_all_of_the_work_is_announced_and_done(monkeypatch):
+    left = []
+    real = counting.background
+    monkeypatch.setattr(counting, "background", lambda *given: (real(*given), left.append(told[-1]))[0])
+    told = []
+    candidates = Views([blobs(n=60)[0]]).pose("auto")
+    with heard_by(lambda course: told.append(course.done / course.total)):
+        count_if_asked(candidates, "auto", random_state=np.random.RandomState(0))
+    assert left == [pytest.approx(1.0)]
 
 
 def test_a_number_that_is_given_is_not_counted():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kernelbraid._messages import install
 from kernelbraid._version import __version__
 from kernelbraid.blocks.dask_parts import DaskError
 
@@ -55,9 +56,7 @@ def _library() -> Any:
     try:
         import distributed
     except ImportError:
-        raise DaskError(
-            "distributed, which talks to a Dask cluster, is not installed; pip install 'kernelbraid[dask]'."
-        ) from None
+        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
     return distributed
 
 

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from kernelbraid._version import __version__
 from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup, clean_up_when_terminated
+from kernelbraid.cli.help import in_plain_words
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
 
@@ -55,7 +56,7 @@ def load_command(name: str) -> TyperCommand | TyperGroup:
         found = alone
     command = cast(TyperCommand | TyperGroup, get_command(found))
     command.name, command.epilog = name, EXIT_CODES
-    return command
+    return cast(TyperCommand | TyperGroup, in_plain_words(command))
 
 
 class LazyGroup(SentenceGroup):
@@ -63,6 +64,7 @@ class LazyGroup(SentenceGroup):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
+        in_plain_words(self)
         for name, source in COMMANDS.items():
             self.add_command(TyperCommand(name, help=source.line))
 
@@ -75,7 +77,7 @@ class LazyGroup(SentenceGroup):
 app = typer.Typer(
     name="kernelbraid",
     cls=LazyGroup,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},

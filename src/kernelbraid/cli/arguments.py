@@ -7,7 +7,7 @@ import typer
 
 from kernelbraid._messages import Message
 from kernelbraid.cli import options
-from kernelbraid.cli.values import choice, existing_file, whole_number
+from kernelbraid.cli.values import choice, existing_file, existing_input, whole_number
 
 
 def cluster(
@@ -15,9 +15,10 @@ def cluster(
         list[Path],
         typer.Argument(
             metavar="DATA",
-            parser=existing_file,
+            parser=existing_input,
             show_default=False,
-            help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2). "
+            help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2), also packed, "
+            "as .csv.gz; - is standard input. "
             "Several files are several views of the same samples; LKG leaves out those that agree with no other.",
         ),
     ],
@@ -43,10 +44,14 @@ def cluster(
     confidence: options.Confidence = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
     key: options.Key = None,
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
     header: options.Header = None,
+    file_format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
     scale: options.Scale = None,
     landmarks: options.Landmarks = None,
     dask: options.Dask = None,
@@ -93,9 +98,13 @@ def cluster(
 
       kernelbraid cluster kernels.npy -k 5 --kernels precomputed
 
+      zcat measured.csv.gz | kernelbraid cluster - --decimal comma --out - > labels.csv
+
       kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
     """
     from kernelbraid.cli.commands import cluster as clustering
+    from kernelbraid.cli.inputs import files_among, form_of
+    from kernelbraid.cli.label_files import check_label_file
     from kernelbraid.cli.output import check_target
     from kernelbraid.cli.recipe import (
         choose,
@@ -106,10 +115,12 @@ def cluster(
         refuse_to_save,
     )
 
+    form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
     if out is not None:
-        check_target(out, "'--out'", data)
+        check_label_file(out, "'--out'", files_among(data))
+    refuse_two_outputs(out, as_json=as_json)
     if save is not None:
-        check_target(save, "'--save'", data, others=[out])
+        check_target(save, "'--save'", files_among(data), others=[out])
     if view_weights is not None and len(view_weights) != len(data):
         counts = Message("{weights:#weight} for {files:#file}", weights=len(view_weights), files=len(data))
         raise typer.BadParameter(f"{counts}; give one for each file of DATA.", param_hint="'--view-weights'")
@@ -155,8 +166,10 @@ def cluster(
             f"features are scaled, and with --kernels {word} there are none; leave out one of them.",
             param_hint="'--scale'",
         )
-    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
-    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet}
+    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
+    if quiet and verbose:
+        raise typer.BadParameter("it excludes --quiet; leave out one of them.", param_hint="'--verbose'")
+    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet, "verbose": verbose}
     clustering.run(data, recipe, reading=reading, scale=scale or "none", out=out, save=save, dask=dask, **told)
 
 
@@ -174,11 +187,11 @@ def predict(
         list[Path],
         typer.Argument(
             metavar="DATA",
-            parser=existing_file,
+            parser=existing_input,
             show_default=False,
-            help="Files with one row per new sample, in the form of the fit; columns are found by their names, or must "
-            "be in the order of the fit. After a fit on kernels: files with their values between new samples (rows) "
-            "and fitted ones (columns).",
+            help="Files with one row per new sample, in the form of the fit, or - for standard input; columns are "
+            "found by their names, or must be in the order of the fit. After a fit on kernels: files with their values "
+            "between new samples (rows) and fitted ones (columns).",
         ),
     ],
     out: options.Out = None,
@@ -189,6 +202,9 @@ def predict(
     id_column: options.IdColumn = None,
     drop: options.Drop = None,
     header: options.Header = None,
+    file_format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
 ) -> None:
     """Label new samples with a model that was saved.
 
@@ -201,13 +217,16 @@ def predict(
       kernelbraid predict iris.model new.csv --out labels.csv
     """
     from kernelbraid.cli.commands import predict as prediction
-    from kernelbraid.cli.output import check_target
+    from kernelbraid.cli.inputs import files_among, form_of
+    from kernelbraid.cli.label_files import check_label_file
 
+    form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
+    refuse_two_outputs(out, as_json=as_json)
     if out is not None:
-        check_target(out, "'--out'", data)
+        check_label_file(out, "'--out'", files_among(data))
         if out.exists() and out.samefile(model):
             raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
-    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header}
+    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
     prediction.run(model, data, reading=reading, out=out, confidence=confidence, as_json=as_json, quiet=quiet)
 
 
@@ -228,12 +247,20 @@ def methods(
 def score(
     truth: Annotated[
         Path,
-        typer.Argument(metavar="TRUTH", parser=existing_file, show_default=False, help="File with the true classes."),
+        typer.Argument(
+            metavar="TRUTH",
+            parser=existing_input,
+            show_default=False,
+            help="File with the true classes, or - for standard input.",
+        ),
     ],
     labels: Annotated[
         Path,
         typer.Argument(
-            metavar="LABELS", parser=existing_file, show_default=False, help="File with the labels to score."
+            metavar="LABELS",
+            parser=existing_input,
+            show_default=False,
+            help="File with the labels to score, or - for standard input.",
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -247,6 +274,8 @@ def score(
     ] = "max",
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
     header: options.Header = None,
+    file_format: options.Format = None,
+    delimiter: options.Delimiter = None,
 ) -> None:
     """Score labels against the truth with eight measures.
 
@@ -257,8 +286,24 @@ def score(
       kernelbraid score truth.csv labels.csv --json
     """
     from kernelbraid.cli.commands import score as scoring
+    from kernelbraid.cli.inputs import form_of
 
-    scoring.run(truth, labels, key=key, header=header, nmi_average=nmi_average, as_json=as_json)
+    form = form_of([truth, labels], suffix=suffix_of(file_format), delimiter=delimiter)
+    scoring.run(truth, labels, key=key, header=header, form=form, nmi_average=nmi_average, as_json=as_json)
+
+
+def suffix_of(file_format: str | None) -> str | None:
+    """Return the suffix of a format."""
+    return None if file_format is None else f".{file_format}"
+
+
+def refuse_two_outputs(out: Path | None, *, as_json: bool) -> None:
+    """Refuse labels and JSON on standard output at once."""
+    if as_json and str(out) == "-":
+        raise typer.BadParameter(
+            "the labels and the JSON object, which holds them, too, cannot both go to standard output; leave out one.",
+            param_hint="'--out'",
+        )
 
 
 def demo(

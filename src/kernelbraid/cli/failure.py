@@ -10,9 +10,15 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kernelbraid._messages import install
 from kernelbraid.files.errors import DataError
 
+#: Optional packages, and the extra that brings each.
+EXTRAS = {"matplotlib": "plot", "pandas": "io", "polars": "io", "pyarrow": "io", "plotly": "bench"}
+EXTRAS |= {"dask": "dask", "distributed": "dask", "torch": "gpu", "anndata": "scverse", "mudata": "scverse"}
+
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+INTERRUPTED_SENTENCE = "interrupted before the work was done."
 
 
 class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)
@@ -57,7 +63,7 @@ class SentenceGroup(TyperGroup):
             sentence = "ended by SIGTERM before the work was done; nothing half-written is left."
             raise Failure(sentence, TERMINATED) from None
         except KeyboardInterrupt:
-            raise Failure("interrupted before the work was done.", INTERRUPTED) from None
+            raise Failure(INTERRUPTED_SENTENCE, INTERRUPTED) from None
 
     def main(
         self, args: Any = None, prog_name: Any = None, *rest: Any, standalone_mode: bool = True, **more: Any
@@ -70,6 +76,14 @@ class SentenceGroup(TyperGroup):
             code = run(standalone_mode=False)
         except (Failure, DataError) as error:
             _end(one_line(error), getattr(error, "exit_code", FAILED))
+        except BrokenPipeError:  # whoever reads, such as head, has had enough
+            sys.stdout = None  # or its last words would fail as well
+            sys.exit(FAILED)
+        except ImportError as error:
+            sentence = missing_extra(error)
+            if sentence is None:
+                raise
+            _end(sentence, FAILED)
         except MemoryError:
             _end("the work does not fit into memory; give fewer samples or columns.", FAILED)
         except Exception as error:
@@ -78,6 +92,22 @@ class SentenceGroup(TyperGroup):
                 raise
             _end(_usage(error), getattr(error, "exit_code", BAD_USAGE))
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def missing_extra(error: ImportError) -> str | None:
+    """Return what to install for an optional package that is not there; None if something else is missing.
+
+    Parameters
+    ----------
+    error : ImportError
+        Of Python itself, which names the module, or one that says what to do already.
+    """
+    if error.name is None:
+        return one_line(error)
+    package = error.name.partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return f"this needs {package}, which is not installed; {install(EXTRAS[package])}."
 
 
 def _usage(error: Any) -> str:

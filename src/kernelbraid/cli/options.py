@@ -8,6 +8,10 @@ import typer
 from kernelbraid.cli.values import (
     LARGEST_SEED,
     choice,
+    complete_method,
+    completing,
+    decimal_mark,
+    delimiter,
     known_method,
     real_number,
     search_budget,
@@ -15,6 +19,7 @@ from kernelbraid.cli.values import (
     whole_number,
     whole_number_or,
 )
+from kernelbraid.files.sources import SUFFIXES
 from kernelbraid.kernels import BANKS, KERNELS
 from kernelbraid.kernels.banks import AUTO
 from kernelbraid.learning.settings import PRESETS, Fusion
@@ -22,22 +27,24 @@ from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
 SPECTRA = get_args(Spectrum)
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES if suffix != ".tab")
 RECOMMENDED, PUBLISHED = (
     PRESETS["recommended"].learning,
     PRESETS["authors"].learning,
 )  # both presets of the paper stop alike
 
 
-def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None) -> Any:
-    """Return an option of the group of the method."""
+def _option(metavar: str, help_text: str, parser: Any = None, name: str | None = None, offers: Any = None) -> Any:
+    """Return an option of the group of the method; `offers` are what a shell completes."""
     panel = "Method (what is not given comes from the method and its preset)"
     names = () if name is None else (name,)
-    return typer.Option(*names, parser=parser, metavar=metavar, help=help_text, rich_help_panel=panel)
+    told: dict[str, Any] = {"metavar": metavar, "help": help_text, "rich_help_panel": panel}
+    return typer.Option(*names, parser=parser, autocompletion=offers, **told)
 
 
 def _word(help_text: str, *words: str) -> Any:
     """Return an option that takes one of several words."""
-    return _option("|".join(words), help_text, choice(*words))
+    return _option("|".join(words), help_text, choice(*words), offers=completing(*words))
 
 
 def _weight(help_text: str) -> Any:
@@ -57,6 +64,7 @@ MethodName: TypeAlias = Annotated[
         "A method of the paper, see kernelbraid methods; without it LKG.",
         known_method,
         "--method",
+        complete_method,
     ),
 ]
 Preset: TypeAlias = Annotated[
@@ -76,7 +84,8 @@ Penalty: TypeAlias = Annotated[
 Kernels: TypeAlias = Annotated[
     str | None,
     _word(
-        "Bank of kernels; auto, the default of LKG, goes by the number of features; "
+        "Bank of kernels; auto, the default of LKG, is middle, with near beside it for samples that vary in few "
+        "directions; "
         "precomputed: DATA holds the kernels; graph, distances: a ready graph of affinities or distances, dense or "
         "sparse, which LKG reads out.",
         *(*BANKS, AUTO, "precomputed", "graph", "distances"),
@@ -128,7 +137,12 @@ Edges: TypeAlias = Annotated[
 ]
 Embedding: TypeAlias = Annotated[
     str | None,
-    _option("NAME", f"Eigenvectors of the graph that are clustered: {' or '.join(SPECTRA)}.", choice(*SPECTRA)),
+    _option(
+        "NAME",
+        f"Eigenvectors of the graph that are clustered: {' or '.join(SPECTRA)}.",
+        choice(*SPECTRA),
+        offers=completing(*SPECTRA),
+    ),
 ]
 Restarts: TypeAlias = Annotated[int | None, _count("Restarts of k-means.")]
 MaxIter: TypeAlias = Annotated[
@@ -200,7 +214,14 @@ Budget: TypeAlias = Annotated[
 INPUT, OUTPUT = "Input", "Output"
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Write the labels here, as CSV.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write the labels here: .csv, .tsv, .csv.gz or .parquet; - for CSV on standard output, with the summary "
+        "on standard error.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Confidence: TypeAlias = Annotated[
     bool,
@@ -211,10 +232,51 @@ Confidence: TypeAlias = Annotated[
     ),
 ]
 AsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print the summary as one JSON object.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--json", help="Print labels and summary as one JSON object.", rich_help_panel=OUTPUT)
 ]
 Quiet: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no summary and no progress bar.", rich_help_panel=OUTPUT)
+]
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Write on standard error what is done and decided, with times: versions, kernels, settings, steps.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        parser=choice(*FORMATS),
+        autocompletion=completing(*FORMATS),
+        metavar="NAME",
+        help=f"What standard input, or a file whose name does not tell it, holds: {', '.join(FORMATS[:-1])} or "
+        f"{FORMATS[-1]}; without it the content decides.",
+        rich_help_panel=INPUT,
+    ),
+]
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        parser=delimiter,
+        metavar="SIGN",
+        help="What stands between the cells of CSV and TSV files: a sign, or comma, semicolon, tab, space or pipe; "
+        "without it commas, tabs and semicolons are found.",
+        rich_help_panel=INPUT,
+    ),
+]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        parser=decimal_mark,
+        metavar="MARK",
+        help="What stands before decimals in CSV and TSV files, point or comma; without it the cells decide, "
+        "and those that may have separators of thousands are refused.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Key: TypeAlias = Annotated[
     str | None,
@@ -243,6 +305,7 @@ Scale: TypeAlias = Annotated[
     str | None,
     typer.Option(
         parser=choice("standard", "unit", "none"),
+        autocompletion=completing("standard", "unit", "none"),
         metavar="standard|unit|none",
         help="Scale every file on its own: features to mean 0 and variance 1, samples to length 1, or nothing, the "
         "default; predict does the same to new samples.",

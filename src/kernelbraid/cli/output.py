@@ -1,11 +1,11 @@
 """What the commands print and write: tables, JSON, warnings, and files that are whole or not there."""
 
-import csv
 import json
 import os
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from kernelbraid import _system
 from kernelbraid._messages import PYTHON, Wording, content_of, say
 from kernelbraid.cli.failure import Failure, one_line
+from kernelbraid.cli.inputs import STANDARD
 from kernelbraid.estimators import save_model
 
 BAR_WIDTH = 24  # characters of the longest bar
@@ -26,8 +27,25 @@ UNLIMITED = 10_000  # columns of a file or a pipe, which has no width to fit int
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    """Print one JSON object: a line per entry, and one per list of numbers or texts, which may be long."""
+    typer.echo(as_json(content))
+
+
+def as_json(value: Any, indent: str = "") -> str:
+    """Return a value as JSON."""
+    is_list = isinstance(value, list | tuple)
+    entries = list(value.values()) if isinstance(value, Mapping) else value if is_list else []
+    if not entries or (is_list and not any(isinstance(entry, Mapping | list | tuple) for entry in entries)):
+        return json.dumps(value, ensure_ascii=False)
+    deeper = f"{indent}  "
+    lines = [f"{deeper}{as_json(entry, deeper)}" for entry in entries]
+    if not is_list:
+        lines = [
+            f"{deeper}{json.dumps(str(name), ensure_ascii=False)}: {as_json(entry, deeper)}"
+            for name, entry in value.items()
+        ]
+    left, right = "[]" if is_list else "{}"
+    return "\n".join([left, ",\n".join(lines), f"{indent}{right}"])
 
 
 def print_table(
@@ -49,6 +67,16 @@ def print_table(
         table.add_row(*map(Text, row))
     width = None if Console().is_terminal else UNLIMITED
     Console(highlight=False, width=width).print(table)
+
+
+@contextmanager
+def beside_labels(out: Path | None) -> Iterator[None]:
+    """Print on stderr what is for people, if the labels go to standard output."""
+    if out != STANDARD:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def bar(share: float) -> str:
@@ -131,17 +159,3 @@ def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> No
         model.feature_names_in_ = np.array(names, dtype=object)
     with _end_if_not_written(path):
         save_model(model, path)
-
-
-def write_labels(
-    path: Path,
-    labels: Sequence[int | str],
-    ids: Iterable[str] | None = None,
-    beside: Mapping[str, np.ndarray] | None = None,
-) -> None:
-    """Write labels as CSV: by id where there are ids, otherwise by number of the row from 0; numbers beside them."""
-    columns = {} if beside is None else {name: [f"{value:.4f}" for value in beside[name]] for name in beside}
-    with write_whole(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["sample" if ids is None else "id", "label", *columns])
-        writer.writerows(zip(range(len(labels)) if ids is None else ids, labels, *columns.values(), strict=True))

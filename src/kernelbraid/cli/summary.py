@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import PYTHON, Message, say
 from kernelbraid._typing import Parameters
+from kernelbraid.cli.inputs import STANDARD
 from kernelbraid.cli.messages import PHRASES, InOptions, option_name
 from kernelbraid.cli.output import bar, print_table
 from kernelbraid.cli.recipe import FITTED
-from kernelbraid.cli.views import headers_in_words
+from kernelbraid.cli.views import headers_in_words, tables_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
@@ -65,6 +66,21 @@ def summarise_certainty(confidence: np.ndarray, outlier_score: np.ndarray | None
     """Return what there is to say about how sure labels are, as plain data."""
     said = {"mean": round(float(np.mean(confidence)), 4), "below_half": int((confidence < UNSURE).sum())}
     return said if outlier_score is None else {**said, "outliers": int((outlier_score > ASIDE).sum())}
+
+
+def by_sample(
+    labels: Sequence[int | str], ids: Sequence[str] | None, certainty: Mapping[str, np.ndarray] | None
+) -> dict[str, Any]:
+    """Return what is known of each sample, as plain data: its name and how sure its label is are None if unknown."""
+    sure = {} if certainty is None else {f"{name}s": values.tolist() for name, values in certainty.items()}
+    return {"ids": None if ids is None else list(ids), "labels": list(labels), "confidences": None, **sure}
+
+
+def labels_in_words(out: str | None) -> str:
+    """Return where the labels are, for people."""
+    if out == str(STANDARD):
+        return "on standard output"
+    return out or "not written; give --out labels.csv"
 
 
 def certainty_in_words(said: Mapping[str, Any] | None) -> str | None:
@@ -126,6 +142,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "samples": str(summary["n_samples"]),
         "features": "none, kernels or a graph" if features is None else str(features),
         "header": headers_in_words(summary.get("header", {})),
+        "tables": tables_in_words(summary.get("tables", {})),
         "scale": SCALES.get(summary.get("scale", "none")),
         "landmarks": _number_or_none(summary["n_landmarks"]),
         "kernels": _kernels(summary),
@@ -137,7 +154,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "reliability": None if summary["reliability"] is None else f"{summary['reliability']:.2f}",
         "confidence": certainty_in_words(summary.get("confidence")),
         "fit": f"{summary['seconds']:.2f} seconds",
-        "labels": summary["out"] or "not written; give --out labels.csv",
+        "labels": labels_in_words(summary["out"]),
         "model": summary["model"],
     }
     print_table([label, text] for label, text in rows.items() if text is not None)

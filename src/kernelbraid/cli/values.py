@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
 LARGEST_SEED = 2**32 - 1
 
 
@@ -19,6 +20,15 @@ def choice(*names: str) -> Callable[[str], str]:
         return value
 
     return parse
+
+
+def completing(*names: str) -> Callable[[str], list[str]]:
+    """Return what a shell offers for the beginning of one of several words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
 
 
 def several(*names: str) -> Callable[[str], str]:
@@ -44,6 +54,13 @@ def known_method(value: str) -> str:
     near = [folded[match] for match in get_close_matches(value.casefold(), folded, n=3)]
     choose = f"choose {' or '.join(near)}" if near else f"choose one of {', '.join(METHODS)}"
     raise typer.BadParameter(f"{value!r} is unknown; {choose} (see kernelbraid methods).")
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Return the methods that a shell offers."""
+    from kernelbraid.methods import METHODS  # loads scikit-learn
+
+    return completing(*METHODS)(incomplete)
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str | int], int]:
@@ -120,6 +137,29 @@ def weights_of_views(value: str | tuple[float, ...]) -> tuple[float, ...]:
             f"{str(value)!r} are no weights; give a number from 0 on for each file, not all 0, such as 1,1,0."
         )
     return weights
+
+
+def delimiter(value: str) -> str:
+    """Return what stands between cells, given as a sign or as a word."""
+    found = DELIMITERS.get(value, value)
+    if len(found) != 1 or found.isalnum() or found in "\"'.+-_\r\n":
+        raise typer.BadParameter(
+            f"{value!r} cannot stand between cells; give one sign, such as ';', or one of {', '.join(DELIMITERS)}."
+        )
+    return found
+
+
+def decimal_mark(value: str) -> str:
+    """Return the mark before decimals, given as a sign or as a word."""
+    found = {"point": ".", "comma": ","}.get(value, value)
+    if found not in (".", ","):
+        raise typer.BadParameter(f"{value!r} cannot stand before decimals; give . or , (or point or comma).")
+    return found
+
+
+def existing_input(value: str | Path) -> Path:
+    """Return the path of a file that is there, or that of standard input."""
+    return Path(value) if str(value) == "-" else existing_file(value)
 
 
 def existing_file(value: str | Path) -> Path:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._typing import Host
+from kernelbraid.cli.inputs import open_inputs
 from kernelbraid.datasets import DataError, LabelFile, Samples, Stream, column_names, open_stream, read_samples
-from kernelbraid.files.sources import Source, open_source
+from kernelbraid.files.dialect import DELIMITER_NAMES
+from kernelbraid.files.sources import DELIMITERS, PACKED, Form, Source
 
 SAME_ORDER = "give the same samples in the same order"
 
@@ -27,6 +29,16 @@ class FileViews:
     files: tuple[str, ...] = ()  # one for each view
     headers: dict[str, bool] = field(default_factory=dict)  # by file: whether the first row of a CSV or TSV is one
     columns: tuple[Sequence[str] | None, ...] = ()  # names of the features of each view, where a file has them
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)  # by file: how a CSV or TSV is written
+
+    def in_words(self) -> list[str]:
+        """Return what was read, a sentence for each file."""
+        views = self.data if isinstance(self.data, list) else [self.data]
+        shapes = [getattr(view, "shape", None) or (view.n_samples, view.n_features) for view in views]
+        return [
+            f"{name}: {' x '.join(map(str, shape))}, {view.dtype}"
+            for name, view, shape in zip(self.files, views, shapes, strict=True)
+        ]
 
 
 def open_views(
@@ -37,9 +49,11 @@ def open_views(
     drop: Sequence[str],
     keep: Sequence[str] | None = None,
     header: bool | None = None,
+    form: Form | None = None,
 ) -> FileViews:
     """Open the files as views of the same samples, to be read in blocks."""
-    sources = [open_source(path) for path in paths]
+    sources = open_inputs(paths, form)
+    paths = [source.path for source in sources]
     choices = columns_by_file(sources, id_column, drop, header)
     streams: list[Stream] = [
         open_stream(source, key=key, keep=keep, header=header, gaps=len(sources) > 1, **choice)
@@ -51,7 +65,8 @@ def open_views(
     names = streams[0].feature_names if len(streams) == 1 else None
     n_features = sum(stream.n_features for stream in streams)
     columns = tuple(stream.feature_names for stream in streams)
-    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers_of(paths, streams), columns)
+    headers, tables = headers_of(paths, streams), tables_of(paths, streams)
+    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers, columns, tables)
 
 
 def read_views(
@@ -63,37 +78,42 @@ def read_views(
     precomputed: bool,
     keep: Sequence[str] | None = None,
     header: bool | None = None,
+    form: Form | None = None,
     instead_of_kernels: str = "for kernels add --kernels precomputed",
 ) -> FileViews:
     """Read the files as views of the same samples, or as kernels over them.
 
     Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
     """
-    sources = [open_source(path) for path in paths]
+    sources = open_inputs(paths, form)
+    paths = [source.path for source in sources]
     choices = columns_by_file(sources, id_column, drop, header)
     files = [
         read_samples(source, key=key, keep=keep, header=header, **choice)
         for source, choice in zip(sources, choices, strict=True)
     ]
-    headers, columns = headers_of(paths, files), tuple(file.feature_names for file in files)
+    about: dict[str, Any] = {
+        "files": called(paths),
+        "headers": headers_of(paths, files),
+        "tables": tables_of(paths, files),
+        "columns": tuple(file.feature_names for file in files),
+    }
     for path, file in zip(paths, files, strict=True):
         if file.X.ndim == 3 and not precomputed:
             raise DataError(f"{path}: this is a stack of shape {file.X.shape}; {instead_of_kernels}.")
     if len(files) > 1 and not precomputed and all(choice["id_column"] is not None for choice in choices):
-        return replace(matched_by_id(paths, files), headers=headers, columns=columns)
+        return replace(matched_by_id(paths, files), **about)
     remedy = f"kernels are not matched by ids; {SAME_ORDER}" if precomputed else way_out(paths, choices, id_column)
     # Kernels between new and fitted samples need not be square.
     n_samples = agreed_count(paths, [file.X.shape[-2] for file in files], remedy)
     ids = agreed_ids(paths, [file.ids for file in files], remedy)
     matrices = [file.X for file in files]
+    # The kernels of one file are of one source, and so is a matrix: those of several files are views.
+    data = matrices if len(matrices) > 1 else matrices[0]
     if precomputed:
-        # The kernels of one file are of one source, and so is a matrix: those of several files are views.
-        kernels = matrices if len(matrices) > 1 else matrices[0]
-        return FileViews(kernels, ids, n_samples, None, None, called(paths), headers)
-    n_features = sum(X.shape[1] for X in matrices)
-    if len(files) > 1:
-        return FileViews(matrices, ids, n_samples, n_features, None, called(paths), headers, columns)
-    return FileViews(matrices[0], ids, n_samples, n_features, files[0].feature_names, called(paths), headers, columns)
+        return FileViews(data, ids, n_samples, None, **{**about, "columns": ()})
+    names = files[0].feature_names if len(files) == 1 else None
+    return FileViews(data, ids, n_samples, sum(X.shape[1] for X in matrices), names, **about)
 
 
 def columns_by_file(
@@ -115,6 +135,32 @@ def columns_by_file(
 def headers_of(paths: Sequence[Path], files: Sequence[Samples | Stream | LabelFile]) -> dict[str, bool]:
     """Return what was decided about the first rows of the files that have a header or could have one."""
     return {name: file.header for name, file in zip(called(paths), files, strict=True) if file.header is not None}
+
+
+def tables_of(paths: Sequence[Path], files: Sequence[Samples | Stream]) -> dict[str, dict[str, str]]:
+    """Return what stands between cells and before decimals in the CSV and TSV files."""
+    return {
+        name: {"delimiter": file.form.delimiter or "", "decimal": file.form.decimal or ""}
+        for name, file in zip(called(paths), files, strict=True)
+        if file.form is not None
+    }
+
+
+def tables_in_words(tables: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return how tables are written for people, where that is not what their names promise."""
+    told = {name: _table_in_words(name, **table) for name, table in tables.items()}
+    if len(set(told.values())) <= 1:
+        return next(iter(told.values()), None)
+    return "; ".join(f"{name}: {words}" for name, words in told.items() if words is not None)
+
+
+def _table_in_words(name: str, delimiter: str, decimal: str) -> str | None:
+    is_usual = delimiter == DELIMITERS.get(Path(name.lower().removesuffix(PACKED)).suffix, ",")
+    words = [
+        *([] if is_usual else [f"{DELIMITER_NAMES.get(delimiter, repr(delimiter))} between cells"]),
+        *(["decimal commas"] if decimal == "," else []),
+    ]
+    return ", ".join(words) or None
 
 
 def headers_in_words(headers: Mapping[str, bool]) -> str | None:

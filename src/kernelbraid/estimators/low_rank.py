@@ -26,7 +26,8 @@ from kernelbraid.estimators.reading import (
     warn_of_counts,
 )
 from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
-from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extension import Extension
 from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.learning.fusion import FusedGraph, count_fused, learn_graph

@@ -18,7 +18,8 @@ from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
 from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
-from kernelbraid.learning.counting import Counts, largest_count
+from kernelbraid.learning.counting import largest_count
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.memory import (
     COUNTING_MATRICES,
     WORKING_MATRICES,

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._messages import Message
+from kernelbraid._messages import Message, install
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import (
     AUTO,
@@ -40,7 +40,8 @@ from kernelbraid.estimators.tryouts import (
     score_attempts,
 )
 from kernelbraid.learning.candidates import GivenKernels, Views
-from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.fusion import count_fused
 from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.readout import cluster, place_graph
@@ -269,7 +270,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         try:
             import pandas as pd
         except ImportError:
-            raise ImportError("results_ is a pandas data frame; pip install 'kernelbraid[io]'.") from None
+            raise ImportError(f"results_ needs pandas; {install('io')}.") from None
         rows = [
             {
                 **member.params,

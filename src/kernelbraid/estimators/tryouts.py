@@ -18,7 +18,7 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed
 from kernelbraid.kernels import resolve_bank
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
-from kernelbraid.learning.counting import Counts
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.fusion import learn_graph
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.parallel import each

@@ -73,7 +73,9 @@ def _check_frames(views: object) -> "list[pd.DataFrame]":
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError('align_views needs pandas; install it with pip install "kernelbraid[io]".') from None
+        from kernelbraid._messages import install  # which nobody else here needs
+
+        raise ImportError(f"align_views needs pandas; {install('io')}.") from None
     if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
         raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")
     frames = list(views)

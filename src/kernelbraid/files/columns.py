@@ -128,12 +128,16 @@ class Columns:
         """Return how a message calls a column."""
         return f"column {self.names[index]!r}" if self.has_header else f"column {index + 1}"
 
+    def or_header(self, row: int) -> str:
+        """Return what else to do about a cell of the first row."""
+        return "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
+
     def cell_error(self, index: int, row: int, cell: object) -> DataError:
         """Return the error for a cell that is no finite number."""
         column, text = self.describe(index), "" if cell is None else str(cell).strip()
         named = self.names[index] and self.names[index].isprintable()
         name = shlex.quote(self.names[index]) if named else str(index + 1)
-        or_header = "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
+        or_header = self.or_header(row)
         if text.lower() in MISSING:
             return DataError(
                 f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); fill the cell{IMPUTER}, delete "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from kernelbraid._messages import install
 from kernelbraid._typing import Host
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError
@@ -30,7 +31,7 @@ def open_file(source: Source, texts: Sequence[str] = ()) -> Iterator["pq.Parquet
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise DataError(f'{path}: Parquet needs pyarrow; install it with pip install "kernelbraid[io]".') from None
+        raise DataError(f"{path}: Parquet needs pyarrow; {install('io')}.") from None
     content = path if source.content is None else pa.BufferReader(source.content)
     try:
         with pq.ParquetFile(content, read_dictionary=list(texts), page_checksum_verification=True) as file:

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.files import arrays, labels, parquet, text
-from kernelbraid.files.columns import IMPUTER
+from kernelbraid.files.columns import IMPUTER, Columns
 from kernelbraid.files.errors import DataError
-from kernelbraid.files.sources import ARRAY_FILES, FilePath, open_source
+from kernelbraid.files.sources import ARRAY_FILES, FilePath, Form, open_source
 from kernelbraid.files.stored import Matrix, is_label_array, is_sample_array
 
 
@@ -29,12 +29,15 @@ class Samples:
         Name of each column of X, if the file has them.
     header : bool or None
         Whether the first row names the columns; None where the file is no CSV or TSV.
+    form : Form or None
+        How a CSV or TSV file is written: what stands between cells, and before decimals.
     """
 
     X: Matrix
     ids: list[str] | None = None
     feature_names: list[str] | None = None
     header: bool | None = None
+    form: Form | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +73,9 @@ def read_samples(
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2). A pipe, such as /dev/stdin, is
-        opened once, and what it holds is found by its first bytes if its name does not say it.
+        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2), which may be packed, as
+        .csv.gz. A pipe, such as /dev/stdin, is opened once, and what it holds is found by its first bytes if its name
+        does not say it.
     key : str, default=None
         Which array of an .npz or .mat file to read. By default the only matrix in it, else "X", else "fea".
     id_column : str or int, default=None
@@ -99,7 +103,9 @@ def read_samples(
     -----
     The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers is a sample,
     unless its first cell is called like ids or the numbers count the columns; so is one of marks such as NA or ?, or of
-    numbers with a slip such as 3..5, which is then reported. Pickled objects are refused, never loaded. Memory is taken
+    numbers with a slip such as 3..5, which is then reported. Semicolons between cells are found in a .csv file, and
+    commas before decimals where a number has one that cannot separate thousands; numbers that could be read in two
+    ways, such as 1,234 alone, are refused. Pickled objects are refused, never loaded. Memory is taken
     for an array only if its size fits into what is free.
 
     Examples
@@ -125,10 +131,13 @@ def read_samples(
         return Samples(check_matrix(source.path, arrays.read_array(source, key, ("X", "fea"), is_sample_array)))
     if source.suffix == ".parquet":
         X, columns, ids = parquet.read_matrix(source, id_column, drop, keep)
-    else:
-        X, columns, ids = text.read_matrix(source, id_column, drop, keep, header=header)
-    names = [columns.names[i] for i in columns.kept] if columns.has_header else None
-    return Samples(X, ids, names, None if source.suffix == ".parquet" else columns.has_header)
+        return Samples(X, ids, _kept_names(columns))
+    X, columns, ids, form = text.read_matrix(source, id_column, drop, keep, header=header)
+    return Samples(X, ids, _kept_names(columns), columns.has_header, form)
+
+
+def _kept_names(columns: Columns) -> list[str] | None:
+    return [columns.names[i] for i in columns.kept] if columns.has_header else None
 
 
 def read_labels(

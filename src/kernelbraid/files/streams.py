@@ -14,7 +14,7 @@ from kernelbraid.files.columns import IMPUTER, Columns
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.npy import map_npy
 from kernelbraid.files.readers import read_samples
-from kernelbraid.files.sources import FilePath, Source, open_source
+from kernelbraid.files.sources import FilePath, Form, Source, open_source
 from kernelbraid.files.stored import Matrix
 
 ROWS = 50_000  # of a piece
@@ -50,6 +50,8 @@ class Stream:
         Whether the first row names the columns; None where the file is no CSV or TSV.
     gaps : bool, default=False
         Whether samples may be missing: rows of NaN.
+    form : Form or None, default=None
+        How a CSV or TSV file is written: what stands between cells, and before decimals.
     """
 
     path: Path
@@ -64,6 +66,7 @@ class Stream:
     columns: Columns | None = None
     header: bool | None = None
     gaps: bool = False
+    form: Form | None = None
 
     @property
     def n_samples(self) -> int:
@@ -174,7 +177,8 @@ def open_stream(
         raise DataError(f"{source.path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
     X = samples.X
     whole = _in_pieces(source.path, X.shape, X.dtype, partial(_matrix_piece, X), in_memory=True)
-    return replace(whole, ids=samples.ids, feature_names=samples.feature_names, header=samples.header)
+    names, header = samples.feature_names, samples.header
+    return replace(whole, ids=samples.ids, feature_names=names, header=header, form=samples.form)
 
 
 def _in_pieces(

@@ -12,9 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid.files.columns import Columns, is_header, is_number
+from kernelbraid.files.columns import Columns, is_header
+from kernelbraid.files.dialect import COMMA_NUMBER, DELIMITER_NAMES, Numbers, with_delimiter
 from kernelbraid.files.errors import DataError, reading
-from kernelbraid.files.sources import DELIMITERS, Source
+from kernelbraid.files.sources import Form, Source
 
 #: Number of the row in the file, from 1, and its cells.
 NumberedRow: TypeAlias = tuple[int, list[str]]
@@ -22,17 +23,19 @@ NumberedRow: TypeAlias = tuple[int, list[str]]
 
 def read_rows(source: Source) -> Generator[NumberedRow, None, None]:
     """Yield the rows of a file, all of one width, without blank lines."""
-    path, delimiter = source.path, DELIMITERS[source.suffix]
+    path = source.path
     with reading(path), io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="") as file:
+        delimiter = with_delimiter(source).form.delimiter or ","
         try:
-            yield from _equal_rows(path, csv.reader(file, delimiter=delimiter, strict=True), delimiter)
+            rows = csv.reader(file, delimiter=delimiter, strict=True)
+            yield from _equal_rows(path, rows, delimiter, is_asked=source.form.delimiter is not None)
         except UnicodeDecodeError:
             raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
         except csv.Error as error:
             raise DataError(f"{path}: this is not a readable table ({error}); check its quotes.") from None
 
 
-def _equal_rows(path: Path, reader: Iterator[list[str]], delimiter: str) -> Iterator[NumberedRow]:
+def _equal_rows(path: Path, reader: Iterator[list[str]], delimiter: str, *, is_asked: bool) -> Iterator[NumberedRow]:
     """Yield numbered rows; a blank line is skipped, unless it must be a sample without values."""
     width, blank = 0, 0
     for row in reader:
@@ -45,7 +48,7 @@ def _equal_rows(path: Path, reader: Iterator[list[str]], delimiter: str) -> Iter
             raise DataError(f"{path}: row {blank} is empty; fill it or delete the line.")
         if not width:
             width = len(row)
-            _check_delimiter(path, row, delimiter)
+            _check_delimiter(path, row, delimiter, is_asked=is_asked)
         if len(row) != width:
             raise DataError(
                 f"{path}: row {number} has {len(row)} cells and the rows before it have {width}; "
@@ -54,12 +57,18 @@ def _equal_rows(path: Path, reader: Iterator[list[str]], delimiter: str) -> Iter
         yield number, row
 
 
-def _check_delimiter(path: Path, row: Sequence[str], delimiter: str) -> None:
-    """Refuse a file whose cells are separated by something else."""
-    for other, name in ((";", "semicolons"), ("\t", "tabs")):
-        if other != delimiter and len(row) == 1 and other in row[0]:
-            expected = "tabs" if delimiter == "\t" else "commas"
-            raise DataError(f"{path}: the cells are separated by {name}; save the table with {expected}.")
+def _check_delimiter(path: Path, row: Sequence[str], delimiter: str, *, is_asked: bool) -> None:
+    """Refuse a file whose cells are separated by something else; a comma may be a decimal mark."""
+    if len(row) > 1:
+        return
+    for other, option in ((";", "semicolon"), ("\t", "tab"), (",", "comma")):
+        is_meant = other != "," or (is_asked and COMMA_NUMBER.fullmatch(row[0].strip()) is None)
+        if other != delimiter and is_meant and other in row[0]:
+            expected = DELIMITER_NAMES.get(delimiter, repr(delimiter))
+            raise DataError(
+                f"{path}: the cells seem to be separated by {DELIMITER_NAMES[other]} where {expected} are expected; "
+                f"say so with --delimiter {option}, or write every row with as many cells."
+            )
 
 
 @contextmanager
@@ -87,33 +96,25 @@ def read_matrix(
     keep: Iterable[str] | None = None,
     *,
     header: bool | None = None,
-) -> tuple[NDArray[np.float64], Columns, list[str] | None]:
-    """Return the data columns as a matrix, the columns, and the ids."""
+) -> tuple[NDArray[np.float64], Columns, list[str] | None, Form]:
+    """Return the data columns as a matrix, the columns, the ids, and how the table is written."""
+    source = with_delimiter(source)
     numbers: list[int] = []
     ids: list[str] = []
     values = array("d")
     with opened_columns(source, header) as (every, rows):
         columns = every.choose(id_column, drop, keep)
+        cells = Numbers(columns, source)
         for number, row in rows:
             numbers.append(number)
             if columns.id_index is not None:
                 ids.append(row[columns.id_index].strip())
-            cells = [row[i] for i in columns.kept]
-            try:
-                values.extend(map(float, cells))
-            except ValueError:
-                raise _first_error(columns, number, row) from None
-            if "_" in "".join(cells):  # float() reads 1_0 as 10
-                raise _first_error(columns, number, row)
+            values.extend(cells.of(number, row))
+    cells.check()
     if "" in ids:
         raise columns.cell_error(columns.id_index or 0, numbers[ids.index("")], None)
     X = np.frombuffer(values).reshape(len(numbers), len(columns.kept))
     for i, j in np.argwhere(~np.isfinite(X))[:1]:
         raise columns.cell_error(columns.kept[j], numbers[i], X[i, j])
-    return X, columns, ids if columns.id_index is not None else None
-
-
-def _first_error(columns: Columns, number: int, row: Sequence[str]) -> DataError:
-    """Return the error for the first cell of a row that is no number."""
-    index = next(i for i in columns.kept if not is_number(row[i]))
-    return columns.cell_error(index, number, row[index])
+    form = Form(source.suffix, source.form.delimiter, cells.decimal)
+    return X, columns, ids if columns.id_index is not None else None, form

@@ -5,19 +5,20 @@ the same clusters, which share few edges and hold many. Too many clusters cut wh
 elsewhere; too few join what lies apart, each graph something else.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._threads import calm
-from kernelbraid._typing import Array, Host
+from kernelbraid._typing import Array
+from kernelbraid.learning import effort, progress
 from kernelbraid.learning.background import cloud_of
 from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.parallel import each
 from kernelbraid.learning.settings import LEAST_ALPHA
 from kernelbraid.metrics.label_free import agreement, cut_share, modularity
@@ -27,117 +28,21 @@ from kernelbraid.solvers.kmeans import kmeans_each
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
+T = TypeVar("T")
+
+COUNTING = "the number of clusters"
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
 COARSE = 20  # numbers over the whole range, on a geometric scale
 FINE = 8  # numbers around each of the best two of them
+MIDDLE = 20  # about where they are, as long as they are not known
 #: Samples for each unit of the penalty's weight, and the parts of that weight that get graphs of their own.
 SAMPLES_PER_ALPHA, PARTS, FEW_PARTS = 500, (1.0, 1 / 3, 3.0), (1.0, 3.0)
 NEIGHBOURS, FEW_NEIGHBOURS = (7, 10), (10,)  # edges of each sample
 SHARE = 5  # samples for each edge, at least
 RESTARTS, FEW_RESTARTS = 3, 1  # of k-means where the choice is made; and over the whole range, or with many samples
 LARGE = 3000  # samples above which there are fewer graphs and restarts
-TIED = 1e-6  # scores that differ by less are the same
-#: Shares of the best score above which a number is on its plateau, and above which another peak is an alternative.
-PLATEAU, PLAUSIBLE = 0.95, 0.85
-#: Edges between clusters, in units of those of a cloud without any, above which there are none; and may be none.
-NO_CLUSTERS, FEW_CLUES = 0.8, 0.65
 CLOUDS, CUTS = 2, 3  # that are compared; and how often each is cut
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The numbers of clusters that were tried, ascending, and what speaks for each; means over the graphs."""
-
-    n_clusters: NDArray[np.int64]
-    stability: NDArray[np.float64]  # adjusted Rand index between the clusters of two graphs
-    modularity: NDArray[np.float64]
-    cut: NDArray[np.float64]  # share of a cluster's edges that leave it
-    eigengap: NDArray[np.float64]  # distance from the last eigenvalue that is used to the next
-    is_near: NDArray[np.bool_] | None = None  # which ones were tried with all restarts, and may be chosen; all if None
-    compared: str = "graphs of different penalties"  # whose clusters were
-    background: float | None = None  # edges between clusters, in units of those in a cloud without any; None: not known
-
-    @property
-    def score(self) -> NDArray[np.float64]:
-        """What is maximised: stability, times the share of edges within clusters, times modularity over its limit."""
-        limit = 1 - 1 / self.n_clusters
-        return np.maximum(self.stability, 0.0) * (1 - self.cut) * np.maximum(self.modularity, 0.0) / limit
-
-    @property
-    def peak(self) -> int:
-        """The number with the largest score among those that may be chosen; of several, the most modular."""
-        score = self.score if self.is_near is None else np.where(self.is_near, self.score, -np.inf)
-        tied = score > score.max() - TIED
-        return int(self.n_clusters[int(np.argmax(np.where(tied, self.modularity, -np.inf)))])
-
-    @property
-    def best(self) -> int:
-        """The choice: one cluster where a cloud without any falls apart as easily."""
-        return 1 if self.background is not None and self.background >= NO_CLUSTERS else self.peak
-
-    @property
-    def plateau(self) -> tuple[int, int]:
-        """The numbers around the peak, in one row, that are about as good."""
-        at = int(np.searchsorted(self.n_clusters, self.peak))
-        good = self.score >= PLATEAU * self.score[at]
-        low = high = at
-        while low > 0 and good[low - 1]:
-            low -= 1
-        while high < len(good) - 1 and good[high + 1]:
-            high += 1
-        return int(self.n_clusters[low]), int(self.n_clusters[high])
-
-    @property
-    def alternatives(self) -> list[int]:
-        """Other peaks off the plateau that are nearly as high, the highest first."""
-        score, (low, high) = np.concatenate([[-np.inf], self.score, [-np.inf]]), self.plateau
-        peaks = (score[1:-1] >= score[:-2]) & (score[1:-1] > score[2:]) & (self.score >= PLAUSIBLE * self.score.max())
-        found = np.flatnonzero(peaks & ((self.n_clusters < low) | (self.n_clusters > high)))
-        return [int(self.n_clusters[i]) for i in found[np.argsort(-self.score[found], kind="stable")]]
-
-    def columns(self) -> dict[str, Host]:
-        """Return the evidence as one array per quantity."""
-        names = ("score", "stability", "modularity", "cut", "eigengap")
-        return {"n_clusters": self.n_clusters, **{name: getattr(self, name) for name in names}}
-
-    def sentences(self) -> list[str]:
-        """Return the choice in words, with what is plausible as well."""
-        low, high = self.plateau
-        tried = f"among {self.n_clusters[0]} to {self.n_clusters[-1]}"
-        told = [
-            f"{self.peak} clusters have the best score {tried}: {self.compared} agree on them, they hold many edges, "
-            "and share few."
-        ]
-        if low < high:
-            told.append(f"{low} to {high} are about as good: the number is not sharp.")
-        others = self.alternatives[:3]
-        if others:
-            told.append(
-                f"Plausible as well: {_listed(others)}; coarser and finer clusters are both there where the data have "
-                "a hierarchy."
-            )
-        return told + self._doubts()
-
-    def _doubts(self) -> list[str]:
-        """Return what speaks against any clusters at all."""
-        if self.background is None or self.background < FEW_CLUES:
-            return []
-        share = f"Clusters share {100 * self.background:.0f} % of the edges that they share in a cloud without any"
-        if self.best == 1:
-            return [f"{share}, so that all samples were left in one."]
-        return [f"{share}: there may be none."]
-
-    @property
-    def warning(self) -> str | None:
-        """What a user must know before using the labels."""
-        doubts = self._doubts()
-        return None if not doubts else f"n_clusters='auto' found no clear clusters. {doubts[0]}"
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    words = [str(number) for number in numbers]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def largest_count(n_samples: int) -> int:
@@ -164,9 +69,46 @@ def count_if_asked(
     if n_clusters != "auto":
         return None
     # Processes do not share the first part: its threads must not depend on their number, as rounding decides ties.
-    with calm(1 if n_jobs == 1 else None):
+    n = candidates.n_samples
+    n_graphs, ahead = _graphs_ahead(n)
+    ahead += effort_of_counting(n, n_graphs, n_jobs) + effort.separation(n)
+    ahead += CLOUDS * (effort.cloud(n) + effort.separation(n))
+    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
         counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
         return replace(counts, background=background(candidates, counts.peak, random_state))
+
+
+def _graphs_ahead(n_samples: int) -> tuple[int, float]:
+    """Return how many graphs of the average kernel are compared, and the effort of them."""
+    is_large = n_samples > LARGE
+    parts, neighbours = (len(FEW_PARTS), len(FEW_NEIGHBOURS)) if is_large else (len(PARTS), len(NEIGHBOURS))
+    return parts * neighbours, parts * (effort.factor(n_samples) + neighbours * effort.refine(n_samples))
+
+
+def effort_of_counting(n_samples: int, n_graphs: int, n_jobs: int | None = None) -> float:
+    """Return the effort of :func:`count_clusters`, as far as it is known before.
+
+    Parameters
+    ----------
+    n_samples, n_graphs : int
+        Sizes of the problem.
+    n_jobs : int, default=None
+        Processes.
+    """
+    coarse = _coarse(n_samples)
+    bases = n_graphs * effort.basis(n_samples, coarse[-1])
+    tried = sum(effort.evidence(n_samples, k, n_graphs, FEW_RESTARTS) for k in coarse)
+    return (bases + tried + _near_effort(n_samples, [MIDDLE] * 2 * FINE, n_graphs)) / (n_jobs or 1)
+
+
+def _near_effort(n_samples: int, near: Sequence[int], n_graphs: int) -> float:
+    """Return the effort of trying numbers around the best."""
+    return sum(effort.evidence(n_samples, k, n_graphs, _restarts(n_samples)) for k in near)
+
+
+def _restarts(n_samples: int) -> int:
+    """Return the restarts of k-means where the choice is made."""
+    return RESTARTS if n_samples <= LARGE else FEW_RESTARTS
 
 
 def kernel_graphs(candidates: Candidates) -> list[Array]:
@@ -183,9 +125,11 @@ def kernel_graphs(candidates: Candidates) -> list[Array]:
     is_large = n > LARGE
     found = []
     for part in FEW_PARTS if is_large else PARTS:
-        coefficients = ridge_coefficients(K, part * _alpha(n))
+        with progress.stretch(effort.factor(n)):
+            coefficients = ridge_coefficients(K, part * _alpha(n))
         for few in FEW_NEIGHBOURS if is_large else NEIGHBOURS:
-            found.append(refine_graph(coefficients, n_neighbors=_edges(few, n), edge_weights="scaled"))
+            with progress.stretch(effort.refine(n)):
+                found.append(refine_graph(coefficients, n_neighbors=_edges(few, n), edge_weights="scaled"))
     return found
 
 
@@ -211,10 +155,12 @@ def background(candidates: Candidates, n_clusters: int, random_state: np.random.
     random_state : RandomState
         Draws the clouds.
     """
+    n = candidates.n_samples
     share = _share_between(candidates, n_clusters, random_state)
     apart = []
     for _ in range(CLOUDS):  # one at a time: each has its own kernel
-        cloud = cloud_of(candidates, random_state)
+        with progress.stretch(effort.cloud(n)):
+            cloud = cloud_of(candidates, random_state)
         if cloud is None:
             return None
         apart.append(_share_between(cloud, n_clusters, random_state))
@@ -224,8 +170,18 @@ def background(candidates: Candidates, n_clusters: int, random_state: np.random.
 def _share_between(candidates: Candidates, n_clusters: int, random_state: np.random.RandomState) -> float:
     """Return the mean share of edges that leave a cluster."""
     n = candidates.n_samples
-    coefficients = ridge_coefficients(candidates.average(), _alpha(n))
-    graph = refine_graph(coefficients, n_neighbors=_edges(NEIGHBOURS[-1], n), edge_weights="scaled")
+    with progress.stretch(effort.separation(n)):
+        K = candidates.average()
+        progress.within(0.1)
+        coefficients = ridge_coefficients(K, _alpha(n))
+        progress.within(0.6)
+        graph = refine_graph(coefficients, n_neighbors=_edges(NEIGHBOURS[-1], n), edge_weights="scaled")
+        progress.within(0.8)
+        return _mean_share(graph, n_clusters, random_state)
+
+
+def _mean_share(graph: Array, n_clusters: int, random_state: np.random.RandomState) -> float:
+    """Return the mean share of edges that leave a cluster, over several cuts of a graph."""
     X = unit_rows(spectral_vectors(graph, n_clusters))
     pieces = cut(X, min(PIECES * n_clusters, X.shape[0]), n_cuts=CUTS, n_init=RESTARTS, random_state=random_state)
     edges = Edges.of(graph)
@@ -237,7 +193,6 @@ def count_clusters(
     *,
     random_state: np.random.RandomState,
     n_jobs: int | None = None,
-    watch: Callable[[int, int], None] | None = None,
 ) -> Counts:
     """Try numbers of clusters from 2 on: first over the whole range, then around the best.
 
@@ -249,34 +204,44 @@ def count_clusters(
         Draws the starts of k-means.
     n_jobs : int, default=None
         Processes, each with one thread of linear algebra; this one alone if None.
-    watch : callable, default=None
-        ``watch(done, total)`` is called after every number.
 
     Returns
     -------
     Counts
         The evidence; ``best`` is the choice.
     """
-    n = graphs[0].shape[0]
-    largest = largest_count(n)
-    bases = list(each(_basis, ((graph, largest) for graph in graphs), n_jobs))
+    n, n_graphs = graphs[0].shape[0], len(graphs)
+    share = 1 / (n_jobs or 1)  # of the effort, which processes divide
+    coarse = _coarse(n)
+    largest = coarse[-1]
+    tasks = each(_basis, ((graph, largest) for graph in graphs), n_jobs)
+    bases = [_next(tasks, share * effort.basis(n, largest)) for _ in graphs]
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     tried: dict[int, Counts] = {}
-    done = count(1)
 
     def attempt(numbers: Sequence[int], n_init: int) -> None:
-        tasks = ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers)
-        for k, evidence in zip(numbers, each(_evidence, tasks, n_jobs), strict=True):
-            tried[k] = evidence
-            if watch is not None:
-                watch(next(done), COARSE + 2 * FINE)
+        tasks = each(_evidence, ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers), n_jobs)
+        for k in numbers:
+            tried[k] = _next(tasks, share * effort.evidence(n, k, n_graphs, n_init))
 
-    coarse = np.unique(np.geomspace(2, largest, COARSE).round().astype(int)).tolist()
     attempt(coarse, FEW_RESTARTS)
     best = sorted(coarse, key=lambda k: -float(tried[k].score[0]))[:2]
     near = sorted({k for peak in best for k in _around(peak, coarse)})
-    attempt(near, RESTARTS if n <= LARGE else FEW_RESTARTS)
+    progress.expect(share * (_near_effort(n, near, n_graphs) - _near_effort(n, [MIDDLE] * 2 * FINE, n_graphs)))
+    attempt(near, _restarts(n))
     return _gather(tried, near)
+
+
+def _next(results: Iterator[T], length: float) -> T:
+    """Return the next result of several, which is a stretch of the work."""
+    with progress.stretch(length):
+        return next(results)
+
+
+def _coarse(n_samples: int) -> list[int]:
+    """Return numbers of clusters over the whole range."""
+    found = np.unique(np.geomspace(2, largest_count(n_samples), COARSE).round().astype(int))
+    return [int(k) for k in found]
 
 
 def _around(k: int, coarse: Sequence[int]) -> list[int]:
@@ -312,8 +277,10 @@ def _evidence(
     """Return what speaks for one number of clusters: those of pieces that are joined, and of k-means, in each graph."""
     spaces = [unit_rows(V[:, :k]) for V, _ in bases]
     found = kmeans_each(spaces, k, n_init=n_init, random_state=random_state)
+    progress.within(0.6)
     draw = partial(cut, n_cuts=1, n_init=n_init, random_state=random_state, spread=False)
     pieces = [draw(X, min(PIECES * k, X.shape[0]))[0] for X in spaces]
+    progress.within(0.8)
     edges = [Edges.of(graph) for graph in graphs]
     joined = [settle(own, join(own, piece, k)) for own, piece in zip(edges, pieces, strict=True)]
     evidence = {

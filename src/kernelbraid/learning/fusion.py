@@ -11,8 +11,10 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array
+from kernelbraid.learning import effort, progress
 from kernelbraid.learning.candidates import Candidates, Views
-from kernelbraid.learning.counting import LARGE, Counts, count_clusters
+from kernelbraid.learning.counting import COUNTING, LARGE, count_clusters, effort_of_counting
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.fused_extension import ViewMember
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.graph_extension import GraphMember
@@ -238,9 +240,10 @@ def fused_graphs(weighed: WeighedViews, settings: Settings, alphas: tuple[float,
         for number, candidates in enumerate(_posed(weighed, view, settings)):
             K = candidates.average()
             for alpha in alphas:
-                Z = ridge_coefficients(K, alpha)
-                _keep(weighed, settings, (view, number, alpha), Z)
-                edges = refine_graph(Z, n_neighbors=n_neighbors, edge_weights="scaled")
+                with progress.stretch(effort.factor(n) + effort.refine(n)):
+                    Z = ridge_coefficients(K, alpha)
+                    _keep(weighed, settings, (view, number, alpha), Z)
+                    edges = refine_graph(Z, n_neighbors=n_neighbors, edge_weights="scaled")
                 part = _weight_of(weighed, view) * spread_out(normalised_graph(edges), rows, n)
                 part = part if weighed.weights[view] > 0 else _edges_of(part, weighed.orphans)
                 key = (number, alpha)
@@ -265,10 +268,15 @@ def count_fused(
     if isinstance(weighed.samples, GivenGraphs):
         whole = sum_graphs(weighed, settings).graph
         parts = [thinned(whole, random_state) for _ in range(THINNED)]
-        counts = count_clusters([whole, *parts], random_state=random_state, n_jobs=n_jobs)
+        with progress.on_course(COUNTING, effort_of_counting(n, len(parts) + 1, n_jobs)):
+            counts = count_clusters([whole, *parts], random_state=random_state, n_jobs=n_jobs)
         return replace(counts, compared="parts of the graph")
-    with calm(1 if n_jobs == 1 else None):
-        graphs = fused_graphs(weighed, settings, PENALTIES if n <= LARGE else FEW_PENALTIES, NEIGHBOURS)
+    alphas = PENALTIES if n <= LARGE else FEW_PENALTIES
+    n_graphs = len(alphas) * (len(settings.fused_banks) if isinstance(weighed.samples, Views) else 1)
+    ahead = n_graphs * len(weighed.needed) * (effort.factor(n) + effort.refine(n))
+    ahead += effort_of_counting(n, n_graphs, n_jobs)
+    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
+        graphs = fused_graphs(weighed, settings, alphas, NEIGHBOURS)
         return count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
 
 

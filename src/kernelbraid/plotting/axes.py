@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelbraid._messages import install
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -17,7 +19,7 @@ def make_axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError('Pictures need matplotlib; install it with pip install "kernelbraid[plot]".') from None
+        raise ImportError(f"Pictures need matplotlib; {install('plot')}.") from None
     return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
 
 

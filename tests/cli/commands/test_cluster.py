@@ -1,4 +1,5 @@
 import csv
+import gzip
 import json
 import math
 import os
@@ -41,9 +42,13 @@ KEYS = [
     "scale",
     "confidence",
     "header",
+    "tables",
     "out",
     "model",
     "warnings",
+    "ids",
+    "labels",
+    "confidences",
 ]
 
 
@@ -117,6 +122,76 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     assert summary["seconds"] > 0
     assert summary["out"] == str(out)
     assert summary["warnings"] == []
+    assert [summary["ids"], summary["labels"]] == [
+        list(column) for column in zip(*labelled(read_rows(out)), strict=True)
+    ]
+    assert summary["tables"] == {"blobs.csv": {"delimiter": ",", "decimal": "."}}
+
+
+def labelled(rows):
+    return [(row[0], int(row[1])) for row in rows[1:]]
+
+
+def test_json_holds_how_sure_each_label_is(run, blobs_csv):
+    summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--confidence").stdout)
+    assert [len(summary[name]) for name in ("labels", "confidences", "outlier_scores")] == [30, 30, 30]
+    assert summary["confidence"]["mean"] == pytest.approx(np.mean(summary["confidences"]), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["csv", "gz", "npy"])
+def test_standard_input_is_clustered_and_labels_go_to_standard_output(run, blobs_csv, blobs, tmp_path, kind):
+    np.save(tmp_path / "blobs.npy", blobs[0])
+    csv_file = blobs_csv.read_bytes()
+    content = {"csv": csv_file, "gz": gzip.compress(csv_file), "npy": (tmp_path / "blobs.npy").read_bytes()}[kind]
+    result = run("cluster", "-", *FAST, "--out", "-", content=content)
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.reader(result.stdout.splitlines()))
+    assert rows[0] == ["sample" if kind == "npy" else "id", "label"]
+    assert evaluate(blobs[1], [label for _, label in labelled(rows)])["acc"] == 1.0
+    assert "labels         on standard output" in result.stderr
+    assert run("cluster", "-", *FAST, "--out", "-", "--quiet", content=content).stderr == ""
+
+
+def test_a_table_of_another_country_is_clustered_and_the_summary_says_how_it_was_read(run, blobs_csv, blobs):
+    table = blobs_csv.read_text().replace(",", ";").replace(".", ",")
+    result = run("cluster", "-", *FAST, content=table.encode())
+    assert "tables         semicolons between cells, decimal commas" in result.stdout
+    result = run(
+        "cluster", "-", *FAST, "--json", "--delimiter", "semicolon", "--decimal", "comma", content=table.encode()
+    )
+    summary = json.loads(result.stdout)
+    assert evaluate(blobs[1], summary["labels"])["acc"] == 1.0
+    assert summary["tables"] == {"standard input": {"delimiter": ";", "decimal": ","}}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["-", "--format", "xls"], ["--format", "'xls' is unknown", "csv or tsv or parquet"]),
+        (["-", "-"], "can be read once"),
+        (["{data}", "--format", "csv"], ["--format", "leave it out"]),
+        (["{data}", "--delimiter", "ab"], ["--delimiter", "'ab'", "semicolon"]),
+        (["{data}", "--decimal", ";"], ["--decimal", "';'", "give . or ,"]),
+        (["{data}", "--json", "--out", "-"], ["--out", "standard output; leave out one"]),
+        (["{data}", "--out", "{folder}/labels.npy"], ["--out", "choose another name"]),
+    ],
+)
+def test_input_and_output_that_cannot_be_meant_get_one_sentence(refuse, no_fit, blobs_csv, tmp_path, options, says):
+    options = [option.format(data=blobs_csv, folder=tmp_path) for option in options]
+    refuse("cluster", *options, "-k", 3, code=2, says=says)
+
+
+def test_standard_input_that_is_neither_text_nor_an_array_gets_one_sentence(run):
+    result = run("cluster", "-", *FAST, content=b"\x7fELF\0\1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "say what it is with --format" in result.stderr
+
+
+def test_parquet_is_written_and_scored(run, blobs_csv, tmp_path):
+    out = tmp_path / "labels.parquet"
+    assert run("cluster", blobs_csv, *FAST, "--out", out, "--confidence").exit_code == 0
+    result = run("score", "-", out, "--json", "--format", "parquet", content=out.read_bytes())
+    assert json.loads(result.stdout)["acc"] == 1.0
 
 
 def test_every_option_of_lkg_reaches_the_estimator(run, built, blobs_csv):

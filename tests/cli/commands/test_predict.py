@@ -24,8 +24,7 @@ from kernelbraid.cli.recipe import Recipe
 FAST = ("-k", 3, "--n-init", 3)
 KEYS = [
     *("model", "estimator", "steps", "n_samples", "n_features", "n_clusters", "classes", "cluster_sizes", "seconds"),
-    *("confidence", "header", "out"),
-    "warnings",
+    *("confidence", "header", "tables", "out", "warnings", "ids", "labels", "confidences"),
 ]
 
 
@@ -154,6 +153,15 @@ def test_json_is_one_object_with_these_keys(run, saved, new_csv, tmp_path):
     assert summary["cluster_sizes"] == [3, 3, 3]
     assert summary["out"] is None
     assert summary["warnings"] == []
+
+
+def test_new_samples_come_through_standard_input(run, saved, new_csv, tmp_path):
+    direct = json.loads(run("predict", saved, new_csv, "--json", "--confidence").stdout)
+    assert (len(direct["labels"]), len(direct["confidences"])) == (9, 9)
+    result = run("predict", saved, "-", "--out", "-", content=new_csv.read_bytes())
+    lines = [f"{name},{label}" for name, label in zip(direct["ids"], direct["labels"], strict=True)]
+    assert result.stdout.splitlines() == ["id,label", *lines]
+    assert "labels         on standard output" in result.stderr
 
 
 def test_a_cluster_without_samples_is_counted(run, saved, new, tmp_path):

@@ -1,7 +1,7 @@
 """``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,13 +12,16 @@ from sklearn.base import BaseEstimator
 from kernelbraid._messages import content_of, say
 from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.failure import BAD_USAGE, Failure
+from kernelbraid.cli.interrupt import interruptible
+from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.messages import InOptions, out_of_range
-from kernelbraid.cli.output import collect_warnings, print_json, print_warnings, write_labels, write_model
+from kernelbraid.cli.output import beside_labels, collect_warnings, print_json, print_warnings, write_model
 from kernelbraid.cli.progress import show_progress, show_search
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.summary import print_summary, summarise, summarise_certainty
+from kernelbraid.cli.summary import by_sample, print_summary, summarise, summarise_certainty
+from kernelbraid.cli.verbose import Log
 from kernelbraid.cli.views import FileViews, open_views, read_views
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators.base import InvalidParameterError, refused_parameter
@@ -41,19 +44,27 @@ def run(
     confidence: bool = False,
     as_json: bool,
     quiet: bool,
+    verbose: bool = False,
 ) -> None:
     """Cluster the samples in the files and report."""
+    log = Log(verbose)
+    log.begin()
     with collect_warnings(words_of(recipe)) as of_files:
         if recipe.streams:
             views = open_views(paths, **reading)
         else:
             views = read_views(paths, precomputed=recipe.precomputed, **reading)
+    for line in views.in_words():
+        log(f"read {line}")
     with collect_warnings(words_of(recipe, views.columns)) as of_fit:
         here = CERTAINTY if confidence else LABELS
-        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=quiet or as_json, here=here)
+        hidden = quiet or as_json
+        model, scaling, seconds = fit(views, recipe, scale=scale, dask=dask, hidden=hidden, here=here, log=log)
+        log.fitted(model)
         certainty = certainty_of(model) if confidence else None
+    labels = model.labels_.tolist()
     if out is not None:
-        write_labels(out, model.labels_.tolist(), views.ids, certainty)
+        write_labels(out, labels, views.ids, certainty)
     if save is not None:
         if scaling is None:
             write_model(save, model, views.names)
@@ -66,15 +77,16 @@ def run(
         "scale": scale,
     }
     summary["confidence"] = None if certainty is None else summarise_certainty(**certainty)
-    summary["header"] = views.headers
+    summary |= {"header": views.headers, "tables": views.tables}
     files = {"out": out, "model": save}
     summary |= {name: None if path is None else str(path) for name, path in files.items()}
     summary["warnings"] = warnings = [*of_files, *of_fit]
     print_warnings(warnings)
     if as_json:
-        print_json(summary)
+        print_json({**summary, **by_sample(labels, views.ids, certainty)})
     elif not quiet:
-        print_summary(summary)
+        with beside_labels(out):
+            print_summary(summary)
 
 
 def fit(
@@ -85,19 +97,23 @@ def fit(
     dask: str | None = None,
     hidden: bool,
     here: Sequence[str] = LABELS,
+    log: Log | None = None,
 ) -> tuple[Any, Scaling | None, float]:
     """Return the fitted model, with some attributes here, how its samples were scaled, and the seconds of the fit."""
     model, scaling = recipe.make(), None
+    log = log or Log(False)
     passes = PASSES if scale == "none" else PASSES + 1
     start = perf_counter()
     try:
-        with _watched(views, model, recipe, dask, hidden, passes) as data:
+        with _watched(views, model, recipe, dask, hidden, passes, log) as data:
             if scale != "none":
                 given = data if isinstance(data, list) else [data]
                 scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
                 scaled = scaling.apply(given)
                 data = scaled if isinstance(data, list) else scaled[0]
-            model.fit(data)
+            # A search keeps the best when it is interrupted, and ends by itself.
+            with nullcontext() if recipe.searches else interruptible():
+                model.fit(data)
             for name in here:
                 if name in vars(model):
                     setattr(model, name, np.asarray(getattr(model, name)))
@@ -121,16 +137,18 @@ def certainty_of(model: Any) -> dict[str, np.ndarray]:
 
 @contextmanager
 def _watched(
-    views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool, passes: int
+    views: FileViews, model: BaseEstimator, recipe: Recipe, dask: str | None, hidden: bool, passes: int, log: Log
 ) -> Iterator[Any]:
-    """Yield what to fit, while something shows that the fit lives."""
+    """Yield what to fit, while something shows that the fit lives: a bar, or lines if those are asked for."""
+    hidden = hidden or log.is_asked
     if recipe.streams:
         if len(views.data) > 1:
             model.set_params(view_widths=[stream.n_features for stream in views.data])
-        with samples_of(views.data, recipe.name, times=passes, address=dask, hidden=hidden) as data:
+        with samples_of(views.data, recipe.name, times=passes, address=dask, hidden=hidden) as data, log.listening():
             yield data
         return
-    with _watch(model, recipe, hidden=hidden) as callback:
+    with _watch(model, recipe, hidden=hidden) as drawn, log.listening():
+        callback = (log.tried if recipe.searches else log.step) if log.is_asked else drawn
         if recipe.tells_steps or recipe.searches:
             model.set_params(callback=callback)
         yield views.data
@@ -143,10 +161,13 @@ def _watch(model: BaseEstimator, recipe: Recipe, *, hidden: bool) -> AbstractCon
     return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
 
 
-def _most_steps(model: BaseEstimator) -> int:
-    """Return the limit of steps; a preset gives that of LKG."""
+def _most_steps(model: BaseEstimator) -> int | None:
+    """Return the limit of steps; a preset gives that of LKG, and None says that there is but one."""
     asked = model.get_params(deep=False)
-    return int(Settings.of(asked).learning.max_iter if "preset" in asked else asked["max_iter"])
+    if "preset" not in asked:
+        return int(asked["max_iter"])
+    learning = Settings.of(asked).learning
+    return None if learning.is_closed_form else learning.max_iter
 
 
 def words_of(recipe: Recipe, columns: Sequence[Sequence[str] | None] = ()) -> InOptions:

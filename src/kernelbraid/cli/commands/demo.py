@@ -13,14 +13,15 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelbraid import plotting
+from kernelbraid._messages import install
 from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.output import (
     check_folder,
     collect_warnings,
     print_json,
     print_table,
     print_warnings,
-    write_labels,
     write_whole,
 )
 from kernelbraid.estimators import LKG
@@ -113,4 +114,4 @@ def print_comparison(data: DemoData, results: dict[str, dict[str, float]], out: 
     print_table(rows, header=["", *results], numbers=range(1, len(results) + 1))
     typer.echo(f"\nWritten to {out}: {', '.join(files)}")
     if len(files) == 1:
-        typer.echo('Pictures need matplotlib; install it with pip install "kernelbraid[plot]".')
+        typer.echo(f"Pictures need matplotlib; {install('plot')}.")

@@ -12,14 +12,15 @@ from sklearn.pipeline import Pipeline
 
 from kernelbraid._messages import content_of, say
 from kernelbraid.cli.failure import Failure
+from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.messages import InOptions
-from kernelbraid.cli.output import collect_warnings, print_json, print_table, print_warnings, write_labels
+from kernelbraid.cli.output import beside_labels, collect_warnings, print_json, print_table, print_warnings
 from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import pairs_word
 from kernelbraid.cli.scaling import first_step, last_step, prepared
 from kernelbraid.cli.streaming import samples_of
-from kernelbraid.cli.summary import certainty_in_words, summarise_certainty
-from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views
+from kernelbraid.cli.summary import by_sample, certainty_in_words, labels_in_words, summarise_certainty
+from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views, tables_in_words
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 from kernelbraid.estimators.each_view import AS_IT_IS
@@ -56,12 +57,14 @@ def run(
         write_labels(out, labels.tolist(), views.ids, certainty)
     summary = {"model": str(model_path), **summarise(model, views, labels), "seconds": round(seconds, 4)}
     summary["confidence"] = None if certainty is None else summarise_certainty(**certainty)
-    summary |= {"header": views.headers, "out": None if out is None else str(out), "warnings": warnings}
+    summary |= {"header": views.headers, "tables": views.tables}
+    summary |= {"out": None if out is None else str(out), "warnings": warnings}
     print_warnings(warnings)
     if as_json:
-        print_json(summary)
+        print_json({**summary, **by_sample(labels.tolist(), views.ids, certainty)})
     elif not quiet:
-        print_summary(summary)
+        with beside_labels(out):
+            print_summary(summary)
 
 
 def read_model(path: Path) -> Any:
@@ -180,10 +183,11 @@ def print_summary(summary: dict[str, Any]) -> None:
         "samples": str(summary["n_samples"]),
         "features": "none, kernels or a graph" if features is None else str(features),
         "header": headers_in_words(summary["header"]),
+        "tables": tables_in_words(summary["tables"]),
         "clusters" if classes is None else "classes": f"{present} of {len(sizes)} occur",
         f"{kind} sizes": ", ".join(map(str, told)),
         "confidence": certainty_in_words(summary["confidence"]),
         "time": f"{summary['seconds']:.2f} seconds",
-        "labels": summary["out"] or "not written; give --out labels.csv",
+        "labels": labels_in_words(summary["out"]),
     }
     print_table([name, text] for name, text in rows.items() if text is not None)

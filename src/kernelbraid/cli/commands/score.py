@@ -6,9 +6,11 @@ from typing import cast
 import numpy as np
 import typer
 
+from kernelbraid.cli.inputs import open_inputs
 from kernelbraid.cli.output import print_json, print_table
 from kernelbraid.cli.views import headers_in_words, headers_of
 from kernelbraid.datasets import DataError, LabelFile, read_labels
+from kernelbraid.files.sources import Form
 from kernelbraid.metrics import evaluate
 from kernelbraid.metrics.scores import NMIAverage
 
@@ -25,12 +27,20 @@ MEANINGS = {
 
 
 def run(
-    truth_path: Path, labels_path: Path, *, key: str | None, header: bool | None, nmi_average: str, as_json: bool
+    truth_path: Path,
+    labels_path: Path,
+    *,
+    key: str | None,
+    header: bool | None,
+    form: Form | None = None,
+    nmi_average: str,
+    as_json: bool,
 ) -> None:
     """Score the labels of one file against those of another and report."""
-    paths = (truth_path, labels_path)
-    truth, labels = (read_labels(path, key=key, header=header) for path in paths)
-    order = match(truth, labels, truth_path, labels_path)
+    sources = open_inputs([truth_path, labels_path], form)
+    paths = [source.path for source in sources]
+    truth, labels = (read_labels(source, key=key, header=header) for source in sources)
+    order = match(truth, labels, *paths)
     scores = evaluate(truth.values, labels.values[order], nmi_average=cast(NMIAverage, nmi_average))
     if as_json:
         print_json(scores)

@@ -26,7 +26,8 @@ from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
 from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.counting import Counts, count_if_asked
+from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.fusion import count_fused, fuse
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import graph_of

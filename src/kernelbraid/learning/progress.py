@@ -1,0 +1,123 @@
+"""How far long work has come: what works tells it, and need not know who listens, or whether anybody does."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass
+class Course:
+    """Work of which it is known about how much there is.
+
+    Parameters
+    ----------
+    what : str
+        The work, in words that follow "choosing".
+    total : float
+        All of it, in units that take about the same time.
+    """
+
+    what: str
+    total: float
+    done: float = 0.0
+    span: tuple[float, float] = (0.0, 0.0)  # of the stretch that is gone through: where it begins, and how long it is
+
+    def reach(self, place: float) -> None:
+        """Come to a place, and tell."""
+        self.done = min(place, self.total)
+        listener = _listener.get()
+        if listener is not None:
+            listener(self)
+
+
+#: Is called with the course after every stretch of it, and within long ones.
+Listener: TypeAlias = Callable[[Course], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+_course: ContextVar[Course | None] = ContextVar("_course", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener | None) -> Iterator[None]:
+    """Tell somebody how far work has come that is done meanwhile in this thread.
+
+    Parameters
+    ----------
+    listener : callable or None
+        Takes a :class:`Course`; None for nobody.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def on_course(what: str, total: float) -> Iterator[Course]:
+    """Begin work, all of which is done in stretches.
+
+    Parameters
+    ----------
+    what : str
+        The work.
+    total : float
+        All of it.
+    """
+    course = Course(what, total)
+    token = _course.set(course)
+    course.reach(0.0)
+    try:
+        yield course
+        course.reach(course.total)
+    finally:
+        _course.reset(token)
+
+
+@contextmanager
+def stretch(length: float) -> Iterator[None]:
+    """Do a part of the work that was begun; without any, nobody is told.
+
+    Parameters
+    ----------
+    length : float
+        How much of it.
+    """
+    course = _course.get()
+    if course is None:
+        yield
+        return
+    start = course.done
+    course.span = (start, length)
+    course.reach(start)
+    yield
+    course.reach(start + length)
+
+
+def within(share: float) -> None:
+    """Tell that a share of the stretch is done; in another process, nobody is told.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1.
+    """
+    course = _course.get()
+    if course is not None:
+        start, length = course.span
+        course.reach(start + share * length)
+
+
+def expect(more: float) -> None:
+    """Correct how much work there is.
+
+    Parameters
+    ----------
+    more : float
+        What comes on top; negative if there is less.
+    """
+    course = _course.get()
+    if course is not None:
+        course.total = max(course.total + more, course.done)
