@@ -5,7 +5,11 @@ Only the standard library is imported here at the top, so that tools that collec
 
 import html
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
 
 project = "kernelbraid"
 author = "The kernelbraid developers"
@@ -50,7 +54,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.ReadingOrder",
     "show_memory": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,

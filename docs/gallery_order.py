@@ -1,0 +1,35 @@
+"""The order of the examples in the gallery: from the first steps to one's own methods."""
+
+from sphinx_gallery.sorting import FileNameSortKey
+
+ORDER = (
+    "first_clusters",
+    "number_of_clusters",
+    "confidence",
+    "new_samples",
+    "many_clusters",
+    "comparison",
+    "views",
+    "trust",
+    "missing_patients",
+    "documents",
+    "images",
+    "anndata",
+    "mudata",
+    "many_samples",
+    "hundred_thousand",
+    "gpu",
+    "neighbour_graph",
+    "sequences",
+    "own_kernel",
+    "paper",
+    "own_method",
+)
+
+
+class ReadingOrder(FileNameSortKey):
+    """Sort by the list above; what is not in it comes last, by name."""
+
+    def __call__(self, filename):
+        name = filename.removeprefix("plot_").removesuffix(".py")
+        return (ORDER.index(name) if name in ORDER else len(ORDER), name)
