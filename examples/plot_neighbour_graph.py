@@ -2,8 +2,8 @@
 A graph of neighbours that is there
 ===================================
 
-*I have a graph already: of neighbours, of links, of friends. Can it be clustered as it is?* ``kernels="graph"`` reads it
-out, with all that belongs to a fit: the number of clusters, how sure labels are, pictures, new samples.
+*I have a graph already: of neighbours, of links, of friends. Can it be clustered as it is?* ``kernels="graph"`` reads
+it out, with all that belongs to a fit: the number of clusters, how sure labels are, pictures, new samples.
 """
 
 # %%

@@ -42,8 +42,8 @@ print(*(sequence[:60] for sequence in sequences[:3]), sep="\n")
 # %%
 # A kernel for every length
 # -------------------------
-# The spectrum kernel compares how often each word of some letters occurs. Short words are in all sequences, long ones in
-# few. Which length is right, nobody has to know: all of them are candidates.
+# The spectrum kernel compares how often each word of some letters occurs. Short words are in all sequences, long ones
+# in few. Which length is right, nobody has to know: all of them are candidates.
 
 
 def spectrum_kernel(length):
