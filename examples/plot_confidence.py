@@ -41,6 +41,15 @@ for share in (0.75, 0.5):
 least = order[-1]
 print("membership of the least sure:", model.membership_[least].round(2))
 
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharex=True, sharey=True)
+axes[0].scatter(*X.T, c=model.labels_, cmap="tab10", s=16)
+axes[0].set_title("Clusters", loc="left")
+sure = axes[1].scatter(*X.T, c=model.confidence_, cmap="cividis", s=16, vmin=0, vmax=1)
+axes[1].set_title("confidence_", loc="left")
+axes[0].set(xticks=[], yticks=[])
+fig.colorbar(sure, ax=axes[1], shrink=0.8)
+plt.show()
+
 # %%
 # Who stands aside
 # ----------------
@@ -51,15 +60,12 @@ print(f"of the 12 largest outlier scores, {np.sum(aside >= 400)} are strangers")
 print(f"median score of strangers {np.median(model.outlier_scores_[400:]):.2f}", end=", ")
 print(f"of the others {np.median(model.outlier_scores_[:400]):.2f}")
 
-fig, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained", sharex=True, sharey=True)
-axes[0].scatter(*X.T, c=model.labels_, cmap="tab10", s=14)
-sure = axes[1].scatter(*X.T, c=model.confidence_, cmap="cividis", s=14, vmin=0, vmax=1)
-score = axes[2].scatter(*X.T, c=model.outlier_scores_, cmap="cividis_r", s=14, vmin=0)
-axes[2].scatter(*X[400:].T, facecolor="none", edgecolor="#D55E00", s=60, label="stranger")
-axes[2].legend(frameon=False, loc="upper left")
-for ax, title in zip(axes, ("Clusters", "confidence_", "outlier_scores_"), strict=True):
-    ax.set_title(title, loc="left")
-    ax.set(xticks=[], yticks=[])
-for ax, shown in ((axes[1], sure), (axes[2], score)):
-    fig.colorbar(shown, ax=ax, shrink=0.8)
+fig, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
+score = ax.scatter(*X.T, c=model.outlier_scores_, cmap="cividis_r", s=22, vmin=0)
+ax.scatter(*X[400:].T, facecolor="none", edgecolor="#D55E00", s=90, linewidth=1.6, label="stranger")
+ax.legend(frameon=False, loc="upper left")
+ax.set_title("outlier_scores_", loc="left")
+ax.set(xticks=[], yticks=[])
+fig.colorbar(score, ax=ax, shrink=0.8)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2

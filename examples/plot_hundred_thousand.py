@@ -48,10 +48,13 @@ print(f"adjusted Rand index: LandmarkLKG {ari(y, model.labels_):.3f}, k-means {a
 # %%
 # Look at some of them
 # --------------------
-# The map has 3,000 rows at even distances.
+# Two of the columns, in which one of the arcs lies, and the map of 3,000 rows at even distances.
 
-fig, ax = plt.subplots(figsize=(5.4, 4.8), layout="constrained")
-plot_embedding(model, ax=ax)
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
+axes[0].scatter(*X[::25, :2].T, c=model.labels_[::25], s=3, cmap="tab10")
+axes[0].set_title("Two columns", loc="left")
+axes[0].set(xticks=[], yticks=[], aspect="equal")
+plot_embedding(model, ax=axes[1])
 plt.show()
 
 # %%

@@ -49,15 +49,23 @@ print("squares in each cluster:", np.bincount(model.labels_).tolist())
 print(*model.why_, sep="\n")
 
 # %%
-# Each cluster in the mean colour of its squares, and beside it how sure each label is.
+# Each square in the mean colour of its cluster.
 
 mean = np.array([colour[model.labels_ == cluster, :3].mean(axis=0) for cluster in range(6)])
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.1), layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(5.6, 7.4), layout="constrained")
 axes[0].imshow(photo)
 axes[1].imshow(mean[model.labels_].reshape(rows, columns, 3))
-shown = axes[2].imshow(model.confidence_.reshape(rows, columns), cmap="cividis", vmin=0, vmax=1)
-fig.colorbar(shown, ax=axes[2], shrink=0.8)
-for ax, title in zip(axes, ("Photograph", "Six clusters of squares", "How sure each label is"), strict=True):
+for ax, title in zip(axes, ("Photograph", "Six clusters of squares"), strict=True):
     ax.set_title(title, loc="left")
     ax.axis("off")
+plt.show()
+
+# %%
+# How sure each label is: least at the edges of roofs and trees, where a square holds some of both.
+
+fig, ax = plt.subplots(figsize=(6.2, 3.6), layout="constrained")
+shown = ax.imshow(model.confidence_.reshape(rows, columns), cmap="cividis", vmin=0, vmax=1)
+fig.colorbar(shown, ax=ax, shrink=0.8)
+ax.set_title("confidence_", loc="left")
+ax.axis("off")
 plt.show()

@@ -42,3 +42,4 @@ with plt.style.context("dark_background"):
     fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
     plot_embedding(model, confidence=True, ax=ax)
     plt.show()
+# sphinx_gallery_thumbnail_number = 2

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from kernelbraid import LKG
-from kernelbraid.plotting import plot_embedding, plot_n_clusters
+from kernelbraid.plotting import plot_n_clusters
 
 rng = np.random.default_rng(3)
 far = np.repeat([[0.0, 0.0], [14.0, 0.0], [7.0, 12.0]], 3, axis=0)
@@ -37,10 +37,8 @@ best = np.argsort(evidence["score"])[::-1][:4]
 for i in best:
     print(f"{evidence['n_clusters'][i]:3d} clusters: score {evidence['score'][i]:.3f}")
 
-fig, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained", width_ratios=(1.5, 1))
-plot_n_clusters(model, ax=axes[0])
-axes[1].scatter(*X.T, c=model.labels_, s=14, cmap="tab10")
-axes[1].set(title=f"{model.n_clusters_} clusters", aspect="equal", xticks=[], yticks=[])
+fig, ax = plt.subplots(figsize=(6.6, 4.2), layout="constrained")
+plot_n_clusters(model, ax=ax)
 plt.show()
 
 # %%
@@ -52,8 +50,8 @@ plt.show()
 coarse = LKG(n_clusters=3, random_state=0).fit(X)
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, fitted in zip(axes, (coarse, model), strict=True):
-    plot_embedding(fitted, layout="graph", ax=ax)
-    ax.set_title(f"Map of the graph, {fitted.n_clusters_} clusters", loc="left")
+    ax.scatter(*X.T, c=fitted.labels_, s=14, cmap="tab10")
+    ax.set(title=f"{fitted.n_clusters_} clusters", aspect="equal", xticks=[], yticks=[])
 plt.show()
 
 # %%

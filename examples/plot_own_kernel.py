@@ -40,7 +40,7 @@ def customer(habit):
 
 
 X = np.array([customer(habit) for habit in habits], dtype=float)
-fig, axes = plt.subplots(1, 3, figsize=(11, 2.6), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.2), layout="constrained", sharey=True)
 for habit, (ax, name) in enumerate(zip(axes, ("morning", "evening", "twice a day"), strict=True)):
     ax.bar(hours, X[habits == habit].mean(axis=0), color="#0072B2")
     ax.set(title=name, xlabel="hour")
