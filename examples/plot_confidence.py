@@ -53,7 +53,7 @@ plt.show()
 # %%
 # Who stands aside
 # ----------------
-# 0 is as near to the others as most samples are, 1/2 twice as far from what the others express.
+# 0: the others express the sample as well as most; 1/2: twice as much of it is left over.
 
 aside = np.argsort(-model.outlier_scores_)[:12]
 print(f"of the 12 largest outlier scores, {np.sum(aside >= 400)} are strangers")

@@ -1,6 +1,6 @@
 """
-100,000 rows in a few seconds
-=============================
+100,000 rows
+============
 
 *My data have too many rows for a graph of all pairs.* :class:`~kernelbraid.LandmarkLKG` learns on a few hundred
 landmarks and places all rows by them, block by block.
@@ -48,7 +48,7 @@ print(f"adjusted Rand index: LandmarkLKG {ari(y, model.labels_):.3f}, k-means {a
 # %%
 # Look at some of them
 # --------------------
-# Two of the columns, in which one of the arcs lies, and the map of 3,000 rows at even distances.
+# Two of the columns, in which one of the arcs lies, and the map of 2,000 rows at even distances.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 axes[0].scatter(*X[::25, :2].T, c=model.labels_[::25], s=3, cmap="tab10")

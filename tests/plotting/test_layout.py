@@ -69,6 +69,14 @@ def test_a_graph_without_edges_is_laid_out_by_the_embedding():
     assert overlap(points, labels) < 0.1
 
 
+def test_samples_that_the_embedding_cannot_tell_apart_are_spread_over_their_cluster():
+    labels = np.repeat(np.arange(5), 100)
+    points, _, _ = place(SimpleNamespace(labels_=labels, embedding_=np.eye(5)[labels]))
+    widths = [points[labels == cluster].std() for cluster in range(5)]
+    assert min(widths) > 0.05 * points.std()
+    assert overlap(points, labels) == 0.0
+
+
 def test_samples_of_landmarks_are_laid_out_by_the_embedding():
     X, y = make_blobs(300, 6, centers=6, cluster_std=0.5, random_state=0)
     model = LandmarkLKG(6, n_landmarks=40, random_state=0).fit(X)

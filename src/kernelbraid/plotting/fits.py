@@ -141,7 +141,7 @@ def plot_embedding(
     The map is made by t-SNE of scikit-learn. Samples are drawn together that a walk of one or two steps on the graph
     often joins; for :class:`~kernelbraid.LandmarkLKG`, whose graph is one of landmarks, those that are near in the
     embedding. Distances between clusters and their sizes on the map mean little. The same model gives the same map. Of
-    more than 20,000 samples, and on the map of more than 3,000, so many at even distances are drawn.
+    more than 20,000 samples, and on the map of more than 2,000, so many at even distances are drawn.
     """
     ax = make_axes(ax, figsize=(5.0, 4.5))
     points, drawn, placed = place(model, layout)

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 Layout: TypeAlias = Literal["auto", "spectral", "graph"]
 LAYOUTS = get_args(Layout)
 MOST_POINTS = 20_000  # that are drawn on principal axes
-MOST_MAPPED = 3_000  # that are laid out as a map, which takes a few seconds
+MOST_MAPPED = 2_000  # that are laid out as a map, which takes a few seconds
 FEWEST_MAPPED = 6  # samples: fewer have no neighbourhoods
 PLANE = 3  # clusters that principal axes tell apart: their unit vectors span a plane
 NEIGHBOURS = 30  # of a sample that draw it near
 STEPS = 500  # of gradient descent
-START, JITTER = 1e-4, 1e-6  # spread of the first coordinates, and what parts samples that have the same
+START, JITTER = 1e-4, 1e-6  # spread of the first coordinates, and what parts points that are the same
 FAINT = 1e-6  # weight of neighbours in the embedding beside those in the graph
 
 
@@ -60,7 +60,7 @@ def _map(distances: sparse.csr_array, embedding: np.ndarray) -> np.ndarray:
 
     start = principal_axes(embedding)
     start *= START / (start[:, 0].std() or 1.0)
-    start += np.random.default_rng(0).normal(scale=JITTER, size=start.shape)
+    start = _parted(start)
     n_neighbors = distances.nnz // distances.shape[0] - 1
     options: dict[str, Any] = {"metric": "precomputed", "init": start.astype(np.float32), "max_iter": STEPS}
     tsne = TSNE(perplexity=(n_neighbors - 1) / 3, random_state=0, **options)  # three times as many are looked at
@@ -78,7 +78,7 @@ def _distances(graph: Any, embedding: np.ndarray, drawn: slice) -> sparse.csr_ar
     """
     from sklearn.neighbors import NearestNeighbors
 
-    points = embedding[drawn]
+    points = _parted(embedding[drawn])
     n = points.shape[0]
     k = min(NEIGHBOURS, n - 1)
     distances, neighbours = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
@@ -90,6 +90,11 @@ def _distances(graph: Any, embedding: np.ndarray, drawn: slice) -> sparse.csr_ar
     strongest = _strongest_of_rows(sparse.csr_array(reached / (reached.max() or 1.0) + beside), k)
     distances = np.sqrt(1.0 - np.log(np.minimum(strongest.data, 1.0)))
     return _with_itself(distances.reshape(n, k), strongest.indices.reshape(n, k))
+
+
+def _parted(points: np.ndarray) -> np.ndarray:
+    """Return points of which no two are the same: those of a cluster that nothing joins with another one would be."""
+    return points + np.random.default_rng(0).normal(scale=JITTER, size=points.shape)
 
 
 def _walk(graph: Any) -> sparse.csr_array:
