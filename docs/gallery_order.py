@@ -23,7 +23,6 @@ ORDER = (
     "sequences",
     "own_kernel",
     "paper",
-    "own_method",
 )
 
 
