@@ -61,7 +61,7 @@ for ax, title in zip(axes, ("Photograph", "Six clusters of squares"), strict=Tru
 plt.show()
 
 # %%
-# How sure each label is: least at the edges of roofs and trees, where a square holds some of both.
+# How sure each label is: least where parts of the picture meet, such as along the far shore.
 
 fig, ax = plt.subplots(figsize=(6.2, 3.6), layout="constrained")
 shown = ax.imshow(model.confidence_.reshape(rows, columns), cmap="cividis", vmin=0, vmax=1)
