@@ -1,7 +1,5 @@
 """The order of the examples in the gallery: from the first steps to one's own methods."""
 
-from sphinx_gallery.sorting import FileNameSortKey
-
 ORDER = (
     "first_clusters",
     "number_of_clusters",
@@ -26,9 +24,15 @@ ORDER = (
 )
 
 
-class ReadingOrder(FileNameSortKey):
-    """Sort by the list above; what is not in it comes last, by name."""
+class ReadingOrder:
+    """A sort key as sphinx-gallery has them: by the list above; what is not in it comes last, by name."""
+
+    def __init__(self, folder):
+        self.folder = folder
 
     def __call__(self, filename):
         name = filename.removeprefix("plot_").removesuffix(".py")
         return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+    def __repr__(self):
+        return "ReadingOrder"
