@@ -21,6 +21,7 @@ ORDER = (
     "sequences",
     "own_kernel",
     "paper",
+    "own_method",
 )
 
 
