@@ -5,7 +5,11 @@ Only the standard library is imported here at the top, so that tools that collec
 
 import html
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_order
 
 project = "kernelbraid"
 author = "The kernelbraid developers"
@@ -50,12 +54,13 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.ReadingOrder",
     "show_memory": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "download_all_examples": False,
     "write_computation_times": False,
+    "thumbnail_size": (420, 300),
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -65,14 +70,21 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"kernelbraid {release}"
 html_static_path = ["_static"]
 html_css_files = ["kernelbraid.css"]
+PAGES = sorted(page.stem for page in Path(__file__).parent.glob("*.md"))
+WIDE = ("data", "performance", "reproduction", "scale", "study", "views")  # tables need the whole width
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 5,
+    "secondary_sidebar_items": {
+        **{page: [] if page in WIDE else ["page-toc"] for page in PAGES},
+        "gallery/*": ["page-toc"],
+        "api/generated/*": [],  # one object each
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "getting_started", "method", "paper_and_code", "notation", "gallery/*")}
+html_sidebars = {page: [] for page in (*PAGES, "gallery/*") if page != "api"}  # these have nothing below them
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 

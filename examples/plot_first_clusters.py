@@ -29,9 +29,10 @@ X, y = normalize(X[:300]), y[:300]
 # %%
 # Fit
 # ---
-# Without further arguments LKG takes the average of a few kernels, chosen by the number of features, finds the graph in
-# one linear system, and keeps the strongest edges of each sample. The spectral embedding of the graph is cut into
-# pieces, and those that share many edges are joined. The classes ``y`` are used for scoring only.
+# Without further arguments LKG takes the average of a few kernels, chosen by the number of directions in which the
+# samples vary, finds the graph in one linear system, and keeps the strongest edges of each sample. The spectral
+# embedding of the graph is cut into pieces, and those that share many edges are joined. The classes ``y`` are used for
+# scoring only.
 
 model = LKG(n_clusters=10, random_state=0).fit(X)
 print(model.status_, "in", model.n_iter_, "step")
@@ -54,7 +55,7 @@ for name in lkg_scores:
 # Clusters, graph, embedding
 # --------------------------
 # The first twelve images of every cluster, a row each. The samples of the graph are sorted by cluster, so good clusters
-# show as blocks on the diagonal. The embedding is what is cut into pieces.
+# show as blocks on the diagonal. On the map, neighbours in the graph stand together.
 
 fig, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained", width_ratios=(1.2, 1.2, 1.3))
 rows = [np.pad(X[model.labels_ == cluster][:12].reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1))) for cluster in range(10)]

@@ -4,8 +4,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 
 from kernelbraid import LKG, LandmarkLKG, plotting
+from kernelbraid.plotting.axes import CHALK, INK
 from problems import dense
 
 pytest.importorskip("matplotlib")
@@ -34,7 +36,7 @@ def test_a_fit_through_landmarks_is_drawn_too(draw, function, landmarked):
 
 
 def test_many_samples_are_thinned(draw, landmarked, monkeypatch):
-    monkeypatch.setattr("kernelbraid.plotting.fits.MOST_POINTS", 25)
+    monkeypatch.setattr("kernelbraid.plotting.layout.MOST_POINTS", 25)
     ax = draw(plotting.plot_embedding, landmarked)
     assert sum(len(points.get_offsets()) for points in ax.collections) == 20
 
@@ -95,6 +97,24 @@ def test_sixty_clusters_have_sixty_different_marks(monkeypatch):
     monkeypatch.setattr(ax, "scatter", lambda *_, color, marker, **__: marks.append((color, marker)))
     plotting.plot_embedding(model, ax=ax)
     assert len(set(marks)) == 60
+
+
+def test_clusters_on_a_map_have_their_names_in_their_midst(draw):
+    X = make_blobs(80, 5, centers=5, cluster_std=0.5, random_state=0)[0]
+    model = LKG(5, n_init=3, random_state=0).fit(X)
+    ax = draw(plotting.plot_embedding, model)
+    assert ax.get_legend() is None
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2", "3", "4"]
+    for text, points in zip(ax.texts, ax.collections, strict=True):
+        assert text.get_position() in [tuple(point) for point in points.get_offsets()]
+
+
+@pytest.mark.parametrize(("ground", "ink"), [("white", INK), ("#111111", CHALK), ("none", INK)])
+def test_words_can_be_read_on_light_and_on_dark_ground(model, ground, ink):
+    ax = Figure(facecolor=ground).subplots()
+    plotting.plot_embedding(model, ax=ax)
+    words = [ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_legend().get_texts()]
+    assert {text.get_color() for text in words} == {ink}
 
 
 def test_the_convergence_picture_has_three_curves_over_all_steps(draw, model):

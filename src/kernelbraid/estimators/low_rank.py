@@ -38,6 +38,7 @@ from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRIC
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.reliability import Evidence, judge, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Readout, Settings, check_fusion
+from kernelbraid.learning.used import used_values
 from kernelbraid.learning.views import WeighedViews, check_weights, has_several, take_all, unweighed_report, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
@@ -242,6 +243,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         that it has alone.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
+    settings_ : dict
+        The value of every parameter that decides the clusters: given, of the preset, or chosen by the samples;
+        ``LKG(**settings_)`` fits the same to one view. Where graphs of several views are fused, each view has a graph
+        for every ``alpha`` and every bank of ``kernels`` listed. After ``kernels="graph"`` what has no part is None.
     n_iter_ : int
         Steps that the solver made.
     status_ : str
@@ -547,6 +552,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
         self._fitted = self._extension(candidates, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
+        self.settings_ = used_values(settings, candidates)
         self.n_components_ = placed.n_components
         self.n_clusters_ = int(placed.embedding.shape[1])
         self.n_clusters_evidence_ = None if counts is None else counts.columns()

@@ -383,9 +383,11 @@ class MultipleKernelTwinGraph(_TwinGraph):
 
     .. math::
 
-        \min_{Z, F, a}\ \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha \|Z\|_F^2
-        + \beta \operatorname{Tr}(F^\top L F), \quad K = \sum_k a_k H_k
-        \quad \text{s.t. } Z \ge 0,\ Z^\top 1 = 1,\ F^\top F = I,\ a \ge 0,\ \sum_k \sqrt{a_k} = 1
+        \begin{aligned}
+        \min_{Z, F, a}\ & \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha \|Z\|_F^2
+        + \beta \operatorname{Tr}(F^\top L F), \quad K = \sum_k a_k H_k \\
+        \text{s.t. } & Z \ge 0,\ Z^\top 1 = 1,\ F^\top F = I,\ a \ge 0,\ \sum_k \sqrt{a_k} = 1
+        \end{aligned}
 
     where :math:`H_k` are the candidate kernels, :math:`L` is the Laplacian of :math:`(Z + Z^\top)/2`, and :math:`F`
     has one column for each cluster.

@@ -11,7 +11,21 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, told apart with any colour vision.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#000000")
-INK = "#444444"
+# Clusters have ten, none of which is lost on white or on black; a second round of them gets the next marker.
+CLUSTERS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#999933",
+    "#8E44AD",
+    "#888888",
+    "#A0522D",
+)
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+INK, CHALK = "#444444", "#CCCCCC"  # of words and lines, on a light ground and on a dark one
 
 
 def make_axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
@@ -23,13 +37,28 @@ def make_axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
     return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
 
 
+def mark(number: int) -> tuple[str, str]:
+    """Return colour and marker of a cluster; 80 of them differ."""
+    return CLUSTERS[number % len(CLUSTERS)], MARKERS[number // len(CLUSTERS) % len(MARKERS)]
+
+
+def ink_of(ax: Axes) -> str:
+    """Return the colour of words that can be read on the ground of a figure."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, opacity = to_rgba(ax.figure.get_facecolor())
+    brightness = 0.299 * red + 0.587 * green + 0.114 * blue
+    return INK if brightness >= 0.5 or opacity < 0.5 else CHALK
+
+
 def finish(ax: Axes, title: str, x: str, y: str = "", *, spines: tuple[str, ...] = ("left", "bottom")) -> Axes:
     """Give the axes their title and names, and take away the lines that carry nothing."""
-    ax.set_title(title, loc="left", color=INK)
-    ax.set_xlabel(x, color=INK)
-    ax.set_ylabel(y, color=INK)
+    ink = ink_of(ax)
+    ax.set_title(title, loc="left", color=ink)
+    ax.set_xlabel(x, color=ink)
+    ax.set_ylabel(y, color=ink)
     for name, spine in ax.spines.items():
         spine.set_visible(name in spines)
-        spine.set_color(INK)
-    ax.tick_params(colors=INK)
+        spine.set_color(ink)
+    ax.tick_params(colors=ink)
     return ax

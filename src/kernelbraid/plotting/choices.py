@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
+from kernelbraid.plotting.axes import COLOURS, finish, ink_of, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,9 +63,11 @@ def plot_n_clusters(model: LKG | LKGSearch, *, ax: Axes | None = None) -> Axes:
         colour, style = COLOURS[1 + number % (len(COLOURS) - 1)], STYLES[number % len(STYLES)]
         ax.plot(tried, factor * values, style, color=colour, linewidth=1.4, label=label)
     ax.plot(tried, score, "-o", color=COLOURS[0], linewidth=2.2, markersize=4, label="score")
-    ax.axvline(chosen, color=INK, linewidth=0.8, zorder=0)
+    ax.axvline(chosen, color=ink_of(ax), linewidth=0.8, zorder=0)
     best = score[tried == chosen]
-    ax.plot([chosen] * len(best), best, "o", color="none", markeredgecolor=INK, markersize=11, markeredgewidth=1.6)
+    ax.plot(
+        [chosen] * len(best), best, "o", color="none", markeredgecolor=ink_of(ax), markersize=11, markeredgewidth=1.6
+    )
     _count_axis(ax, tried, chosen)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
@@ -104,7 +106,7 @@ def plot_search(search: LKGSearch, *, ax: Axes | None = None) -> Axes:
     ax.scatter(x[sound], y[sound], color=colours[sound], s=52, edgecolor="white", linewidth=0.6, zorder=3)
     if left_out.any():
         ax.scatter(x[left_out], y[left_out], color=colours[left_out], marker="x", s=36, zorder=3)
-    ax.scatter(x[[best]], y[[best]], facecolor="none", s=150, edgecolor=INK, linewidth=1.6, zorder=4)
+    ax.scatter(x[[best]], y[[best]], facecolor="none", s=150, edgecolor=ink_of(ax), linewidth=1.6, zorder=4)
     ax.margins(x=0.07)
     _name_the_chosen(ax, float(x[best]), names.index(rows[best]), float(alphas[best]))
     ax.set_yticks(range(len(names)), [fill(name, LABEL_WIDTH) for name in names])
@@ -190,8 +192,8 @@ def _shades(ax: Axes, alphas: np.ndarray) -> np.ndarray:
     bar = ax.figure.colorbar(scale, ax=ax, shrink=0.85, ticks=known[:: -(-len(known) // 8)], format="%g")
     bar.ax.set_ylim(known[0], known[-1])
     bar.ax.minorticks_off()
-    bar.ax.tick_params(colors=INK, length=0)
-    bar.ax.set_title("alpha", color=INK, fontsize="medium")
+    bar.ax.tick_params(colors=ink_of(ax), length=0)
+    bar.ax.set_title("alpha", color=ink_of(ax), fontsize="medium")
     bar.outline.set_visible(False)
     given = np.isfinite(alphas)
     colours[given] = shades(norm(alphas[given]))
@@ -203,4 +205,4 @@ def _name_the_chosen(ax: Axes, x: float, row: int, alpha: float) -> None:
     """Write above a row what its ring is, towards the side where there is room."""
     words = "chosen" if math.isnan(alpha) else f"chosen, alpha={alpha:g}"
     side = "left" if x < sum(ax.get_xlim()) / 2 else "right"
-    ax.text(x, row - 0.5, words, ha=side, va="center", color=INK, weight="bold", size="small", zorder=5)
+    ax.text(x, row - 0.5, words, ha=side, va="center", color=ink_of(ax), weight="bold", size="small", zorder=5)

@@ -8,17 +8,19 @@ import numpy as np
 
 from kernelbraid._arrays import as_dense
 from kernelbraid.learning.wording import kernel_is_fixed
-from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
+from kernelbraid.plotting.axes import COLOURS, INK, finish, ink_of, make_axes, mark
+from kernelbraid.plotting.layout import place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy import sparse
 
     from kernelbraid.estimators import LKG, LandmarkLKG
+    from kernelbraid.plotting.layout import Layout
 
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")  # a second round of the colours gets the next one
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
-MOST_POINTS = 20_000  # that are drawn of an embedding
+CROWD = 1_000  # samples: more are drawn as smaller points
+MOST_NAMED = 20  # clusters in a legend
 PALEST = 0.15  # opacity of a sample whose label is not sure at all
 BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
 
@@ -53,7 +55,9 @@ def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> 
     ax.set_xlim(0, max(1.12 * float(weights.max()), 1e-12))
     for at in zip(weights, positions, strict=True):
         if at[0] >= 0.005:
-            ax.annotate(f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=INK, size="small")
+            ax.annotate(
+                f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=ink_of(ax), size="small"
+            )
     return finish(ax, f"Kernel weights{', not learned' if kernel_is_fixed(model) else ''}", "weight")
 
 
@@ -108,15 +112,20 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
 
 
-def plot_embedding(model: LKG | LandmarkLKG, *, confidence: bool = False, ax: Axes | None = None) -> Axes:
-    """Draw the samples on the first two principal axes of the spectral embedding, one colour per cluster.
-
-    Of more than 20 000 samples, so many at even distances are drawn.
+def plot_embedding(
+    model: LKG | LandmarkLKG, *, layout: Layout = "auto", confidence: bool = False, ax: Axes | None = None
+) -> Axes:
+    """Draw the samples in the plane, every cluster with a colour and a marker of its own.
 
     Parameters
     ----------
     model : LKG or LandmarkLKG
         Fitted estimator.
+    layout : {"auto", "spectral", "graph"}, default="auto"
+        Where samples stand. ``"spectral"``: on the first two principal axes of the spectral embedding, which show two
+        or three clusters, and a legend names them. ``"graph"``: on a map on which neighbours in the graph stand
+        together, with the names of the clusters at their centres; a few seconds for 2,000 samples. ``"auto"`` takes
+        the map from four clusters on.
     confidence : bool, default=False
         Draw samples the paler, the less sure their labels are: ``confidence_`` is the opacity, at least 0.15.
     ax : matplotlib Axes, default=None
@@ -126,32 +135,59 @@ def plot_embedding(model: LKG | LandmarkLKG, *, confidence: bool = False, ax: Ax
     -------
     matplotlib Axes
         The axes with the drawing.
+
+    Notes
+    -----
+    The map is made by t-SNE of scikit-learn. Samples are drawn together that a walk of one or two steps on the graph
+    often joins; for :class:`~kernelbraid.LandmarkLKG`, whose graph is one of landmarks, those that are near in the
+    embedding. Distances between clusters and their sizes on the map mean little. The same model gives the same map. Of
+    more than 20,000 samples, and on the map of more than 2,000, so many at even distances are drawn.
     """
     ax = make_axes(ax, figsize=(5.0, 4.5))
-    step = -(-model.embedding_.shape[0] // MOST_POINTS)
-    points, labels = _principal_axes(np.asarray(model.embedding_[::step])), np.asarray(model.labels_[::step])
+    points, drawn, placed = place(model, layout)
+    labels = np.asarray(model.labels_[drawn])
     clusters = np.unique(labels)
-    sure = np.clip(np.asarray(model.confidence_[::step], dtype=float), PALEST, 1.0) if confidence else None
+    sure = np.clip(np.asarray(model.confidence_[drawn], dtype=float), PALEST, 1.0) if confidence else None
     for number, cluster in enumerate(clusters):
         x, y = points[labels == cluster].T
-        colour = COLOURS[number % len(COLOURS)]
+        colour, marker = mark(number)
         ax.scatter(
             x,
             y,
-            s=26,
+            s=26 if len(labels) <= CROWD else 12,
             color=colour if sure is None else _with_opacity(colour, sure[labels == cluster]),
-            marker=MARKERS[number // len(COLOURS) % len(MARKERS)],
-            edgecolor="white",
+            marker=marker,
+            edgecolor=ax.get_facecolor(),
             linewidth=0.4,
             label=str(cluster),
         )
     ax.set_aspect("equal", adjustable="datalim")
-    if len(clusters) <= 20:
+    if placed == "graph" or len(clusters) > MOST_NAMED:
+        _name_clusters(ax, points, labels)
+    else:
         columns = 1 if len(clusters) <= 10 else 2
+        ink = ink_of(ax)
         legend = ax.legend(title="cluster", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, ncols=columns)
+        for text in (legend.get_title(), *legend.get_texts()):
+            text.set_color(ink)
         for handle in filter(None, legend.legend_handles):
             handle.set_alpha(1.0)
+    if placed == "graph":
+        ax.set(xticks=[], yticks=[])
+        return finish(ax, "Map of the graph", "", spines=())
     return finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
+
+
+def _name_clusters(ax: Axes, points: np.ndarray, labels: np.ndarray) -> None:
+    """Write the name of each cluster beside the sample in its middle, with a rim that sets it off from the points."""
+    from matplotlib.patheffects import withStroke
+
+    rim = [withStroke(linewidth=3.0, foreground=ax.get_facecolor())]
+    for cluster in np.unique(labels):
+        own = points[labels == cluster]
+        x, y = own[np.linalg.norm(own - np.median(own, axis=0), axis=1).argmin()]
+        options: dict[str, Any] = {"ha": "center", "va": "center", "weight": "bold", "zorder": 5}
+        ax.text(x, y, str(cluster), color=ink_of(ax), path_effects=rim, **options)
 
 
 def _with_opacity(colour: str, opacity: np.ndarray) -> np.ndarray:
@@ -182,7 +218,9 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
     """
     ax = make_axes(ax, figsize=(6.0, 4.0))
     if model.n_iter_ == 1:
-        ax.text(0.5, 0.5, "one step, nothing to draw", ha="center", va="center", color=INK, transform=ax.transAxes)
+        ax.text(
+            0.5, 0.5, "one step, nothing to draw", ha="center", va="center", color=ink_of(ax), transform=ax.transAxes
+        )
         ax.set(xticks=[], yticks=[])
         return finish(ax, f"Convergence ({model.status_} after 1 step)", "", spines=())
     curves = {
@@ -241,7 +279,7 @@ def _heat_map(
     ticks = low + (high - low) * np.linspace(0, 1, 5) ** (1 / power)  # evenly spaced on the colour bar
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, extend="both", ticks=ticks, format="%.2g")
     bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=INK, length=0)
+    bar.ax.tick_params(colors=ink_of(ax), length=0)
     ax.set_xticks([])
     ax.set_yticks([])
     return finish(ax, title, "samples, by cluster", "samples, by cluster", spines=())
@@ -256,12 +294,3 @@ def _colour_range(matrix: np.ndarray) -> tuple[float, float]:
             if high > low:
                 return low, high
     return 0.0, max(float(matrix.max()), 1.0)
-
-
-def _principal_axes(points: np.ndarray) -> np.ndarray:
-    """Return the coordinates on the first two principal axes, (n, 2), with a sign that does not depend on chance."""
-    centred = points - points.mean(axis=0)
-    left, values, right = np.linalg.svd(centred, full_matrices=False)
-    signs = np.where(right[np.arange(len(right)), np.abs(right).argmax(axis=1)] < 0, -1.0, 1.0)
-    coordinates = (left * values * signs)[:, :2]
-    return np.pad(coordinates, ((0, 0), (0, 2 - coordinates.shape[1])))

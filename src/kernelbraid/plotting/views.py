@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid.learning.trust import LEVEL
-from kernelbraid.plotting.axes import COLOURS, INK, finish, make_axes
+from kernelbraid.plotting.axes import COLOURS, INK, finish, ink_of, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def plot_views(
     ax.tick_params(axis="x", rotation=90 if n > MANY or max(map(len, names)) > MANY else 0)
     for entry, *labels in zip(report, ax.get_xticklabels(), ax.get_yticklabels(), strict=True):
         for label in labels:
-            label.set_color(INK if entry["trusted"] else GREY)
+            label.set_color(ink_of(ax) if entry["trusted"] else GREY)
     _colour_bar(ax, image, top=top, n=n)
     return ax
 
@@ -137,7 +137,7 @@ def _bars(ax: Axes, report: Sequence[Parameters]) -> int:
     rows = np.arange(n)
     beside.barh(rows, weights, height=0.7, color=[COLOURS[0] if trusted else GREY for trusted in used])
     for row, weight, trusted in zip(rows, weights, used, strict=True):
-        words, colour = (f"{weight:.2f}", INK) if trusted else ("left out", GREY)
+        words, colour = (f"{weight:.2f}", ink_of(ax)) if trusted else ("left out", GREY)
         beside.annotate(
             words, (weight, row), (4, 0), textcoords="offset points", va="center", color=colour, size="small"
         )
@@ -156,6 +156,8 @@ def _colour_bar(ax: Axes, image: AxesImage, *, top: float, n: int) -> None:
     bar = ax.figure.colorbar(image, ax=ax, location="bottom", ticks=marks, format="%g", **shape)
     bar.ax.axvline(LEVEL, color=INK, linewidth=1.6)
     bar.ax.minorticks_off()
-    bar.ax.tick_params(colors=INK, length=0)
+    bar.ax.tick_params(colors=ink_of(ax), length=0)
     bar.outline.set_visible(False)
-    bar.set_label(f"shared neighbours, deviations above chance; views agree above {LEVEL:g}", color=INK, size="small")
+    bar.set_label(
+        f"shared neighbours, deviations above chance; views agree above {LEVEL:g}", color=ink_of(ax), size="small"
+    )

@@ -94,6 +94,13 @@ def certainty(value: Any, sizes: Sizes) -> None:
         rules[name](found, sizes)
 
 
+def settings(value: Any, sizes: Sizes) -> None:
+    """Check the values of parameters: for the names of LKG alone."""
+    of(dict)(value, sizes)
+    fail_unless(set(value) <= set(LKG._parameter_constraints), "holds what is no parameter of LKG")
+    count(1)(value.get("n_clusters"), sizes)
+
+
 MEMBER = {"labels": whole("n"), "params": of(dict), "scores": of(dict), "status": of(str), "graph": maybe(MATRIX)}
 KMEANS = {
     **FEATURES,
@@ -117,6 +124,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         "n_components_": count(1),
         **OF_VIEWS,
         "history_": of(dict),
+        "settings_": settings,
         "_fitted": GRAPHS,
         "_certainty": certainty,
     },

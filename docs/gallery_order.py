@@ -1,0 +1,39 @@
+"""The order of the examples in the gallery: from the first steps to one's own methods."""
+
+ORDER = (
+    "first_clusters",
+    "number_of_clusters",
+    "confidence",
+    "new_samples",
+    "many_clusters",
+    "comparison",
+    "views",
+    "trust",
+    "missing_patients",
+    "documents",
+    "images",
+    "anndata",
+    "mudata",
+    "many_samples",
+    "hundred_thousand",
+    "gpu",
+    "neighbour_graph",
+    "sequences",
+    "own_kernel",
+    "paper",
+    "own_method",
+)
+
+
+class ReadingOrder:
+    """A sort key as sphinx-gallery has them: by the list above; what is not in it comes last, by name."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, filename):
+        name = filename.removeprefix("plot_").removesuffix(".py")
+        return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+    def __repr__(self):
+        return "ReadingOrder"

@@ -1,0 +1,43 @@
+"""Pages and examples are where readers look for them."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+PAGES = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+
+
+def order():
+    """Return the examples in the order of the gallery, without the tools that build it."""
+    tree = ast.parse((ROOT / "docs" / "gallery_order.py").read_text(encoding="utf-8"))
+    assigned = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}
+    return ast.literal_eval(assigned["ORDER"])
+
+
+def test_the_gallery_lists_every_example_once():
+    assert sorted(order()) == [path.stem.removeprefix("plot_") for path in EXAMPLES]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_a_short_script_with_a_title_and_a_picture(path):
+    text = path.read_text(encoding="utf-8")
+    title, line = ast.get_docstring(ast.parse(text)).splitlines()[:2]
+    assert line == "=" * len(title)
+    assert "plt.show()" in text or "plt.subplots" in text
+    assert len(text.splitlines()) <= 150
+
+
+def test_the_index_leads_to_every_page():
+    listed = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").rpartition("{toctree}")[2].split()
+    assert set(listed) >= PAGES
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_links_to_examples_lead_somewhere(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"gallery/plot_(\w+)\)", text))
+    assert linked <= set(order())
