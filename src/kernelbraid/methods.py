@@ -1,4 +1,4 @@
-"""The eleven methods of the paper, and what is compared with them: a name, an estimator, a grid, a use of kernels."""
+"""The methods of the paper, four later ones, and what is compared: a name, an estimator, a grid, a use of kernels."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ from kernelbraid.estimators import (
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
+    SimpleMultipleKernelKMeans,
     SimplexGraph,
     TwinGraph,
 )
@@ -110,6 +111,8 @@ METHODS: dict[str, Method] = {
     "SCMK": Method("twin learning, several kernels", MultipleKernelTwinGraph, "all", grid=TWIN_GRID),
     "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", SPARSE, LKG_GRID),
     "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", LOW_RANK, LKG_GRID),
+    # What came after the paper.
+    "SimpleMKKM": Method("min-max multiple kernel k-means", SimpleMultipleKernelKMeans, "all", TEN_RESTARTS),
 }
 
 #: Other forms of the methods above that every table shows beside them.

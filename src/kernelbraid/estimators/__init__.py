@@ -4,6 +4,7 @@ from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.saving import load_model, save_model
 from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -21,6 +22,7 @@ __all__ = [
     "SimplexGraph",
     "TwinGraph",
     "MultipleKernelTwinGraph",
+    "SimpleMultipleKernelKMeans",
     "save_model",
     "load_model",
 ]

@@ -15,6 +15,7 @@ from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.parts import (
     BIPARTITE,
     EXPRESSIONS,
@@ -158,7 +159,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
     },
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), KMEANS),
     **dict.fromkeys((KernelSpectralClustering, AffinityAggregation, SimplexGraph, TwinGraph), SIMPLE),
-    MultipleKernelTwinGraph: SIMPLE,
+    **dict.fromkeys((MultipleKernelTwinGraph, SimpleMultipleKernelKMeans), SIMPLE),
 }
 #: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
 NEEDED: dict[type, tuple[str, ...]] = {
@@ -171,6 +172,7 @@ NEEDED: dict[type, tuple[str, ...]] = {
         (KernelKMeans, MultipleKernelKMeans),
         ("n_features_in_", "centre_weights_", "labels_", "kernel_weights_", "_fitted", "_centres"),
     ),
+    SimpleMultipleKernelKMeans: ("n_features_in_", "embedding_", "labels_", "kernel_weights_"),
 }
 
 

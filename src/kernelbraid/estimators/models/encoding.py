@@ -17,6 +17,7 @@ from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
@@ -39,7 +40,7 @@ MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
         *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
-        *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
+        *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph, SimpleMultipleKernelKMeans),
     )
 }
 # The kernels of `kernelbraid.kernels`; functions of users are none of them.

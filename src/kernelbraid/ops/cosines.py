@@ -1,0 +1,44 @@
+"""Kernels made comparable: every sample at length one, about the mean of all if asked."""
+
+from kernelbraid._arrays import add_to_diagonal, namespace, symmetric_part
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array
+
+#: Added to squared lengths, relative to the largest entry: a sample of length zero is orthogonal to all others.
+RIDGE = 1e-12
+#: Squared lengths below zero by more than so many units of the precision, relative to the largest, are no rounding.
+NEGATIVE = 1e3
+
+
+def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
+    """Return K_ij / (K_ii K_jj)^(1/2), after a little is added to the diagonal.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Symmetric.
+    name : str
+        What to call it in an error message: squared lengths below zero are refused.
+    centred : bool
+        Whether the samples are taken about their mean first: (I - 11'/n) K (I - 11'/n) in place of K.
+    """
+    xp = namespace(K)
+    eps, largest = float(xp.finfo(K.dtype).eps), float(xp.max(xp.abs(K)))
+    if centred:
+        means = xp.mean(K, axis=0)
+        K = K - means[None, :] - means[:, None] + xp.mean(means)
+    squares = xp.linalg.diagonal(K) + 0.0
+    least = float(xp.min(squares))
+    if least < -NEGATIVE * eps * largest:
+        raise ValueError(
+            Message(
+                "{name} is no inner product: the squared length of sample {sample} is {square:.2g}; give a kernel "
+                "without negative eigenvalues.",
+                name=name,
+                sample=int(xp.argmin(squares)),
+                square=least,
+            )
+        )
+    K = add_to_diagonal(K + 0.0, xp.clip(-squares, min=0.0) + max(RIDGE, 4 * eps) * largest)
+    lengths = xp.sqrt(xp.linalg.diagonal(K) + 0.0)
+    return symmetric_part(K / lengths[:, None] / lengths[None, :])
