@@ -20,6 +20,7 @@ from kernelbraid.estimators import (
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
+    SelfWeightedMultipleKernel,
     SimpleMultipleKernelKMeans,
     SimplexGraph,
     TwinGraph,
@@ -84,6 +85,7 @@ LKG_GRID = {
     "gamma": (1e-2, 1e-1, 1.0, 10.0),
     "mu": (0.1, 0.3, 1.0, 3.0),
 }
+SMKL_GRID = {"alpha": (1e-5, 1e-3, 1e-1), "beta": (1.0, 5.0, 15.0, 50.0, 200.0), "gamma": (0.1, 1.0, 10.0)}
 # The published algorithm; the defaults of LKG are others.
 SPARSE = {"preset": "authors", "graph_penalty": "l1"}
 LOW_RANK = {"preset": "authors", "graph_penalty": "nuclear"}
@@ -113,6 +115,7 @@ METHODS: dict[str, Method] = {
     "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", LOW_RANK, LKG_GRID),
     # What came after the paper.
     "SimpleMKKM": Method("min-max multiple kernel k-means", SimpleMultipleKernelKMeans, "all", TEN_RESTARTS),
+    "SMKL": Method("self-weighted multiple kernel learning", SelfWeightedMultipleKernel, "all", grid=SMKL_GRID),
 }
 
 #: Other forms of the methods above that every table shows beside them.

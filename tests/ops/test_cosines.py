@@ -41,9 +41,7 @@ def test_samples_in_one_place_have_finite_cosines():
 def test_a_negative_square_names_the_sample():
     K = X @ X.T
     K[7, 7] = -1.0
-    with pytest.raises(
-        ValueError, match=r"^kernel 3 is no inner product: the squared length of sample 7 is -1; give"
-    ):
+    with pytest.raises(ValueError, match=r"^kernel 3 is no inner product: the squared length of sample 7 is -1; give"):
         cosine_kernel(K, "kernel 3", centred=False)
 
 

@@ -7,6 +7,7 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.saving import load_model, save_model
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
@@ -23,6 +24,7 @@ __all__ = [
     "TwinGraph",
     "MultipleKernelTwinGraph",
     "SimpleMultipleKernelKMeans",
+    "SelfWeightedMultipleKernel",
     "save_model",
     "load_model",
 ]

@@ -28,8 +28,27 @@ def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
         means = xp.mean(K, axis=0)
         K = K - means[None, :] - means[:, None] + xp.mean(means)
     squares = xp.linalg.diagonal(K) + 0.0
+    check_squares(squares, largest, name)
+    K = add_to_diagonal(K + 0.0, xp.clip(-squares, min=0.0) + max(RIDGE, 4 * eps) * largest)
+    lengths = xp.sqrt(xp.linalg.diagonal(K) + 0.0)
+    return symmetric_part(K / lengths[:, None] / lengths[None, :])
+
+
+def check_squares(squares: Array, largest: float, name: str) -> None:
+    """Refuse a kernel that is no inner product by the squared length of a sample.
+
+    Parameters
+    ----------
+    squares : array of shape (n,)
+        The diagonal.
+    largest : float
+        Size of what the diagonal was computed from.
+    name : str
+        What to call the kernel.
+    """
+    xp = namespace(squares)
     least = float(xp.min(squares))
-    if least < -NEGATIVE * eps * largest:
+    if least < -NEGATIVE * float(xp.finfo(squares.dtype).eps) * largest:
         raise ValueError(
             Message(
                 "{name} is no inner product: the squared length of sample {sample} is {square:.2g}; give a kernel "
@@ -39,6 +58,3 @@ def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
                 square=least,
             )
         )
-    K = add_to_diagonal(K + 0.0, xp.clip(-squares, min=0.0) + max(RIDGE, 4 * eps) * largest)
-    lengths = xp.sqrt(xp.linalg.diagonal(K) + 0.0)
-    return symmetric_part(K / lengths[:, None] / lengths[None, :])

@@ -41,6 +41,7 @@ from kernelbraid.estimators.models.rules import (
     whole,
 )
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
@@ -159,7 +160,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
     },
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), KMEANS),
     **dict.fromkeys((KernelSpectralClustering, AffinityAggregation, SimplexGraph, TwinGraph), SIMPLE),
-    **dict.fromkeys((MultipleKernelTwinGraph, SimpleMultipleKernelKMeans), SIMPLE),
+    **dict.fromkeys((MultipleKernelTwinGraph, SelfWeightedMultipleKernel, SimpleMultipleKernelKMeans), SIMPLE),
 }
 #: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
 NEEDED: dict[type, tuple[str, ...]] = {

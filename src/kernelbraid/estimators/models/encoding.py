@@ -21,6 +21,7 @@ from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
@@ -40,7 +41,8 @@ MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
         *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
-        *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph, SimpleMultipleKernelKMeans),
+        *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
+        *(SimpleMultipleKernelKMeans, SelfWeightedMultipleKernel),
     )
 }
 # The kernels of `kernelbraid.kernels`; functions of users are none of them.
