@@ -20,6 +20,7 @@ from kernelbraid.estimators import (
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
+    MultiViewGraphFusion,
     SelfWeightedMultipleKernel,
     SimpleMultipleKernelKMeans,
     SimplexGraph,
@@ -116,6 +117,7 @@ METHODS: dict[str, Method] = {
     # What came after the paper.
     "SimpleMKKM": Method("min-max multiple kernel k-means", SimpleMultipleKernelKMeans, "all", TEN_RESTARTS),
     "SMKL": Method("self-weighted multiple kernel learning", SelfWeightedMultipleKernel, "all", grid=SMKL_GRID),
+    "GMC": Method("graph-based multi-view clustering", MultiViewGraphFusion, "all"),
 }
 
 #: Other forms of the methods above that every table shows beside them.

@@ -1,6 +1,7 @@
 """scikit-learn estimators."""
 
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
@@ -25,6 +26,7 @@ __all__ = [
     "MultipleKernelTwinGraph",
     "SimpleMultipleKernelKMeans",
     "SelfWeightedMultipleKernel",
+    "MultiViewGraphFusion",
     "save_model",
     "load_model",
 ]

@@ -1,6 +1,6 @@
 """Kernels made comparable: every sample at length one, about the mean of all if asked."""
 
-from kernelbraid._arrays import add_to_diagonal, namespace, symmetric_part
+from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 
@@ -8,9 +8,11 @@ from kernelbraid._typing import Array
 RIDGE = 1e-12
 #: Squared lengths below zero by more than so many units of the precision, relative to the largest, are no rounding.
 NEGATIVE = 1e3
+#: Those below so many are zero where nothing is added.
+EMPTY = 16
 
 
-def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
+def cosine_kernel(K: Array, name: str, *, centred: bool, ridge: float = RIDGE) -> Array:
     """Return K_ij / (K_ii K_jj)^(1/2), after a little is added to the diagonal.
 
     Parameters
@@ -21,6 +23,8 @@ def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
         What to call it in an error message: squared lengths below zero are refused.
     centred : bool
         Whether the samples are taken about their mean first: (I - 11'/n) K (I - 11'/n) in place of K.
+    ridge : float, default=1e-12
+        What is added, relative to the largest entry; if 0, samples of length zero keep it.
     """
     xp = namespace(K)
     eps, largest = float(xp.finfo(K.dtype).eps), float(xp.max(xp.abs(K)))
@@ -29,9 +33,14 @@ def cosine_kernel(K: Array, name: str, *, centred: bool) -> Array:
         K = K - means[None, :] - means[:, None] + xp.mean(means)
     squares = xp.linalg.diagonal(K) + 0.0
     check_squares(squares, largest, name)
-    K = add_to_diagonal(K + 0.0, xp.clip(-squares, min=0.0) + max(RIDGE, 4 * eps) * largest)
-    lengths = xp.sqrt(xp.linalg.diagonal(K) + 0.0)
-    return symmetric_part(K / lengths[:, None] / lengths[None, :])
+    least = EMPTY * eps * largest
+    if ridge > 0:
+        least, added = 0.0, max(ridge, 4 * eps) * largest
+        K = add_to_diagonal(K + 0.0, xp.clip(-squares, min=0.0) + added)
+        squares = xp.linalg.diagonal(K) + 0.0
+    is_empty = squares <= least
+    scale = xp.where(is_empty, asarray_like(0.0, K), 1 / xp.sqrt(xp.where(is_empty, asarray_like(1.0, K), squares)))
+    return symmetric_part(K * scale[:, None] * scale[None, :])
 
 
 def check_squares(squares: Array, largest: float, name: str) -> None:
