@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kernelbraid.estimators import (
         LKG,
         AffinityAggregation,
+        CrossViewDiffusion,
         KernelKMeans,
         KernelSpectralClustering,
         LandmarkLKG,
@@ -44,6 +45,7 @@ __all__ = [
     "SimpleMultipleKernelKMeans",
     "SelfWeightedMultipleKernel",
     "MultiViewGraphFusion",
+    "CrossViewDiffusion",
     "EachView",
     "align_views",
     "save_model",

@@ -15,6 +15,7 @@ from kernelbraid._typing import Parameters
 from kernelbraid.estimators import (
     LKG,
     AffinityAggregation,
+    CrossViewDiffusion,
     KernelKMeans,
     KernelSpectralClustering,
     LKGSearch,
@@ -118,6 +119,7 @@ METHODS: dict[str, Method] = {
     "SimpleMKKM": Method("min-max multiple kernel k-means", SimpleMultipleKernelKMeans, "all", TEN_RESTARTS),
     "SMKL": Method("self-weighted multiple kernel learning", SelfWeightedMultipleKernel, "all", grid=SMKL_GRID),
     "GMC": Method("graph-based multi-view clustering", MultiViewGraphFusion, "all"),
+    "CGD": Method("cross-view graph diffusion", CrossViewDiffusion, "all"),
 }
 
 #: Other forms of the methods above that every table shows beside them.

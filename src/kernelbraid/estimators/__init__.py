@@ -1,6 +1,7 @@
 """scikit-learn estimators."""
 
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
 from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
@@ -27,6 +28,7 @@ __all__ = [
     "SimpleMultipleKernelKMeans",
     "SelfWeightedMultipleKernel",
     "MultiViewGraphFusion",
+    "CrossViewDiffusion",
     "save_model",
     "load_model",
 ]

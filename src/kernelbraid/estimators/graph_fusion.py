@@ -215,15 +215,7 @@ class MultiViewGraphFusion(GraphClusterer):
 
     def _readout(self, candidates: Candidates | None = None) -> Readout:
         """Return how the graph is read out: as it is."""
-        return Readout(
-            n_neighbors="all",
-            edge_weights="learned",
-            embedding="largest",
-            n_init=self.n_init,
-            restart_score=self.restart_score,
-            n_clusters=self.n_clusters,
-            n_jobs=self.n_jobs,
-        )
+        return self._whole("largest")
 
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
         """Alternate between the graphs of the views and the one that they have in common."""

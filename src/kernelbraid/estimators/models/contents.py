@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
 from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
@@ -162,7 +163,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), KMEANS),
     **dict.fromkeys((KernelSpectralClustering, AffinityAggregation, SimplexGraph, TwinGraph), SIMPLE),
     **dict.fromkeys((MultipleKernelTwinGraph, SelfWeightedMultipleKernel, MultiViewGraphFusion), SIMPLE),
-    SimpleMultipleKernelKMeans: SIMPLE,
+    **dict.fromkeys((CrossViewDiffusion, SimpleMultipleKernelKMeans), SIMPLE),
 }
 #: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
 NEEDED: dict[type, tuple[str, ...]] = {

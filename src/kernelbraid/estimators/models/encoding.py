@@ -14,6 +14,7 @@ from kernelbraid import kernels
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
 from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
@@ -43,7 +44,7 @@ MODELS: dict[str, type] = {
     for model in (
         *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
         *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
-        *(SimpleMultipleKernelKMeans, MultiViewGraphFusion, SelfWeightedMultipleKernel),
+        *(SimpleMultipleKernelKMeans, CrossViewDiffusion, MultiViewGraphFusion, SelfWeightedMultipleKernel),
     )
 }
 # The kernels of `kernelbraid.kernels`; functions of users are none of them.
