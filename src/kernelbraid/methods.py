@@ -87,7 +87,7 @@ LKG_GRID = {
     "gamma": (1e-2, 1e-1, 1.0, 10.0),
     "mu": (0.1, 0.3, 1.0, 3.0),
 }
-SMKL_GRID = {"alpha": (1e-5, 1e-3, 1e-1), "beta": (1.0, 5.0, 15.0, 50.0, 200.0), "gamma": (0.1, 1.0, 10.0)}
+SMKL_GRID = {"alpha": (1e-5, 1e-3, 1e-1), "beta": (5.0, 15.0, 50.0, 150.0, 500.0), "gamma": (0.1, 1.0, 10.0)}
 # The published algorithm; the defaults of LKG are others.
 SPARSE = {"preset": "authors", "graph_penalty": "l1"}
 LOW_RANK = {"preset": "authors", "graph_penalty": "nuclear"}

@@ -34,8 +34,8 @@ def test_a_kernel_far_from_the_others_counts_less():
 
 
 def test_too_small_a_beta_is_told():
-    with pytest.warns(ConvergenceWarning, match=r"^SelfWeightedMultipleKernel (made 100 steps|left the finite)"):
-        fit(beta=0.01)
+    with pytest.warns(ConvergenceWarning, match=r"still changes by \S+, relatively\. Raise beta=0\.5\.$"):
+        fit(beta=0.5)
 
 
 def test_a_negative_kernel_is_refused_with_a_sentence():

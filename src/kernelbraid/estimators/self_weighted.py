@@ -1,5 +1,6 @@
 """Clustering of a graph from kernels that weigh themselves, as a scikit-learn clusterer."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,11 +24,14 @@ from kernelbraid.estimators.reading import read_candidates
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.memory import STORAGES
-from kernelbraid.learning.report import StepHistory
+from kernelbraid.learning.report import StepHistory, drift_complaint
+from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.self_weighted import ConsensusProblem, solve_consensus
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 10.0
+# Relative change of the graph after so many steps that more would not end.
+ADRIFT, LATE = 0.1, 20
 
 
 class SelfWeightedMultipleKernel(GraphClusterer):
@@ -237,4 +241,11 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         with blas_threads(candidates.n_samples, self.n_jobs):
             solution = solve_consensus(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
-        return self._learned(state.Z, candidates, solution, history, state.w / state.w.sum())
+        learned = self._learned(state.Z, candidates, solution, history, state.w / state.w.sum())
+        if learned.complaint is None or solution.status is not Status.MAX_ITER or solution.n_iter < LATE:
+            return learned
+        change = history.steps[-1].change
+        if change < ADRIFT:
+            return learned
+        facts = {"max_iter": self.max_iter, "change": change, "beta": problem.strength}
+        return replace(learned, complaint=drift_complaint(type(self).__name__, **facts))
