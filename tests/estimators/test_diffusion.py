@@ -50,6 +50,13 @@ def test_kernels_take_the_place_of_views_where_there_is_one():
     np.testing.assert_allclose(one.graph_, given.graph_, atol=1e-8)
 
 
+def test_a_kernel_without_neighbours_is_no_view():
+    H = build_bank(VIEWS[0], "middle")
+    model = fit(np.concatenate([H, np.eye(60)[None]]), kernels="precomputed")
+    assert model.kernel_weights_[4] == 0
+    np.testing.assert_allclose(model.graph_, fit(H, kernels="precomputed").graph_, atol=1e-9)
+
+
 def test_one_view_under_one_kernel_is_refused_with_a_sentence():
     told = r"^X is one view under one kernel, and CrossViewDiffusion needs several views; give a list of views"
     for samples, kernels in ((VIEWS[0], ONE), (build_bank(VIEWS[0], ONE), "precomputed")):

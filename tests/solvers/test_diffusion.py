@@ -9,11 +9,13 @@ from kernelbraid.kernels import stack_given
 from kernelbraid.ops.neighbourhoods import kernel_distances
 from kernelbraid.solvers.diffusion import (
     DiffusionProblem,
+    contrast,
     diffuse,
     spread,
     spread_common,
     update_weights,
     view_graph,
+    with_contrast,
 )
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.view_distances import view_distances
@@ -52,6 +54,29 @@ def test_more_neighbours_than_samples_are_all_of_them_but_one(n, by_order):
 
 def test_samples_that_are_equally_far_are_joined_to_none_where_the_order_shall_not_choose():
     np.testing.assert_allclose(dense(view_graph(1 - np.eye(9), 4, 0.5, by_order=False)), np.eye(9), atol=1e-12)
+
+
+def test_the_contrast_is_how_much_nearer_neighbours_are(xp):
+    D = kernel_distances(VIEWS[0] @ VIEWS[0].T)
+    nearest = [np.sort(row)[1:7].mean() for row in D]
+    expected = 1 - np.mean(nearest) / D[~np.eye(36, dtype=bool)].mean()
+    assert contrast(xp.asarray(D), 7) == pytest.approx(expected)
+    assert contrast(xp.asarray(1 - np.eye(9)), 4) == pytest.approx(0)
+    assert contrast(xp.zeros((5, 5)), 4) == 0
+
+
+def test_kernels_of_little_contrast_are_no_views_unless_all_are_alike():
+    assert with_contrast([0.0, 0.1, 0.5, 0.4]).tolist() == [False, False, True, True]
+    assert with_contrast([0.01, 0.02]).tolist() == [True, True]
+    assert with_contrast([0.0, 0.0]).tolist() == [True, True]
+
+
+def test_one_view_alone_spreads_by_itself():
+    one = DiffusionProblem(problem().graphs[:1], problem().like, 0.3, 19.0, common=False)
+    np.testing.assert_allclose(
+        diffuse(one, max_iter=9, tol=0.0).state.mean(),
+        diffuse(DiffusionProblem(one.graphs, one.like, 0.3, 19.0, common=True), max_iter=9, tol=0.0).state.mean(),
+    )
 
 
 def test_costs_are_differences_of_pairs_over_pairs_of_edges():

@@ -22,7 +22,7 @@ from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
-from kernelbraid.solvers.diffusion import DiffusionProblem, diffuse, view_graph
+from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
 from kernelbraid.solvers.view_distances import view_distances
 
 # Matrices of n x n at the peak of a fit beside the kernels, and for each view.
@@ -118,6 +118,10 @@ class CrossViewDiffusion(GraphClusterer):
     2 n_neighbors n_samples^2 products for each view. Distances are rounded to some ten digits, so that equal ones are
     equal. In views, among these the order of the samples decides, as in the published code; under kernels, none of
     those that are as far as the first one beyond the neighbours is a neighbour.
+
+    A kernel is no view, and gets no weight, if the neighbours of a sample are hardly nearer under it than others are:
+    less than a quarter of how much nearer they are under the best of the kernels. The graph of a narrow Gaussian is
+    nearly the identity, over which nothing spreads, and would win by costing nothing.
 
     References
     ----------
@@ -221,9 +225,14 @@ class CrossViewDiffusion(GraphClusterer):
         history, stack = StepHistory(self.callback), candidates.stack
         by_order = widths_of_views(candidates) is not None
         with blas_threads(candidates.n_samples, self.n_jobs):
-            graphs = []
+            graphs, contrasts = [], []
             for D in view_distances(stack, [1.0] * stack.n_kernels, centred=False):
                 graphs.append(view_graph(D, self.n_neighbors, self.width, by_order=by_order))
+                contrasts.append(1.0 if by_order else contrast(D, self.n_neighbors))
+            used = with_contrast(contrasts)
+            graphs = [graph for graph, is_used in zip(graphs, used, strict=True) if is_used]
             problem = DiffusionProblem(graphs, D, mu=self.mu, evenness=self.evenness, common=self.preset == "authors")
             solution = diffuse(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
-        return self._learned(solution.state.mean(), candidates, solution, history, solution.state.b)
+        weights = np.zeros(stack.n_kernels)
+        weights[used] = solution.state.b
+        return self._learned(solution.state.mean(), candidates, solution, history, weights)

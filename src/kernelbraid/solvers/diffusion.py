@@ -33,6 +33,9 @@ from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.status import AlternationProgress
 
 Vector: TypeAlias = NDArray[np.float64]
+#: Kernels whose contrast is below this share of the highest are no views: where neighbours are as far as all others, a
+#: graph is nearly the identity, over which nothing spreads and which therefore costs nothing.
+CONTRAST = 0.25
 #: Rounds of the fixed point between two updates of the weights.
 INNER = 10
 
@@ -99,6 +102,28 @@ def view_graph(D: Array, n_neighbors: int, width: float, *, by_order: bool) -> A
     return as_sparse(normalised_graph(symmetrise(xp.where(near | own, edges, asarray_like(0.0, D)))))
 
 
+def contrast(D: Array, n_neighbors: int) -> float:
+    """Return by which share the nearest of a sample are nearer than others are, on average.
+
+    Parameters
+    ----------
+    D : array of shape (n, n)
+        Squared distances.
+    n_neighbors : int
+        As for :func:`view_graph`.
+    """
+    xp, n = namespace(D), int(D.shape[0])
+    mean = float(xp.sum(D)) / max(n * (n - 1), 1)
+    nearest = xp.sort(D, axis=1)[:, 1:n_neighbors]
+    return 1 - float(xp.mean(nearest)) / mean if mean > 0 and nearest.shape[1] > 0 else 0.0
+
+
+def with_contrast(contrasts: Sequence[float]) -> NDArray[np.bool_]:
+    """Return which kernels tell neighbours from others, by their contrasts."""
+    found = np.asarray(contrasts)
+    return np.asarray(found >= CONTRAST * found.max())
+
+
 def spread(S: Array, A: Array) -> Array:
     """Return S A S for symmetric matrices, of which the first may be sparse."""
     return S @ (S @ A).T
@@ -116,6 +141,8 @@ def spread_common(problem: DiffusionProblem, A: Array, b: Vector) -> Array:
 def spread_across(problem: DiffusionProblem, A: Sequence[Array]) -> list[Array]:
     """Spread what the other views know over the graph of each: A_v = a S_v mean_u A_u S_v + (1 - a) I, u not v."""
     share, m = 1 / (problem.mu + 1), len(A)
+    if m == 1:  # of several kernels, one tells neighbours from others
+        return [spread_common(problem, A[0], np.ones(1))]
     similarities = list(A)
     for _ in range(INNER):
         total = _total(A_v for A_v in similarities)
