@@ -151,3 +151,39 @@ def _weights(root, t):
     m = len(t)
     g, _ = nnls(np.vstack([root.T, heavy * np.ones(m)]), np.r_[np.linalg.solve(root, t), heavy], maxiter=5000)
     return g / g.sum()
+
+
+def rival(method, name):
+    """A fit made with the code of the authors of a later method, as arrays by name."""
+    with np.load(shared_folder("reference") / "rivals" / f"{method}_{name}.npz", allow_pickle=False) as file:
+        return dict(file)
+
+
+def rival_views(name):
+    """The views of such a fit, as arrays."""
+    with np.load(shared_folder("datasets") / "dev" / f"{name}.npz", allow_pickle=False) as file:
+        found = dict(file)
+    if "X0" in found:
+        return [found[f"X{i}"].astype(float) for i in range(sum(key.startswith("X") for key in found))]
+    parts = [[found[f"X{i}_{part}"] for part in ("data", "indices", "indptr", "shape")] for i in range(len(found) // 4)]
+    return [sparse.csr_array(tuple(arrays), shape=tuple(shape)).toarray().astype(float) for *arrays, shape in parts]
+
+
+def rival_kernels(name):
+    """The kernels of such a fit: a bank over faces, or the cosines of the samples in each view."""
+    if name == "yale":
+        return build_bank(paper_data(name)[0], "rmkkm")
+    views = rival_views(name)
+    lengths = [np.linalg.norm(view, axis=1, keepdims=True) for view in views]
+    units = [view / np.where(length > 0, length, 1) for view, length in zip(views, lengths, strict=True)]
+    return np.stack([unit @ unit.T for unit in units])
+
+
+def triangle(A):
+    """The upper triangle of a symmetric matrix row by row, as the files of such fits hold it."""
+    return A[np.triu_indices(len(A))]
+
+
+def relative_gap(A, B):
+    """The largest difference in units of the largest entry of the second."""
+    return float(np.abs(A - B).max() / np.abs(B).max())

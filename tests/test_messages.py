@@ -21,7 +21,7 @@ from kernelbraid._messages import PHRASES, PYTHON, Message, content_of, join, sa
 from kernelbraid.cli.app import app
 from kernelbraid.cli.messages import InOptions
 from kernelbraid.learning.report import alternation_complaint
-from kernelbraid.solvers.status import DIVERGED, Status
+from kernelbraid.solvers.status import ADRIFT, DIVERGED, Status
 from message_table import HERE, Row, compared, markdown, rows_against, sentences, told_in
 from provoked_messages import CALLS, COMMANDS
 
@@ -97,7 +97,7 @@ def messages():
     """Return every message of the library, with facts that are like those of a fit."""
     found = [filled(template) for _, template in calls() if template is not None]
     sentences = [sentence for status in Status for sentence in status.sentences.values()]
-    found += [filled(f"{sentence.what}. {sentence.remedy}") for sentence in [*sentences, DIVERGED]]
+    found += [filled(f"{sentence.what}. {sentence.remedy}") for sentence in [*sentences, ADRIFT, DIVERGED]]
     return list(dict.fromkeys(found))
 
 

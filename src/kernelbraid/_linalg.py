@@ -193,6 +193,14 @@ def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         return asarray_like(values, S), asarray_like(vectors, S)
 
 
+def eigvalsh(S: Array) -> Array:
+    """Return the eigenvalues (ascending) of a symmetric matrix, which may be used up: far cheaper than vectors."""
+    if is_numpy_array(S):
+        with blas_threads(S.shape[0]):
+            return linalg.eigvalsh(S.T, lower=True, overwrite_a=True, check_finite=False, driver="evd")
+    return namespace(S).linalg.eigvalsh(S)
+
+
 def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     """Return eigenvectors of largest eigenvalue of a sparse symmetric matrix, largest first.
 

@@ -1,4 +1,4 @@
-"""The eleven methods of the paper, and what is compared with them: a name, an estimator, a grid, a use of kernels."""
+"""The methods of the paper, four later ones, and what is compared: a name, an estimator, a grid, a use of kernels."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +15,15 @@ from kernelbraid._typing import Parameters
 from kernelbraid.estimators import (
     LKG,
     AffinityAggregation,
+    CrossViewDiffusion,
     KernelKMeans,
     KernelSpectralClustering,
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
+    MultiViewGraphFusion,
+    SelfWeightedMultipleKernel,
+    SimpleMultipleKernelKMeans,
     SimplexGraph,
     TwinGraph,
 )
@@ -83,6 +87,7 @@ LKG_GRID = {
     "gamma": (1e-2, 1e-1, 1.0, 10.0),
     "mu": (0.1, 0.3, 1.0, 3.0),
 }
+SMKL_GRID = {"alpha": (1e-5, 1e-3, 1e-1), "beta": (5.0, 15.0, 50.0, 150.0, 500.0), "gamma": (0.1, 1.0, 10.0)}
 # The published algorithm; the defaults of LKG are others.
 SPARSE = {"preset": "authors", "graph_penalty": "l1"}
 LOW_RANK = {"preset": "authors", "graph_penalty": "nuclear"}
@@ -110,6 +115,11 @@ METHODS: dict[str, Method] = {
     "SCMK": Method("twin learning, several kernels", MultipleKernelTwinGraph, "all", grid=TWIN_GRID),
     "LKGs": Method("low-rank kernel, sparse graph", LKG, "all", SPARSE, LKG_GRID),
     "LKGr": Method("low-rank kernel, low-rank graph", LKG, "all", LOW_RANK, LKG_GRID),
+    # What came after the paper.
+    "SimpleMKKM": Method("min-max multiple kernel k-means", SimpleMultipleKernelKMeans, "all", TEN_RESTARTS),
+    "SMKL": Method("self-weighted multiple kernel learning", SelfWeightedMultipleKernel, "all", grid=SMKL_GRID),
+    "GMC": Method("graph-based multi-view clustering", MultiViewGraphFusion, "all"),
+    "CGD": Method("cross-view graph diffusion", CrossViewDiffusion, "all"),
 }
 
 #: Other forms of the methods above that every table shows beside them.

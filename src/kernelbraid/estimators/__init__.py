@@ -1,11 +1,15 @@
 """scikit-learn estimators."""
 
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
+from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.saving import load_model, save_model
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
@@ -21,6 +25,10 @@ __all__ = [
     "SimplexGraph",
     "TwinGraph",
     "MultipleKernelTwinGraph",
+    "SimpleMultipleKernelKMeans",
+    "SelfWeightedMultipleKernel",
+    "MultiViewGraphFusion",
+    "CrossViewDiffusion",
     "save_model",
     "load_model",
 ]

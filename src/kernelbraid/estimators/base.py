@@ -54,6 +54,9 @@ FLOATS = [np.float64, np.float32]
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+#: As the published code of a method computes, or as its problem asks where that is something else.
+PRESET = StrOptions({"authors", "paper"})
 # Legal values of the parameters that all estimators have.
 COMPUTING: dict[str, Any] = {
     "n_clusters": [COUNT],

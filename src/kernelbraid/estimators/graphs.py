@@ -13,6 +13,7 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
+from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.iterate import Solution
 
 
@@ -44,6 +45,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """Return how the graph is read out, of whatever samples."""
         names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters", "n_jobs")
         return Readout(**{name: getattr(self, name) for name in names})
+
+    def _whole(self, embedding: Spectrum) -> Readout:
+        """Return how a graph is read out whose edges all count: `n_neighbors` is of the graphs of views."""
+        names = ("n_init", "restart_score", "n_clusters", "n_jobs")
+        given = {name: getattr(self, name) for name in names}
+        return Readout(n_neighbors="all", edge_weights="learned", embedding=embedding, **given)
 
     def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:
         """Set the fitted attributes."""

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
-from kernelbraid.kernels import as_matrix, list_kernels, resolve_kernel
+from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import largest_count
 from kernelbraid.learning.counts import Counts
@@ -197,6 +197,62 @@ def read_candidate(
             )
         )
     return read_candidates(estimator, X, given, storage="fixed", working=working, in_batches=in_batches)
+
+
+def read_several(
+    estimator: BaseEstimator,
+    X: Input,
+    kernels: Any,
+    *,
+    working: float,
+    copies: float,
+    prepare: Callable[[Array], Array] | None = None,
+) -> Candidates:
+    """Do the same where several views are needed: one linear kernel for each, or the kernels of one of them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for :func:`read_candidates`.
+    X : matrix, list of matrices, or stack of kernels
+        As for ``fit``.
+    kernels : str or list
+        ``"precomputed"``, or what takes the place of views where there is one alone.
+    working, copies : float
+        As for :func:`check_memory`.
+    prepare : callable, default=None
+        What is done to dense features first.
+
+    Returns
+    -------
+    Candidates
+        At least two kernels, lazy. Views are their `samples`.
+    """
+    samples = read_samples(estimator, X, precomputed=is_precomputed(kernels))
+    has_views = isinstance(samples, Views) and samples.n_views > 1
+    if has_views:
+        kernels = [Linear(None)]
+    if samples.size(kernels)["n_kernels"] < 2:
+        raise ValueError(
+            Message(
+                "{data} is one view under one kernel, and {class.estimator} needs several views; give a list of views, "
+                "or several kernels.",
+                estimator=type(estimator).__name__,
+            )
+        )
+    check_memory(estimator, samples, kernels, storage="lazy", working=working, copies=copies)
+    if isinstance(samples, GivenKernels) or not has_views or prepare is None:
+        return samples.pose(kernels)
+    candidates = Views([prepare(as_dense(view)) for view in samples.views], samples.place).pose(kernels)
+    candidates.__dict__["digests"] = samples.digests
+    return candidates
+
+
+def widths_of_views(candidates: Candidates) -> list[int] | None:
+    """Return the features of several views; None if kernels take their place."""
+    if candidates.bank is None or len(candidates.samples) == 1:
+        return None
+    return [int(view.shape[1]) for view in candidates.samples]
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:

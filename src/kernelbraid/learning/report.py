@@ -11,7 +11,7 @@ from kernelbraid._messages import Message
 from kernelbraid.kernels import KernelStack
 from kernelbraid.solvers.iterate import Solution
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress
-from kernelbraid.solvers.status import DIVERGED, Sentence, Status
+from kernelbraid.solvers.status import ADRIFT, DIVERGED, Sentence, Status
 
 # Sound fits stay near the hull of the candidates (ratio about 1); a diverging one passes this at once.
 OVERSIZE = 1e3
@@ -148,3 +148,16 @@ def alternation_complaint(name: str, status: Status, **facts: Any) -> Message | 
     if sentence is None:
         return None
     return _complaint(name, sentence.filled(**facts))
+
+
+def drift_complaint(name: str, **facts: Any) -> Message:
+    """Return what an estimator tells where its kernel follows the graph rather than the candidates, and no end is near.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator.
+    **facts
+        `max_iter`, `change` of the last step and `beta`.
+    """
+    return _complaint(name, ADRIFT.filled(**facts))

@@ -87,6 +87,8 @@ _SENTENCES: dict[Status, dict[Family, Sentence]] = {
         "fixed": Sentence(_NO_EDGE, "Use wider kernels, or {other_penalty}."),
     },
 }
+#: Of an alternation that is no nearer to an end after all of its steps: the candidates weigh too little.
+ADRIFT = Sentence("made {steps} and its graph still changes by {change:.1e}, relatively", "Raise {set.beta:g}.")
 #: Of a fit that ended well after its kernel had left all bounds.
 DIVERGED = Sentence(
     "diverged on its way: its consensus kernel grew to {size:.0e} times the largest candidate, and the result "

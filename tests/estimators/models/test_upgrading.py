@@ -23,6 +23,7 @@ from kernelbraid.learning.extension import Extension
 from problems import dense
 
 HERE = Path(__file__).parent
+LATER = {"SimpleMultipleKernelKMeans", "SelfWeightedMultipleKernel", "MultiViewGraphFusion", "CrossViewDiffusion"}
 FORMATS = {"0.1.0": 1, "0.2.0": 2}
 SAID = {folder: json.loads((HERE / folder / "predictions.json").read_text(encoding="utf-8")) for folder in FORMATS}
 CASES = [(folder, name) for folder, told in SAID.items() for name in told]
@@ -70,7 +71,7 @@ def test_there_is_a_file_of_every_estimator_with_what_it_predicted(folder):
             assert (CHECKSUMS in archive.namelist()) == (folder != "0.1.0")
         assert (tree["version"], tree["kernelbraid"]) == (FORMATS[folder], folder)
         kinds.add(tree["model"]["class"])
-    assert kinds == set(MODELS)
+    assert kinds == set(MODELS) - (LATER if folder == "0.1.0" else set())
 
 
 def test_there_is_a_file_of_every_format():

@@ -1,7 +1,7 @@
 """Write small models of every kind, and what they predict, with the kernelbraid that is installed.
 
 ``python write_models.py FOLDER`` made the folders beside this file, each with the version that it is named after; a
-new version adds one and changes none. It uses what all versions have.
+new version adds one and changes none. It uses what all versions have, but for the estimators that came with 0.2.0.
 """
 
 import json
@@ -15,6 +15,7 @@ from scipy import sparse
 from kernelbraid import (
     LKG,
     AffinityAggregation,
+    CrossViewDiffusion,
     KernelKMeans,
     KernelSpectralClustering,
     LandmarkLKG,
@@ -22,6 +23,9 @@ from kernelbraid import (
     LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
+    MultiViewGraphFusion,
+    SelfWeightedMultipleKernel,
+    SimpleMultipleKernelKMeans,
     SimplexGraph,
     TwinGraph,
     save_model,
@@ -73,6 +77,10 @@ CASES = {
     "simplex": (SimplexGraph(2, n_init=3, random_state=0), FITTED, None),
     "twin": (TwinGraph(2, n_init=3, random_state=0), FITTED, None),
     "twins": (MultipleKernelTwinGraph(2, kernels=LOCAL, n_init=3, random_state=0), FITTED, None),
+    "min_max": (SimpleMultipleKernelKMeans(2, kernels=LOCAL, n_init=3, random_state=0), FITTED, None),
+    "self_weighted": (SelfWeightedMultipleKernel(2, kernels=LOCAL, n_init=3, random_state=0), FITTED, None),
+    "fusion": (MultiViewGraphFusion(2, n_neighbors=4, n_init=3, random_state=0), two(FITTED), None),
+    "diffusion": (CrossViewDiffusion(2, n_neighbors=4, n_init=3, random_state=0), two(FITTED), None),
 }
 
 

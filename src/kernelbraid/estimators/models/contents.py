@@ -12,9 +12,12 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
+from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.parts import (
     BIPARTITE,
     EXPRESSIONS,
@@ -40,6 +43,7 @@ from kernelbraid.estimators.models.rules import (
     whole,
 )
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
@@ -166,7 +170,8 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
     },
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), KMEANS),
     **dict.fromkeys((KernelSpectralClustering, AffinityAggregation, SimplexGraph, TwinGraph), SIMPLE),
-    MultipleKernelTwinGraph: SIMPLE,
+    **dict.fromkeys((MultipleKernelTwinGraph, SelfWeightedMultipleKernel, MultiViewGraphFusion), SIMPLE),
+    **dict.fromkeys((CrossViewDiffusion, SimpleMultipleKernelKMeans), SIMPLE),
 }
 #: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
 NEEDED: dict[type, tuple[str, ...]] = {
@@ -179,6 +184,7 @@ NEEDED: dict[type, tuple[str, ...]] = {
         (KernelKMeans, MultipleKernelKMeans),
         ("n_features_in_", "centre_weights_", "labels_", "kernel_weights_", "_fitted", "_centres"),
     ),
+    SimpleMultipleKernelKMeans: ("n_features_in_", "embedding_", "labels_", "kernel_weights_"),
 }
 
 

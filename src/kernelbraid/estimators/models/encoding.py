@@ -14,12 +14,16 @@ from kernelbraid import kernels
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.estimators.classifier import LKGClassifier
+from kernelbraid.estimators.diffusion import CrossViewDiffusion
+from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
 from kernelbraid.estimators.search import LKGSearch
+from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.estimators.tryouts import Member
@@ -40,6 +44,7 @@ MODELS: dict[str, type] = {
     for model in (
         *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
         *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
+        *(SimpleMultipleKernelKMeans, CrossViewDiffusion, MultiViewGraphFusion, SelfWeightedMultipleKernel),
     )
 }
 # The kernels of `kernelbraid.kernels`; functions of users are none of them.

@@ -1,0 +1,238 @@
+"""Clustering of similarities that spread over the graphs of several views, as a scikit-learn clusterer."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from kernelbraid._threads import blas_threads
+from kernelbraid._typing import Input
+from kernelbraid.estimators.base import (
+    COMPUTING,
+    COUNT,
+    GRAPH,
+    NOT_NEGATIVE,
+    POSITIVE,
+    PRESET,
+    fit_context,
+    mark_input,
+)
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.estimators.reading import read_several, widths_of_views
+from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.report import StepHistory
+from kernelbraid.learning.settings import Readout
+from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
+from kernelbraid.solvers.view_distances import view_distances
+
+# Matrices of n x n at the peak of a fit beside the kernels, and for each view.
+WORKING, COPIES = 12.0, 2.0
+
+
+class CrossViewDiffusion(GraphClusterer):
+    r"""Cross-view graph diffusion (CGD): similarities that spread over the graphs of all views.
+
+    .. math::
+
+        \min_{A, b}\ \sum_v b_v \big(\|A\|_F^2 - \operatorname{Tr}(S_v A S_v A)\big) + \mu \|A - I\|_F^2
+        + \tfrac{\lambda}{2} \|b\|^2 \quad \text{s.t. } b \ge 0,\ \sum_v b_v = 1
+
+    where :math:`S_v` is the normalised graph of view v, whose samples have length one: each has edges to its nearest
+    neighbours, of weight :math:`\exp(-(d_{ij} / \max d)^2 / \text{width}^2)` for squared distances :math:`d_{ij}`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernels : str or list, default="rmkkm"
+        What takes the place of views where X is one alone: ``"rmkkm"`` or ``"paper"``, banks of twelve kernels, or a
+        list of kernels and functions ``f(X, Y)``. ``"precomputed"``: X holds the kernels, one for each view. Several
+        views count by their features.
+    preset : {"authors", "paper"}, default="authors"
+        ``"authors"`` has one matrix A for all views and learns their weights, as the published code does. ``"paper"``
+        does what the abstract describes: a matrix for each view, which spreads what the other views know, and their
+        average in the end.
+    n_neighbors : int, default=16
+        Edges of each sample in the graph of a view, of which one is its own.
+    width : float, default=0.5
+        How fast similarity falls with distance.
+    mu : float, default=0.3
+        How far similarities stay with the sample itself: they spread over some 1 / mu edges.
+    evenness : float, default=19.0
+        :math:`\lambda`: how evenly views count.
+    n_init : int, default=100
+        Restarts of k-means.
+    restart_score : {"inertia", "distance"}, default="inertia"
+        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
+    max_iter : int, default=100
+        Largest number of steps. The published code makes ten: ``max_iter=10, tol=0``.
+    tol : float, default=1e-6
+        The iteration ends when the similarities change by less, relatively, in the Frobenius norm.
+    memory_budget : float, default=None
+        Bytes that the fit may use beside its input; what is free if None.
+    device : str, default=None
+        PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
+    n_jobs : int, default=None
+        Threads of BLAS during the fit; if None, chosen by the number of samples.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
+        ``change``. Returning True ends the iteration there.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts of k-means. An int makes the labels reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
+    graph_ : array of shape (n_samples, n_samples)
+        A.
+    embedding_ : array of shape (n_samples, n_clusters)
+        Eigenvectors of the random walk on the graph.
+    kernel_weights_ : array of shape (n_views,)
+        Weights of the views; all alike in the preset of the paper.
+    kernel_names_ : list of str
+        Readable name of each view.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step, at the weights of the step before; it never increases in the preset of the
+        authors.
+    inertia_ : float
+        Sum of squared distances to the centres in the embedding.
+    n_iter_ : int
+        Steps that were made.
+    status_ : str
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+    n_features_in_ : int
+        Number of features, over all views; of samples for precomputed kernels.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features when X is a data frame with string columns.
+
+    See Also
+    --------
+    MultiViewGraphFusion : One graph of all views that falls apart into the clusters.
+    LKG : Weighs views by how far they agree, and leaves out those that agree with none.
+
+    Notes
+    -----
+    A step spreads the similarities ten times, :math:`A = \sum_v a_v S_v A S_v + (1 - \sum_v a_v) I` with
+    :math:`a_v = b_v / (\mu + 1)`, and then weighs the views. On the host, graphs are sparse, and that takes
+    2 n_neighbors n_samples^2 products for each view. Distances are rounded to some ten digits, so that equal ones are
+    equal. In views, among these the order of the samples decides, as in the published code; under kernels, none of
+    those that are as far as the first one beyond the neighbours is a neighbour.
+
+    A kernel is no view, and gets no weight, if the neighbours of a sample are hardly nearer under it than others are:
+    less than a quarter of how much nearer they are under the best of the kernels. The graph of a narrow Gaussian is
+    nearly the identity, over which nothing spreads, and would win by costing nothing.
+
+    References
+    ----------
+    C. Tang, X. Liu, X. Zhu, E. Zhu, Z. Luo, L. Wang, W. Gao: CGD: multi-view clustering via cross-view graph diffusion.
+    AAAI 2020, 5924-5931.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import CrossViewDiffusion
+    >>> rng = np.random.default_rng(0)
+    >>> centres = np.repeat(rng.normal(size=(2, 9)), 20, axis=0)
+    >>> views = [centres + 0.3 * rng.normal(size=(40, 9)) for _ in range(2)]
+    >>> np.bincount(CrossViewDiffusion(n_clusters=2, n_neighbors=8, random_state=0).fit_predict(views)).tolist()
+    [20, 20]
+    """
+
+    _parameter_constraints: ClassVar = {
+        **COMPUTING,
+        "kernels": [str, list, tuple],
+        "preset": [PRESET],
+        "n_neighbors": [COUNT],
+        "width": [POSITIVE],
+        "mu": [POSITIVE],
+        "evenness": [POSITIVE],
+        "n_init": GRAPH["n_init"],
+        "restart_score": GRAPH["restart_score"],
+        "max_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        kernels="rmkkm",
+        preset="authors",
+        n_neighbors=16,
+        width=0.5,
+        mu=0.3,
+        evenness=19.0,
+        n_init=100,
+        restart_score="inertia",
+        max_iter=100,
+        tol=1e-6,
+        memory_budget=None,
+        device=None,
+        n_jobs=None,
+        callback=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernels = kernels
+        self.preset = preset
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.mu = mu
+        self.evenness = evenness
+        self.n_init = n_init
+        self.restart_score = restart_score
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_budget = memory_budget
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        return mark_input(super().__sklearn_tags__(), self.kernels)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Spread similarities over the graphs of all views, and cluster them.
+
+        Parameters
+        ----------
+        X : list of matrices of shape (n_samples, n_features), one such matrix, or stack of kernels
+            Views of the same samples, dense or sparse, or one, whose kernels are views. With ``kernels="precomputed"``
+            a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        CrossViewDiffusion
+            The fitted estimator.
+        """
+        return self._cluster(X)
+
+    def _read(self, X: Input) -> Candidates:
+        return read_several(self, X, self.kernels, working=WORKING, copies=COPIES)
+
+    def _readout(self, candidates: Candidates | None = None) -> Readout:
+        """Return how the graph is read out: by the eigenvectors of the random walk."""
+        return self._whole("random_walk")
+
+    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+        """Alternate between the similarities and the weights of the views."""
+        history, stack = StepHistory(self.callback), candidates.stack
+        by_order = widths_of_views(candidates) is not None
+        with blas_threads(candidates.n_samples, self.n_jobs):
+            graphs, contrasts = [], []
+            for D in view_distances(stack, [1.0] * stack.n_kernels, centred=False):
+                graphs.append(view_graph(D, self.n_neighbors, self.width, by_order=by_order))
+                contrasts.append(1.0 if by_order else contrast(D, self.n_neighbors))
+            used = with_contrast(contrasts)
+            graphs = [graph for graph, is_used in zip(graphs, used, strict=True) if is_used]
+            problem = DiffusionProblem(graphs, D, mu=self.mu, evenness=self.evenness, common=self.preset == "authors")
+            solution = diffuse(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+        weights = np.zeros(stack.n_kernels)
+        weights[used] = solution.state.b
+        return self._learned(solution.state.mean(), candidates, solution, history, weights)

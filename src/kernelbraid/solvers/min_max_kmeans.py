@@ -1,0 +1,209 @@
+"""Multiple kernel k-means as a minimum over weights of a maximum over partitions (SimpleMKKM).
+
+    min over w on the simplex of  J(w) = max over H'H = I of Tr(H'K H),   K = sum_p w_p^2 K_p                     (1)
+
+J is the sum of the k largest eigenvalues of K, with the gradient dJ/dw_p = 2 w_p Tr(H'K_p H) at the maximiser H; it is
+convex for kernels without negative eigenvalues. A step follows the gradient along the simplex (2): as far as J falls,
+up to where a weight becomes zero, there on along the face, and to the minimum of the last stretch by golden sections.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelbraid._arrays import device, namespace, to_numpy
+from kernelbraid._linalg import eigh, eigvalsh
+from kernelbraid._messages import Message
+from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
+from kernelbraid.ops.spectral import with_positive_peaks
+from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.status import AlternationProgress
+
+Vector: TypeAlias = NDArray[np.float64]
+GOLDEN = (math.sqrt(5) + 1) / 2
+#: Length of the first stretch of a line search, unless a weight becomes zero before.
+FIRST = 0.1
+#: Weights below are zero.
+ZERO = 1e-16
+#: Golden sections end at this share of the stretch; where exactness is asked for, tenth by tenth down to the last.
+COARSE, FINE = 1e-3, 1e-8
+
+
+@dataclass
+class MinMaxState:
+    """Where the descent stands."""
+
+    w: Vector  # weights, (m,), on the simplex
+    H: Array  # partition, relaxed: orthonormal columns, (n, k)
+    value: float  # J(w)
+    section: float = COARSE  # share of a stretch at which golden sections end
+    progress: AlternationProgress | None = None
+
+
+@dataclass(frozen=True)
+class MinMaxProblem:
+    """Problem (1) for given kernels."""
+
+    kernels: KernelStack
+    n_clusters: int
+    exact: bool  # whether H belongs to w; the published iteration keeps that of a point beside it
+
+    def start(self) -> MinMaxState:
+        """Return even weights."""
+        m = self.kernels.n_kernels
+        w = np.full(m, 1 / m)
+        return MinMaxState(w, self.partition(w), self.value(w))
+
+    def value(self, w: Vector) -> float:
+        """Return J(w)."""
+        values = eigvalsh(self.kernels.combine(w**2))
+        return float(namespace(values).sum(values[-self.n_clusters :]))
+
+    def partition(self, w: Vector) -> Array:
+        """Maximise Tr(H'K H) over H'H = I: the eigenvectors of largest eigenvalue."""
+        values, vectors = eigh(self.kernels.combine(w**2), overwrite=True)
+        host = to_numpy(values).astype(float)
+        apart = tolerance(vectors.dtype, namespace(vectors)) * max(float(np.abs(host).max()), ZERO)
+        return with_positive_peaks(choose_vectors(host, vectors, self.n_clusters, tol=apart))
+
+    def gradient(self, w: Vector, H: Array) -> Vector:
+        """Return dJ/dw_p = 2 w_p Tr(H'K_p H)."""
+        return 2 * w * self.kernels.traces(H @ H.T)
+
+
+def comparable_kernels(kernels: KernelStack) -> StoredStack:
+    """Return the kernels of samples about their mean, each scaled to length one, as published."""
+    m, n, like = kernels.n_kernels, kernels.n_samples, kernels.like
+    stack = None
+    for p in range(m):
+        K = cosine_kernel(kernels.combine(np.eye(m)[p]), Message("kernel {i} of {data}", i=p), centred=True)
+        if stack is None:
+            stack = namespace(K).empty((m, n, n), dtype=K.dtype, device=device(like))
+        stack[p, ...] = K
+    return StoredStack.of(stack, overwrite=True)
+
+
+@dataclass
+class _Line:
+    """A point, a direction along the simplex, and how far it leads until a weight is zero."""
+
+    w: Vector
+    d: Vector
+    pivot: int  # the largest weight, which balances the others
+
+    @property
+    def reach(self) -> float:
+        """The largest feasible step; 0 if no weight falls."""
+        falling = self.d < 0
+        return float((-self.w[falling] / self.d[falling]).min()) if falling.any() else 0.0
+
+    def at(self, step: float) -> Vector:
+        """Return the point after a step."""
+        return self.w + step * self.d
+
+    def turn(self, step: float) -> "_Line":
+        """Return the line from the point after a step on, along the face that it has reached."""
+        w = self.at(step)
+        w = np.where(w < ZERO, 0.0, w)
+        w = w / w.sum()
+        return replace(self, w=w, d=_balanced(np.where((w > ZERO) | (self.d > 0), self.d, 0.0), self.pivot))
+
+
+def _balanced(d: Vector, pivot: int) -> Vector:
+    """Return a direction along which the sum of the weights stays."""
+    d = d.copy()
+    d[pivot] = 0.0
+    d[pivot] = -d.sum()
+    return d
+
+
+def descent_line(w: Vector, gradient: Vector) -> _Line:
+    """Return the direction of the reduced gradient (2): no weight that is zero falls."""
+    length = float(np.linalg.norm(gradient))
+    g = gradient / length if length > 0 else gradient
+    pivot = int(np.argmax(w))
+    g = g - g[pivot]
+    return _Line(w, _balanced(np.where((w > 0) | (g < 0), -g, 0.0), pivot), pivot)
+
+
+def search_line(problem: MinMaxProblem, state: MinMaxState) -> tuple[Vector, float, Vector]:
+    """Return the weights of the lowest value along the line, this value, and the weights whose H was looked at last."""
+    line = descent_line(state.w, problem.gradient(state.w, state.H))
+    low, reach = state.value, line.reach
+    last = state.w
+    high, step = low, min(reach, FIRST)
+    while step > 0:
+        last = line.at(step)
+        high = problem.value(last)
+        if high >= low:
+            break
+        line, low = line.turn(step), high
+        reach = step = line.reach
+    # Golden sections of [0, step], from a line that starts at the lowest value so far.
+    left, right = (0.0, low), (step, high)
+    best = left
+    while right[0] - left[0] > state.section * reach:
+        upper = left[0] + (right[0] - left[0]) / GOLDEN
+        lower = left[0] + (upper - left[0]) / GOLDEN
+        points = [left, *((inner, problem.value(line.at(inner))) for inner in (lower, upper)), right]
+        lowest = int(np.argmin([value for _, value in points]))
+        best = points[lowest]
+        end = points[(1, 2, 1, 2)[lowest]]  # the inner point that becomes an end
+        left, right = (left, end) if lowest < 2 else (end, right)
+        last = line.at(end[0])
+    if best[1] < state.value:
+        return line.at(best[0]), best[1], last
+    return state.w, state.value, last
+
+
+def solve_min_max(
+    problem: MinMaxProblem,
+    *,
+    max_iter: int,
+    tol: float,
+    watch: Callable[[int, MinMaxState], bool | None] | None = None,
+) -> Solution[MinMaxState]:
+    """Follow the reduced gradient until the weights stay as they are.
+
+    Parameters
+    ----------
+    problem : MinMaxProblem
+        What to minimise.
+    max_iter : int
+        Largest number of steps.
+    tol : float
+        Change of a weight that ends the iteration.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every state; returning True stops the iteration.
+    """
+
+    def step(old: MinMaxState) -> MinMaxState:
+        w, value, last = search_line(problem, old)
+        change = float(np.abs(w - old.w).max())
+        H = problem.partition(w if problem.exact else last)
+        section = old.section if change > tol else max(old.section / 10, FINE)
+        return MinMaxState(w, H, value, section, AlternationProgress(value, change))
+
+    def converged(n: int, state: MinMaxState) -> bool:
+        is_still = state.progress is not None and state.progress.change <= tol
+        return is_still and (not problem.exact or state.section <= FINE)
+
+    return iterate(
+        lambda: (step, problem.start()),
+        converged=converged,
+        defect=_defect,
+        fallback=problem.start,
+        max_iter=max_iter,
+        watch=watch,
+    )
+
+
+def _defect(state: MinMaxState) -> Status | None:
+    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
