@@ -103,8 +103,8 @@ def _numbers(attributes: dict[str, Any], prefix: str = "") -> list[tuple[str, np
     """Return all fitted attributes that are real numbers, by name."""
     found = []
     for name, value in attributes.items():
-        if not prefix and (not name.endswith("_") or name.startswith("_")):
-            continue
+        if not prefix and (not name.endswith("_") or name.startswith("_") or name == "settings_"):
+            continue  # a setting may be infinite, as gamma is
         if isinstance(value, dict):
             found += _numbers({str(key): entry for key, entry in value.items()}, f"{prefix}{name}.")
         elif sparse.issparse(value):

@@ -100,12 +100,10 @@ class Log:
 def settings_of(model: Any) -> Mapping[str, Any]:
     """Return what decided the outcome of a fit, with the values behind those that were left open."""
     asked = model.get_params(deep=False)
-    if "preset" in asked:
-        n_clusters = int(getattr(model, "n_clusters_", asked["n_clusters"]))
-        settings = Settings.of(asked)
-        if not hasattr(model, "landmarks_"):  # of which there are as many as asked for, whatever the samples
-            settings = settings.sized(len(model.labels_), n_clusters, several=len(model.view_report_) > 1)
-        asked = {"preset": asked["preset"], **settings.flat()}
+    if hasattr(model, "settings_"):
+        asked = {"preset": asked["preset"], **model.settings_}
+    elif hasattr(model, "landmarks_"):
+        asked = {"preset": asked["preset"], **Settings.of(asked).flat()}
     return {name: value for name, value in asked.items() if name not in LEFT_OUT and value is not None}
 
 
