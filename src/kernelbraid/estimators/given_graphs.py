@@ -13,7 +13,7 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import DATA, check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.learning.graph_extension import GraphExtension
-from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, scales_of, without_loops
+from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
 #: What `kernels` may say of graphs.
 GRAPH, DISTANCES = "graph", "distances"
@@ -63,7 +63,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
         )
     check_n_clusters(getattr(estimator, "n_clusters", 1), sizes[0])
     estimator.n_features_in_ = sizes[0]
-    edges = [without_loops(A) for A in given]
+    edges = [off_diagonal(A) for A in given]
     scales = [scales_of(A) if kind == DISTANCES else None for A in edges]
     graphs = [both_ways(_affinities(A, own)) for A, own in zip(edges, scales, strict=True)]
     samples = GivenGraphs(graphs, given, scales)

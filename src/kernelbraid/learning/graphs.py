@@ -144,7 +144,7 @@ def as_affinities(distances: Array, own: NDArray[np.float64], fitted: NDArray[np
     return sparse.csr_array((np.exp(-scaled), distances.indices, distances.indptr), shape=distances.shape)
 
 
-def without_loops(graph: Array) -> Array:
+def off_diagonal(graph: Array) -> Array:
     """Return a graph without its diagonal, stored zeros elsewhere included."""
     edges = sparse.coo_array(graph)
     kept = edges.row != edges.col
@@ -153,7 +153,7 @@ def without_loops(graph: Array) -> Array:
 
 def both_ways(graph: Array) -> Array:
     """Return (G + G') / 2 without its diagonal, as a csr array."""
-    one_way = without_loops(graph)
+    one_way = off_diagonal(graph)
     one_way.eliminate_zeros()
     return sparse.csr_array((one_way + one_way.T) / 2)
 
