@@ -162,3 +162,16 @@ def test_kernels_of_products_keep_their_meaning_far_from_the_origin():
     assert stack.views[0][0].is_far
     for position, values in enumerate(expected):
         np.testing.assert_allclose(bank.cross([new], unit(3, position)), values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_distances_of_the_fitted_samples_are_in_units_of_the_largest_of_each_view(form):
+    views = [1000 * FITTED, FITTED[:, :2]]
+    fitted, _ = fit_bank([form(view) for view in views], [Linear(None)])
+    wanted = sum(D / D.max() for D in (euclidean_distances(view, squared=True) for view in views))
+    np.testing.assert_allclose(np.concatenate(list(fitted.distances())), wanted, atol=1e-12)
+
+
+def test_distances_of_samples_that_are_all_the_same_are_zero():
+    fitted, _ = fit_bank([np.ones((4, 3))], [Linear(None)])
+    assert not np.concatenate(list(fitted.distances())).any()

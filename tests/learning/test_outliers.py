@@ -4,11 +4,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.learning.outliers import PENALTY, Unexplained, outlier_scores, score_of
+from kernelbraid.learning.outliers import (
+    NEAREST,
+    PENALTY,
+    Unexplained,
+    left_by_all,
+    left_by_nearest,
+    outlier_scores,
+    score_of,
+)
 
 
 def gaussian(X):
-    return np.exp(-((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+    return np.exp(-squared_distances(X))
+
+
+def squared_distances(X):
+    return ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2)
 
 
 @pytest.fixture
@@ -21,12 +33,44 @@ def samples():
 
 def test_what_is_left_is_the_error_of_the_others(samples):
     K = gaussian(samples)
-    found = Unexplained.of(K).left
+    found = left_by_all(K)
     for i in (0, 7, 31):
         others = np.delete(np.arange(32), i)
         k = K[others, i]
         expressed = k @ np.linalg.solve(K[np.ix_(others, others)] + PENALTY * np.eye(31), k)
         assert found[i] == pytest.approx(K[i, i] - expressed)
+
+
+def test_the_nearest_are_others_and_blocks_of_rows_do_not_matter(samples):
+    D = squared_distances(samples)
+    wanted = [np.sort(np.delete(D[i], i))[:NEAREST].mean() for i in range(32)]
+    np.testing.assert_allclose(left_by_nearest([D]), wanted)
+    np.testing.assert_allclose(left_by_nearest([D[:5], D[5:6], D[6:]]), wanted)
+
+
+def test_both_ways_to_stand_in_count_the_same_and_the_kernel_has_distances_of_its_own(samples):
+    K, D = gaussian(samples), squared_distances(samples)
+    left = Unexplained.of(K, distances=[D]).left
+    np.testing.assert_allclose(left**2, left_by_all(K) * left_by_nearest([D]))
+    np.testing.assert_allclose(Unexplained.of(K).left ** 2, left_by_all(K) * left_by_nearest([2 - 2 * K]))
+
+
+def test_a_sample_between_clusters_is_found_by_its_distances():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 5)), rng.normal(size=(40, 5)) + 8, np.full((1, 5), 4.0)])
+    K = np.exp(-squared_distances(X) / 1000)  # flat: the middle of both clusters is the sample
+    G = np.exp(-squared_distances(X) / 40)
+    scores = outlier_scores(G, [Unexplained.of(K, distances=[squared_distances(X)])])
+    assert np.argmax(scores) == 80
+    assert np.argmax(score_of(left_by_all(K) / np.median(left_by_all(K)))) != 80
+
+
+def test_copies_and_lone_samples_are_told_nothing():
+    assert np.isfinite(left_by_nearest([np.zeros((4, 4))])).all()
+    assert left_by_nearest([np.zeros((1, 1))]).shape == (1,)
+    D = np.zeros((30, 30))
+    D[29, :29] = D[:29, 29] = 1.0
+    assert np.argmax(left_by_nearest([D])) == 29
 
 
 def test_the_unit_of_a_kernel_does_not_matter(samples):

@@ -209,8 +209,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     confidence_ : array of shape (n_samples,)
         How sure each label is, between 0 and 1: its entry in ``membership_``. Another entry may be larger.
     outlier_scores_ : array of shape (n_samples,)
-        How far each sample stands aside, from 0 to 1: by how much worse the others express it than its neighbours, or
-        than half of all samples. 1/2 is twice as badly.
+        How far each sample stands aside, from 0 to 1: how much is left of it when the others express it, and when the
+        nearest ten stand in for it, against its neighbours, or half of all samples. 1/2 is twice as much.
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
         into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected

@@ -1,12 +1,13 @@
 """Kernels with the samples they were fitted on, for new samples."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, to_numpy
+from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, row_blocks, to_numpy
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels.banks import stack_pairs
@@ -42,6 +43,12 @@ class FittedBank:
     def within(self, weights: Vector) -> Array:
         """Return sum_i w_i H_i between the fitted samples, formed anew."""
         return stack_pairs(self.views, self.banks, pairs_of(self.views)).combine(weights)
+
+    def distances(self) -> Iterator[Array]:
+        """Yield the squared distances of blocks of fitted samples to all, each view in units of its largest, summed."""
+        every = pairs_of(self.views)
+        for rows in row_blocks(self.views[0].shape[0]):
+            yield sum(pairs.rows(rows).squared_distances() / (pairs.max_distance or 1.0) for pairs in every)
 
     def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""

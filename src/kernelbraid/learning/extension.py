@@ -83,8 +83,9 @@ class Extension:
         return copies_among(self._digests())
 
     def unexplained(self, kernel: Array | None = None) -> list[Unexplained]:
-        """Return what is left of fitted samples when the others express them; the kernel is formed if it is None."""
-        return [Unexplained.of(self.consensus() if kernel is None else kernel)]
+        """Return what is left of fitted samples when others stand in for them; the kernel is formed if it is None."""
+        distances = None if self.bank is None else self.bank.distances()
+        return [Unexplained.of(self.consensus() if kernel is None else kernel, distances=distances)]
 
     def _digests(self) -> list[bytes]:
         """Return what tells the fitted samples apart."""

@@ -48,6 +48,11 @@ class ViewMember:
         assert self.bank is not None  # a precomputed kernel is kept
         return self.bank.within(self.even)
 
+    def unexplained(self) -> Unexplained:
+        """Return what is left of the samples of the view when others stand in for them."""
+        distances = None if self.bank is None else self.bank.distances()
+        return Unexplained.of(self.consensus(), self.rows, self.weight, distances=distances)
+
     def cross(self, given: list[Array]) -> Array:
         """Return kernel values between new samples and fitted ones; from the view, or from its kernels."""
         if self.bank is not None:
@@ -142,8 +147,8 @@ class FusedExtension:
         return copies_among([row.tobytes() for row in self.digests])
 
     def unexplained(self, kernel: Array | None = None) -> list[Unexplained]:
-        """Return what is left of fitted samples in every view when the others express them; no kernel is of all."""
-        return [Unexplained.of(member.consensus(), member.rows, member.weight) for member in self.members]
+        """Return what is left of fitted samples in every view when others stand in for them; no kernel is of all."""
+        return [member.unexplained() for member in self.members]
 
     def edges(self, given: list[Array]) -> np.ndarray:
         """Return the edges of new samples (rows) to fitted ones, summed over the views that they have."""

@@ -1,6 +1,6 @@
-"""Which samples stand aside: those that the others cannot express."""
+"""Which samples stand aside: those that the others cannot express, and that are far from the nearest of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,35 +10,82 @@ from kernelbraid._arrays import namespace, to_numpy
 from kernelbraid._linalg import ridge_inverse
 from kernelbraid._typing import Array
 from kernelbraid.learning.confidence import without_loops
+from kernelbraid.ops.neighbourhoods import kernel_distances
 
 #: Weight of the squared coefficients in units of the mean kernel value of a sample with itself: small, so that what is
 #: left of a sample is what the others lack, and not what the penalty takes.
 PENALTY = 0.1
 # What is left of a sample, in the same units, below which it counts as expressed: many copies of it are, to any degree.
 NOTHING = 1e-3
+#: Samples to which the distances count.
+NEAREST = 10
 
 
 @dataclass(frozen=True)
 class Unexplained:
-    """What is left of samples when the others express them, under one kernel."""
+    """What is left of samples when others stand in for them, in one view or under one kernel."""
 
-    left: np.ndarray  # squared distance in the feature space, (n_rows,), positive
+    left: np.ndarray  # squared distance, (n_rows,), positive; the unit does not matter
     rows: np.ndarray | None = None  # samples that it is about; None for all
     weight: float = 1.0
 
     @classmethod
-    def of(cls, K: Array, rows: np.ndarray | None = None, weight: float = 1.0) -> "Unexplained":
-        r"""Express every sample by the others, of which the kernel is given.
+    def of(
+        cls,
+        K: Array,
+        rows: np.ndarray | None = None,
+        weight: float = 1.0,
+        *,
+        distances: Iterable[Array] | None = None,
+    ) -> "Unexplained":
+        """Return the geometric mean of what is left by all others together and by the nearest alone.
 
-        With :math:`B = (K + a I)^{-1}`, it is :math:`1 / B_{ii} - a`, the Schur complement of all others.
+        The first misses samples between clusters, which a flat kernel expresses by both sides; the second, clusters
+        that are wide. Both are ratios by which samples are compared, so the mean does not depend on any unit.
+
+        Parameters
+        ----------
+        K : array of shape (n_rows, n_rows)
+            Kernel.
+        rows : ndarray of shape (n_rows,), default=None
+            Samples that it is about; all if None.
+        weight : float, default=1.0
+            Of this part among others.
+        distances : iterable of array of shape (n, n_rows), default=None
+            Squared distances of the samples, block by block of them; those of the kernel if None.
         """
-        xp = namespace(K)
-        K = xp.astype(K, xp.float64)
-        size = float(xp.mean(xp.linalg.diagonal(K))) or 1.0
-        penalty = PENALTY * abs(size)
-        inverse = to_numpy(xp.linalg.diagonal(ridge_inverse(K, penalty)))
-        left = 1 / np.where(inverse > 0, inverse, np.inf) - penalty
-        return cls(np.maximum(left, NOTHING * abs(size)), rows, weight)
+        blocks = [kernel_distances(K)] if distances is None else distances
+        return cls(np.sqrt(left_by_all(K) * left_by_nearest(blocks)), rows, weight)
+
+
+def left_by_all(K: Array) -> np.ndarray:
+    r"""Return the squared distance of every sample to what the others express of it, in the feature space of a kernel.
+
+    With :math:`B = (K + a I)^{-1}`, it is :math:`1 / B_{ii} - a`, the Schur complement of all others.
+    """
+    xp = namespace(K)
+    K = xp.astype(K, xp.float64)
+    size = float(xp.mean(xp.linalg.diagonal(K))) or 1.0
+    penalty = PENALTY * abs(size)
+    inverse = to_numpy(xp.linalg.diagonal(ridge_inverse(K, penalty)))
+    left = 1 / np.where(inverse > 0, inverse, np.inf) - penalty
+    return np.asarray(np.maximum(left, NOTHING * abs(size)))
+
+
+def left_by_nearest(distances: Iterable[Array]) -> np.ndarray:
+    """Return the mean squared distance of every sample to the nearest others, from blocks of rows of all distances."""
+    sums, total, first = [], 0.0, 0
+    for block in distances:
+        D = to_numpy(block).astype(np.float64, copy=True)
+        total += float(D.sum())
+        own = np.arange(D.shape[0])
+        D[own, first + own] = np.inf
+        first += D.shape[0]
+        k = min(NEAREST, D.shape[1] - 1)
+        sums.append(np.partition(D, k - 1, axis=1)[:, :k].mean(axis=1) if k > 0 else np.zeros(D.shape[0]))
+    near = np.concatenate(sums)
+    least = NOTHING * total / len(near) ** 2
+    return np.asarray(np.maximum(near, least if least > 0 else 1.0))
 
 
 def outlier_scores(graph: Array, parts: Sequence[Unexplained]) -> np.ndarray:
@@ -46,17 +93,17 @@ def outlier_scores(graph: Array, parts: Sequence[Unexplained]) -> np.ndarray:
 
     .. math:: 1 - 1 / \max(q_i, 1), \qquad q_i = r_i \max\Big(\sum_j P_{ij} / r_j,\ 1 / \operatorname{median} r\Big)
 
-    with :math:`r` what is left of samples when the others express them, and :math:`P` the random walk on the graph: a
-    sample is compared with its neighbours, or with all if these are better expressed. So one that stands aside of a
-    dense cluster is found, and so are several that are neighbours of each other. One that is expressed half as well has
-    a score of 1/2.
+    with :math:`r` what is left of samples when others stand in for them, and :math:`P` the random walk on the graph: a
+    sample is compared with its neighbours, or with all if of these less is left. So one that stands aside of a dense
+    cluster is found, and so are several that are neighbours of each other. One of which twice as much is left has a
+    score of 1/2.
 
     Parameters
     ----------
     graph : array or csr array of shape (n, n)
         Symmetric.
     parts : sequence of Unexplained
-        One per kernel; the score is the mean over those that a sample has, by their weights.
+        One per view or kernel; the score is the mean over those that a sample has, by their weights.
     """
     edges = without_loops(graph if sparse.issparse(graph) else to_numpy(graph))
     n = edges.shape[0]
