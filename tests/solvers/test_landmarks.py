@@ -3,10 +3,13 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.blocks.parts import LocalParts
+from kernelbraid.kernels import FittedBank, Gaussian, resolve_banks, stack_bank
+from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmark_centres import Centres, find_centres
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
     Edges,
+    LandmarkExpression,
     Reduction,
     Standing,
     draw,
@@ -219,21 +222,34 @@ def test_leverage_of_samples_that_no_kernel_tells_apart_is_the_same_for_all():
     np.testing.assert_array_equal(leverage_scores(np.zeros((5, 2)), np.zeros((2, 2)), 0.1), np.ones(5))
 
 
-def test_the_likeness_of_the_nearest_landmark_does_not_count_unless_it_is_alone():
+def test_the_nearest_landmark_does_not_count_unless_it_is_alone():
     index, weights = np.array([[0, 1, 2]], dtype=np.int32), np.array([[0.6, 0.3, 0.1]], dtype=np.float32)
-    edges = Edges(index, weights, 3).with_likeness(np.array([[1.0, 0.5, 0.1]]))
-    np.testing.assert_allclose(edges.left(), [(0.3 * 0.5 + 0.1 * 0.9) / 0.4], rtol=1e-5)
-    alone = Edges(index[:, :1], np.ones((1, 1), dtype=np.float32), 3).with_likeness(np.array([[0.75, 0.0, 0.0]]))
+    edges = Edges(index, weights, 3).with_unlike(np.array([[0.01, 0.5, 0.9]]))
+    np.testing.assert_allclose(edges.left(), [0.5**0.75 * 0.9**0.25], rtol=1e-5)
+    alone = Edges(index[:, :1], np.ones((1, 1), dtype=np.float32), 3).with_unlike(np.array([[0.25]]))
     np.testing.assert_allclose(alone.left(), [0.25])
+
+
+def test_samples_and_landmarks_are_unlike_by_the_kernel_and_by_the_rows():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    stack = stack_bank([X], [Gaussian(0.5)])
+    bank = FittedBank.of([X], resolve_banks([Gaussian(0.5)], 1), stack)
+    expression = Expression.of(np.eye(9), 0.1, None, "learned")
+    express = LandmarkExpression(bank, np.ones(1), expression, None, "learned", (3,))
+    edges = express.edges(X[:4] + 1)
+    D = ((X[:4, None] + 1 - X[None]) ** 2).sum(axis=2)
+    largest = ((X[:, None] - X[None]) ** 2).sum(axis=2).max()
+    np.testing.assert_allclose(edges.unlike**2, (1 - np.exp(-D / (0.5 * largest))) * D / largest, rtol=1e-5)
+    assert (express.edges(X).unlike > 0).all()  # also of a sample and itself
 
 
 def test_samples_are_compared_with_others_at_their_landmarks_or_with_half_of_all():
     index = np.tile(np.array([[0, 1]], dtype=np.int32), (10, 1))
     weights = np.full((10, 2), 0.5, dtype=np.float32)
-    likeness = np.full((10, 2), 0.9)
-    likeness[9] = 0.2
-    edges = Edges(index, weights, 2).with_likeness(likeness)
-    parts = [Edges(index[rows], weights[rows], 2, None, edges.likeness[rows]) for rows in (slice(4), slice(4, 10))]
+    unlike = np.full((10, 2), 0.1)
+    unlike[9] = 0.8
+    edges = Edges(index, weights, 2).with_unlike(unlike)
+    parts = [Edges(index[rows], weights[rows], 2, None, edges.unlike[rows]) for rows in (slice(4), slice(4, 10))]
     standing = Standing.of(Reduction.of(parts[0]) + Reduction.of(parts[1]))
     np.testing.assert_allclose(standing.left, (9 * 0.1 + 0.8) / 10, rtol=1e-5)
     scores = standing.scores(edges)

@@ -1,6 +1,6 @@
 """Kernels with the samples they were fitted on, for new samples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,10 +48,19 @@ class FittedBank:
         """Yield the squared distances of blocks of fitted samples to all, each view in units of its largest, summed."""
         every = pairs_of(self.views)
         for rows in row_blocks(self.views[0].shape[0]):
-            yield sum(pairs.rows(rows).squared_distances() / (pairs.max_distance or 1.0) for pairs in every)
+            yield _summed_distances([pairs.rows(rows) for pairs in every])
 
     def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
+        return _combine(self._between(views), weights)
+
+    def cross_and_distances(self, views: list[Array], weights: Vector) -> tuple[Array, Array]:
+        """Return the same and, from the same products, the squared distances, each view in units of its largest."""
+        between = list(self._between(views))
+        return _combine(between, weights), _summed_distances([pairs for *_, pairs in between])
+
+    def _between(self, views: list[Array]) -> Iterator[tuple[list[Kernel | Custom], Array, Array, Pairs]]:
+        """Yield for each view its kernels, the new samples, the fitted ones, and what is known of their pairs."""
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
         if widths != known:
             raise ValueError(
@@ -61,19 +70,34 @@ class FittedBank:
                     known=known,
                 )
             )
-        total: Array = None
-        left = iter(weights)
         for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
             new = _like(view, fitted)
             with quiet_overflow():
                 between = _pairs_between(new, fitted, pairs)
-                for kernel in bank:
-                    values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(between)
-                    weighted = _like(values, between.products) * float(next(left))
-                    total = weighted if total is None else in_place("add", total, weighted)
-        if not is_finite(total):
-            raise ValueError(Message("the kernels overflow on {data}; give samples in the scale of the fitted ones."))
-        return total
+            yield bank, new, fitted, between
+
+
+def _combine(between: Iterable[tuple[list[Kernel | Custom], Array, Array, Pairs]], weights: Vector) -> Array:
+    """Return the weighted sum of the kernels of all views, which must not overflow."""
+    total: Array = None
+    left = iter(weights)
+    for bank, new, fitted, pairs in between:
+        with quiet_overflow():
+            for kernel in bank:
+                values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(pairs)
+                weighted = _like(values, pairs.products) * float(next(left))
+                total = weighted if total is None else in_place("add", total, weighted)
+    if not is_finite(total):
+        raise ValueError(Message("the kernels overflow on {data}; give samples in the scale of the fitted ones."))
+    return total
+
+
+def _summed_distances(every: Sequence[Pairs]) -> Array:
+    """Return the squared distances in all views, each in units of the largest between fitted samples."""
+    total: Array = 0.0
+    for pairs in every:
+        total = total + pairs.squared_distances() / (pairs.max_distance or 1.0)
+    return total
 
 
 def _beside(kernel: Kernel, fitted: Array) -> Kernel:

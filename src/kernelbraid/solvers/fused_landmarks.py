@@ -1,7 +1,7 @@
 """Samples of several views over landmarks: the edges of every view that a sample has, summed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ class FusedExpression:
         for view, rows, columns, found in self._found(samples, seen):
             parts[view][rows if columns is None else np.ix_(rows, columns)] += found
         edges = Edges.strongest(parts.sum(axis=0), self.n_neighbors, "learned")
-        kept = np.stack([np.take_along_axis(part, edges.index, axis=1).sum(axis=1) for part in parts], axis=1)
-        return replace(edges.with_shares(kept), likeness=_mean_likeness(seen, edges.index, self.n_landmarks))
+        kept = np.stack([edges.at(part).sum(axis=1) for part in parts], axis=1)
+        return edges.with_shares(kept).with_unlike(_mean_unlike(seen, edges.index, self.n_landmarks))
 
     def _found(
         self, samples: Array, seen: "list[_Seen]"
@@ -62,9 +62,10 @@ class FusedExpression:
             if member.bank is not bank:  # several graphs of a bank have its kernel values in common
                 bank, edges_of = member.bank, np.flatnonzero(has[view])
                 mine = views[view] if has[view].all() else views[view][edges_of]
-                cross = bank.cross([mine], member.kernel_weights) if len(edges_of) else None
-                if cross is not None:
-                    seen.append(_Seen(edges_of, columns, cross, float(weight) / member.scale, float(weight)))
+                cross = None
+                if len(edges_of):
+                    cross, distances = bank.cross_and_distances([mine], member.kernel_weights)
+                    seen.append(_Seen(edges_of, columns, member.unlike(cross, distances), float(weight)))
             if cross is not None:
                 yield view, edges_of, columns, float(weight) * member.edges_from(cross).dense()
 
@@ -79,33 +80,32 @@ class FusedExpression:
 
 @dataclass(frozen=True)
 class _Seen:
-    """Kernel values of one bank."""
+    """How unlike samples and landmarks are by one bank."""
 
     rows: NDArray[np.int64]  # samples that it has
     columns: NDArray[np.int64] | None  # landmarks that it has; None for all
-    values: Array  # (n_rows, n_columns)
-    factor: float  # by which they are counted
+    unlike: Array  # (n_rows, n_columns)
     weight: float
 
     def at(self, index: NDArray[np.int32], n_landmarks: int) -> tuple[Array, Array]:
         """Return the values at some landmarks of each sample, weighted, and the weights, zero where there are none."""
         if self.columns is None:
-            return self.factor * np.take_along_axis(self.values, index, axis=1), np.full(index.shape, self.weight)
+            return self.weight * np.take_along_axis(self.unlike, index, axis=1), np.full(index.shape, self.weight)
         place = np.full(n_landmarks, -1)
         place[self.columns] = np.arange(len(self.columns))
         where = place[index]
-        values = np.take_along_axis(self.values, np.maximum(where, 0), axis=1)
-        return np.where(where >= 0, self.factor * values, 0.0), np.where(where >= 0, self.weight, 0.0)
+        weights = np.where(where >= 0, self.weight, 0.0)
+        return weights * np.take_along_axis(self.unlike, np.maximum(where, 0), axis=1), weights
 
 
-def _mean_likeness(seen: list[_Seen], index: NDArray[np.int32], n_landmarks: int) -> NDArray[np.float32]:
-    """Return how like samples and the landmarks of their edges are, on the mean of the banks that have both."""
+def _mean_unlike(seen: list[_Seen], index: NDArray[np.int32], n_landmarks: int) -> Array:
+    """Return how unlike samples and the landmarks of their edges are, on the mean of the banks that have both."""
     total, weights = np.zeros(index.shape), np.zeros(index.shape)
     for one in seen:
         more, weight = one.at(index[one.rows], n_landmarks)
         total[one.rows] += more
         weights[one.rows] += weight
-    return (total / np.where(weights > 0, weights, 1.0)).astype(np.float32)
+    return np.where(weights > 0, total / np.where(weights > 0, weights, 1.0), 1.0)
 
 
 def _view_of(member: LandmarkExpression) -> int:

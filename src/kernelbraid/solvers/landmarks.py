@@ -35,7 +35,7 @@ from kernelbraid.solvers.landmark_centres import Centres, Single
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
 NOTHING = 1e-7
 # How unlike samples and landmarks are at least, so that what copies of samples leave can divide.
-LEAST_LEFT = 1e-3
+LEAST_LEFT = 1e-6
 # Edges of a sample beyond which dense products are faster than sparse ones, as a share of the landmarks.
 DENSE_SHARE = 0.125
 
@@ -69,7 +69,7 @@ class Edges:
     weights: Single  # (n, r)
     n_landmarks: int
     shares: Single | None = None  # of each of several views in the weights, (n, n_views)
-    likeness: Single | None = None  # kernel values, in units of those of landmarks with themselves, (n, r)
+    unlike: Single | None = None  # how unlike samples and landmarks are, squared distances, (n, r), positive
 
     @classmethod
     def strongest(cls, coefficients: Array, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Edges":
@@ -91,26 +91,30 @@ class Edges:
         """Return the edges of several blocks of samples."""
         index, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "weights"))
         found: list[Single | None] = []
-        for name in ("shares", "likeness"):
+        for name in ("shares", "unlike"):
             given = [getattr(part, name) for part in parts]
             found.append(None if given[0] is None else np.concatenate(given))
         return cls(index, weights, parts[0].n_landmarks, *found)
 
-    def with_likeness(self, values: Array) -> "Edges":
-        """Return the edges with how like samples and landmarks are, of all kernel values, (n, p)."""
-        return replace(self, likeness=np.take_along_axis(values, self.index, axis=1).astype(np.float32))
+    def at(self, values: Array) -> Array:
+        """Return those of values for all samples and landmarks, (n, p), that belong to an edge, (n, r)."""
+        return np.take_along_axis(values, self.index, axis=1)
+
+    def with_unlike(self, values: Array) -> "Edges":
+        """Return the edges with how unlike their samples and landmarks are, (n, r)."""
+        return replace(self, unlike=values.astype(np.float32))
 
     def left(self) -> Matrix:
-        """Return how unlike its landmarks a sample is, on the mean by its edges, (n,): half the squared distances.
+        """Return how unlike its landmarks a sample is, on the geometric mean by its edges, (n,).
 
-        The landmark of its strongest edge does not count, unless it is the only one: it may be the sample itself.
+        The landmark of its strongest edge does not count, unless it is the only one: it may be the sample itself. A
+        single one far away counts little: samples in the midst of many have such edges, too.
         """
-        if self.likeness is None:
+        if self.unlike is None:
             return np.ones(self.weights.shape[0])
         weights = self.weights.astype(np.float64, copy=True)
         weights[np.arange(len(weights)), weights.argmax(axis=1)] *= NOTHING
-        unlike = np.clip(1 - self.likeness.astype(np.float64), LEAST_LEFT, 1.0)
-        return np.asarray((weights * unlike).sum(axis=1) / weights.sum(axis=1))
+        return np.asarray(np.exp((weights * np.log(self.unlike)).sum(axis=1) / weights.sum(axis=1)))
 
     def with_shares(self, weights: Matrix) -> "Edges":
         """Return the edges with what each view adds to those of a sample, (n, n_views), which need not sum to one."""
@@ -163,12 +167,18 @@ class LandmarkExpression:
     def _edges(self, samples: Array) -> Edges:
         views = split_views(samples, self.widths)
         kept = views if self.views is None else [views[view] for view in self.views]
-        return self.edges_from(self.bank.cross(kept, self.kernel_weights))
+        cross, distances = self.bank.cross_and_distances(kept, self.kernel_weights)
+        edges = self.edges_from(cross)
+        return edges.with_unlike(self.unlike(edges.at(cross), edges.at(distances)))
 
     def edges_from(self, cross: Array) -> Edges:
         """Return the edges of samples from their kernel values with the landmarks, (n, p)."""
-        edges = Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
-        return edges.with_likeness(cross / self.scale if self.scale != 1.0 else cross)
+        return Edges.strongest(self.expression.edges(cross), self.n_neighbors, self.edge_weights)
+
+    def unlike(self, cross: Array, distances: Array) -> Array:
+        """Return how unlike samples and landmarks are: the geometric mean of squared distances of kernel and rows."""
+        by_kernel = np.clip(1 - cross / self.scale, 0.0, 1.0)
+        return np.maximum(np.sqrt(by_kernel * distances), LEAST_LEFT)
 
 
 @dataclass(frozen=True)
@@ -200,8 +210,8 @@ class Reduction:
 class Standing:
     r"""What the landmarks have of samples, by which those are found that stand aside.
 
-    What is left of a sample, :math:`1 - k(x, l)` on the mean over its landmarks, is compared with what is left of the
-    others at the same landmarks, or with half of all.
+    What is left of a sample is the geometric mean over its landmarks of :math:`\sqrt{(1 - k(x, l))\, \|x - l\|^2}`.
+    It is compared with what is left of the others at the same landmarks, or with half of all.
     """
 
     left: Matrix  # mean of what is left of samples at each landmark, (p,)

@@ -184,9 +184,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     confidence_ : ndarray or Dask array of shape (n_samples,)
         How sure each label is, between 0 and 1: its entry in ``membership_``.
     outlier_scores_ : ndarray or Dask array of shape (n_samples,)
-        How far each sample stands aside, from 0 to 1: by how much less like its landmarks it is than the other samples
-        are that have edges to them, or than half of all. 1/2 is twice as unlike. Kernels are taken to have one value
-        for every sample with itself, as those of the bank ``"auto"`` have.
+        How far each sample stands aside, from 0 to 1: by how much less like its landmarks it is, by the kernel and by
+        the distance of the rows, than the other samples are that have edges to them, or than half of all. 1/2 is twice
+        as unlike. Kernels are taken to have one value for every sample with itself, as those of the bank ``"auto"``
+        have.
     embedding_ : ndarray or Dask array of shape (n_samples, n_clusters)
         Coordinates of the samples, float32.
     singular_values_ : ndarray of shape (n_clusters,)
