@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.solvers import simplex_qp as module
+from kernelbraid.solvers import working_sets
 from kernelbraid.solvers.simplex_qp import SimplexQP
 from problems import blobs, rings
 
@@ -281,7 +282,7 @@ def test_every_backend_takes_warm_starts(xp):
 def test_small_batches_and_a_small_budget_change_nothing_but_the_time(monkeypatch):
     Q, B = problem("noise")
     expected = SimplexQP.of(Q).solve(B)
-    monkeypatch.setattr(module, "BATCH_SIZE", 1)
+    monkeypatch.setattr(working_sets, "BATCH_SIZE", 1)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
     monkeypatch.setattr(module, "DEAR", 0.5)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
