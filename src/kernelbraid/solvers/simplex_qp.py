@@ -40,7 +40,7 @@ Rows: TypeAlias = NDArray[np.int64]
 # of the precision.
 GAP, ROUNDING = 1e-11, 64
 # Gradient steps in a burst.
-BURST = 25
+BURST = 15
 # Exchanges of whole blocks between two bursts, and of single indices after them.
 BLOCKS, PIVOTS = 30, 80
 # Exchanges after which a block enters only where nothing leaves.
