@@ -114,8 +114,12 @@ def report(results: dict[str, Any]) -> str:
             cells[-1] += [f"{row['times_faster']:.1f}", f"{row['objective_change']:+.0e}", alike]
         else:
             cells[-1] += ["-", "-", "-"]
-    text = "# Graphs on the simplex\n\nOne fit, one thread, seconds of the processor; beside them another checkout in the "
-    text += "same run, by how much the objective differs from its, relatively, and whether the clusters are the same.\n\n"
+    text = (
+        "# Graphs on the simplex\n\nOne fit, one thread, seconds of the processor; beside them another checkout in the "
+    )
+    text += (
+        "same run, by how much the objective differs from its, relatively, and whether the clusters are the same.\n\n"
+    )
     return text + markdown_table(header, cells) + f"\n\n{describe(results['machine'])}\n"
 
 

@@ -154,12 +154,11 @@ def kth_smallest(A: Array, k: int) -> Array:
 
 
 def take_rows(rows: NDArray[np.int64], *arrays: Array) -> list[Array]:
-    """Return the chosen rows, in ascending order, of some arrays of equal height; None stays None."""
-    taken = []
-    for A in arrays:
-        whole = A is None or rows.shape[0] == A.shape[0]
-        taken.append(A if whole else namespace(A).take(A, beside(rows, A), axis=0))
-    return taken
+    """Return the chosen rows of some arrays of equal height; None stays None, and so does an array of them all."""
+    count = next((A.shape[0] for A in arrays if A is not None), 0)
+    if np.array_equal(rows, np.arange(count)):
+        return list(arrays)
+    return [A if A is None else namespace(A).take(A, beside(rows, A), axis=0) for A in arrays]
 
 
 def replace_rows(A: Array, rows: NDArray[np.int64], values: Array) -> Array:

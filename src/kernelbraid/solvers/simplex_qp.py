@@ -311,4 +311,3 @@ class Iterate:
 
     T: Array  # (p, n)
     n_open: int  # rows that have no certificate yet and still move
-

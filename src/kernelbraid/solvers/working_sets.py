@@ -68,14 +68,15 @@ class SetMinima:
             step = xp.zeros_like(G)
             for chosen, solve in ((most, self._from_outside), (~most, self._from_inside)):
                 rows = np.flatnonzero(chosen)
-                step = replace_rows(step, rows, solve(*take_rows(rows, G, one), sizes[rows]))
+                g, inside = take_rows(rows, G, one)
+                step = replace_rows(step, rows, solve(g, inside, sizes[rows]))
         # On dependent columns the solve is inexact; what it adds to the sum goes back evenly.
         return step - one * (xp.sum(step, axis=1, keepdims=True) / count)
 
     def costs(self, working: Array) -> Vector:
         """Return what the solves cost, in multiplications."""
-        sizes = self.sizes(working).astype(float)
-        return np.where(self._are_most(sizes), self.Q.shape[0] - sizes, sizes) ** 3
+        sizes = self.sizes(working)
+        return np.where(self._are_most(sizes), self.Q.shape[0] - sizes, sizes).astype(float) ** 3
 
     def sizes(self, working: Array) -> Rows:
         """Return how many entries the sets have."""
@@ -94,7 +95,7 @@ class SetMinima:
         sound = is_finite(inverse) and float(xp.max(xp.abs(inverse))) * self.curvature < STEEP
         return inverse if sound else None
 
-    def _are_most(self, sizes: NDArray) -> NDArray[np.bool_]:
+    def _are_most(self, sizes: Rows) -> NDArray[np.bool_]:
         most = sizes > MOST * self.Q.shape[0]
         return most if most.any() and self.inverse is not None else np.zeros_like(most)
 
@@ -126,14 +127,13 @@ def _solve(Q: Array, one: Array, rights: Sequence[Array], sizes: Rows, ridge: fl
         order = xp.argsort(xp.astype(one, xp.int8), axis=1, descending=True, stable=True)  # the sets first
         for part in batches(sizes[together]):
             rows = together[part]
-            found = _solve_batch(Q, *take_rows(rows, order, one), [take_rows(rows, r)[0] for r in rights], sizes[rows], ridge)
+            first, inside, *wanted = take_rows(rows, order, one, *rights)
+            found = _solve_batch(Q, first, inside, wanted, sizes[rows], ridge)
             solved = [replace_rows(x, rows, values) for x, values in zip(solved, found, strict=True)]
     return solved
 
 
-def _solve_batch(
-    Q: Array, order: Array, one: Array, rights: Sequence[Array], sizes: Rows, ridge: float
-) -> list[Array]:
+def _solve_batch(Q: Array, order: Array, one: Array, rights: Sequence[Array], sizes: Rows, ridge: float) -> list[Array]:
     """Solve the systems of sets of about the same size in one call, padded to the largest."""
     xp = namespace(Q)
     n, p, s = Q.shape[0], order.shape[0], int(sizes.max())
@@ -148,9 +148,7 @@ def _solve_batch(
     solved = xp.linalg.solve(A, right)
     rest = xp.zeros((p, n - s), dtype=Q.dtype, device=device(Q))
     back = xp.argsort(order, axis=1)
-    return [
-        xp.take_along_axis(xp.concat([solved[:, :, i], rest], axis=1), back, axis=1) for i in range(len(rights))
-    ]
+    return [xp.take_along_axis(xp.concat([solved[:, :, i], rest], axis=1), back, axis=1) for i in range(len(rights))]
 
 
 def batches(sizes: Rows) -> Iterator[Rows]:
