@@ -62,25 +62,10 @@ def solve_in_place(A: Array, B: Array) -> Array:
 def solve_submatrices(
     Q: Array, sets: NDArray[np.bool_], rights: Sequence[Array], rows: NDArray[np.int64], ridge: float
 ) -> list[Array]:
-    """Solve x_S (Q_SS + ridge I) = r_S for the sets S of some rows, one by one; of the host alone.
+    """Solve x_S (Q_SS + ridge I) = r_S for a symmetric Q, on the host, for the sets S of some rows, one by one.
 
-    Parameters
-    ----------
-    Q : ndarray of shape (n, n)
-        Symmetric; a part that is not positive definite is solved all the same if it is not singular.
-    sets : ndarray of bool of shape (p, n)
-        Sets as rows.
-    rights : sequence of ndarrays of shape (p, n)
-        Right-hand sides.
-    rows : ndarray of int
-        Rows to solve.
-    ridge : float
-        Added to the diagonal.
-
-    Returns
-    -------
-    list of ndarrays of shape (p, n)
-        Solutions, with zeros outside the sets and in all other rows.
+    Sets and right-hand sides are rows, (p, n), and so are the solutions: zeros outside the sets and in all other rows. A
+    part that is not positive definite is solved all the same if it is not singular.
     """
     n, flat, posv = Q.shape[0], Q.reshape(-1), get_lapack_funcs("posv", (Q,))
     solved = [np.zeros_like(right) for right in rights]
