@@ -64,8 +64,8 @@ def solve_submatrices(
 ) -> list[Array]:
     """Solve x_S (Q_SS + ridge I) = r_S for a symmetric Q, on the host, for the sets S of some rows, one by one.
 
-    Sets and right-hand sides are rows, (p, n), and so are the solutions: zeros outside the sets and in all other rows. A
-    part that is not positive definite is solved all the same if it is not singular.
+    Sets and right-hand sides are rows, (p, n), and so are the solutions: zeros outside the sets and in all other rows.
+    A part that is not positive definite is solved all the same if it is not singular.
     """
     n, flat, posv = Q.shape[0], Q.reshape(-1), get_lapack_funcs("posv", (Q,))
     solved = [np.zeros_like(right) for right in rights]
