@@ -24,9 +24,11 @@ from kernelbraid._arrays import (
     kth_smallest,
     namespace,
     power_of_two,
+    replace_rows,
     row_blocks,
     row_products,
     symmetric_part,
+    take_rows,
     to_numpy,
 )
 
@@ -179,3 +181,16 @@ def test_numbers_divided_by_a_power_of_two_can_be_squared(size, single):
         assert (size / scale) * scale == size
         assert 1e-140 < size / scale < 1e70
     assert power_of_two(1.0, single=single) == 1.0
+
+
+@pytest.mark.parametrize("rows", [[], [1, 3], [0, 1, 2, 3], [2, 0, 3, 1]])
+def test_rows_that_are_taken_and_put_back_change_nothing_else(xp, rows):
+    A, rows = np.arange(12.0).reshape(4, 3), np.array(rows, dtype=np.int64)
+    taken, nothing = take_rows(rows, xp.asarray(A), None)
+    assert nothing is None
+    np.testing.assert_array_equal(to_numpy(taken), A[rows])
+    changed = replace_rows(xp.asarray(A), rows, -taken)
+    expected = A.copy()
+    expected[rows] *= -1
+    np.testing.assert_array_equal(to_numpy(changed), expected)
+    np.testing.assert_array_equal(A, np.arange(12.0).reshape(4, 3))

@@ -153,6 +153,28 @@ def kth_smallest(A: Array, k: int) -> Array:
     return namespace(A).sort(A, axis=1)[:, k]
 
 
+def take_rows(rows: NDArray[np.int64], *arrays: Array) -> list[Array]:
+    """Return the chosen rows of some arrays of equal height; None stays None, and so does an array of them all."""
+    count = next((A.shape[0] for A in arrays if A is not None), 0)
+    if np.array_equal(rows, np.arange(count)):
+        return list(arrays)
+    return [A if A is None else namespace(A).take(A, beside(rows, A), axis=0) for A in arrays]
+
+
+def replace_rows(A: Array, rows: NDArray[np.int64], values: Array) -> Array:
+    """Return A with some rows exchanged."""
+    if rows.shape[0] == 0:
+        return A
+    if is_numpy_array(A):
+        changed = A.copy()
+        changed[rows] = values
+        return changed
+    xp = namespace(A)
+    source = np.arange(A.shape[0])
+    source[rows] = A.shape[0] + np.arange(rows.shape[0])
+    return xp.take(xp.concat([A, values]), beside(source, A), axis=0)
+
+
 def clip_negative(A: Array) -> Array:
     """Set negative elements to zero, in place where the backend can."""
     if is_numpy_array(A):

@@ -1,5 +1,6 @@
 from itertools import pairwise
 
+import daqp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,7 +10,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
 from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin, squared_distances
+from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin, squared_distances, update_weights
 from problems import blobs, rings
 
 NOISE = np.random.default_rng(0).standard_normal((30, 6))
@@ -227,3 +228,42 @@ def test_single_precision_stays_single():
     solution, states = follow(solve_twin, problem, max_iter=5, tol=1e-6)
     assert solution.state.T.dtype == np.float32
     assert_descends(states, rtol=1e-4)
+
+
+def slow_graph(problem, H, a, F):
+    """The columns of Z, one by one, by a solver of general quadratic programs."""
+    K, n = np.tensordot(a, H, 1), len(H[0])
+    constraints, sense = np.vstack([np.ones((1, n)), np.eye(n)]), np.r_[5, np.zeros(n)].astype(np.int32)  # 5: equality
+    lower, upper = np.r_[1.0, np.zeros(n)], np.ones(n + 1)
+    spread = np.zeros((n, n)) if F is None else np.sum((F[:, None] - F[None]) ** 2, axis=2)
+    unit = np.trace(K) / n
+    Q = (2 * K + 2 * problem.alpha * np.eye(n)) / unit
+    slopes = (-2 * K + problem.beta / 2 * spread) / unit
+    return np.array([daqp.solve(Q, c, constraints, upper, lower, sense, primal_tol=1e-12)[0] for c in slopes])
+
+
+def test_the_alternation_goes_the_way_of_a_slow_reference():
+    X = DATA["noise"][:24]
+    problem = twin(X, kernels=[Gaussian(1.0), Gaussian(0.1), Linear("max")], learn_weights=True, beta=0.1)
+    H = build_bank(X, [Gaussian(1.0), Gaussian(0.1), Linear("max")])
+    _, states = follow(solve_twin, problem, max_iter=4, tol=0.0)
+    T = slow_graph(problem, H, power_weights(np.ones(3), 0.5), None)
+    for state in states:
+        a = power_weights(explicit_costs(H, T.T), 0.5)
+        S = (T + T.T) / 2
+        F = np.linalg.eigh(np.diag(S.sum(axis=1)) - S)[1][:, :3]
+        T = slow_graph(problem, H, a, F)
+        np.testing.assert_allclose(state.T, T, atol=1e-6)
+        np.testing.assert_allclose(state.a, a, rtol=1e-6)
+
+
+def test_an_error_that_is_rounding_does_not_decide_the_weights():
+    problem = twin(1e4 * DATA["noise"], kernels=[Linear(None), Gaussian(1.0)], learn_weights=True)
+    H = build_bank(1e4 * DATA["noise"], [Linear(None), Gaussian(1.0)])
+    np.testing.assert_allclose(problem.rounding, 4 * 30 * np.finfo(float).eps * np.trace(H, axis1=1, axis2=2))
+    a = [update_weights(np.array([h, 0.1]), problem.rounding, None) for h in (-1e-9, 0.0, 1e-9)]
+    np.testing.assert_array_equal(a[1], a[0])
+    np.testing.assert_array_equal(a[2], a[0])
+    assert a[0][0] < 1
+    large = np.array([50.0, 0.1])
+    np.testing.assert_array_equal(update_weights(large, problem.rounding, None), power_weights(large, 0.5))

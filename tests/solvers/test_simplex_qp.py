@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.solvers import simplex_qp as module
+from kernelbraid.solvers import working_sets
 from kernelbraid.solvers.simplex_qp import SimplexQP
 from problems import blobs, rings
 
@@ -281,7 +282,7 @@ def test_every_backend_takes_warm_starts(xp):
 def test_small_batches_and_a_small_budget_change_nothing_but_the_time(monkeypatch):
     Q, B = problem("noise")
     expected = SimplexQP.of(Q).solve(B)
-    monkeypatch.setattr(module, "BATCH_SIZE", 1)
+    monkeypatch.setattr(working_sets, "BATCH_SIZE", 1)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
     monkeypatch.setattr(module, "DEAR", 0.5)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
@@ -293,3 +294,56 @@ def test_large_supports_are_cut_down_only_for_pivoting():
     T = SimplexQP.of(Q).solve(np.zeros((3, 90)))
     assert np.count_nonzero(T[0]) > module.LARGE
     assert_optimal(Q, np.zeros((3, 90)), T)
+
+
+def spread_out(n=50, ridge=0.1):
+    """Programs whose minima have nearly all entries, as those of a nearly diagonal kernel with a small ridge."""
+    A = np.random.default_rng(8).uniform(size=(n, 4000))
+    K = np.corrcoef(A)
+    return K + ridge * np.eye(n), K
+
+
+def test_large_supports_are_solved_from_outside():
+    Q, B = spread_out()
+    T = SimplexQP.of(Q).solve(B)
+    assert np.median(np.count_nonzero(T, axis=1)) > working_sets.MOST * len(Q)
+    assert_optimal(Q, B, T, tol=1e-10)
+
+
+def refuse(*arguments):
+    raise AssertionError("only blocks are exchanged")
+
+
+@pytest.mark.parametrize("make", [spread_out, lambda: problem("rings"), lambda: problem("flat")])
+def test_blocks_alone_give_certificates_for_a_hessian_with_a_ridge(monkeypatch, make):
+    Q, B = make()
+    monkeypatch.setattr(SimplexQP, "_pivot", refuse)
+    qp = SimplexQP.of(Q)
+    T = qp.solve(B)
+    assert_optimal(Q, B, T)
+    # From the minimum of a problem nearby, as from the last step of an alternation: one phase, no gradient steps.
+    monkeypatch.setattr(SimplexQP, "_accelerate", refuse)
+    near = B + 0.02 * np.random.default_rng(9).uniform(size=B.shape) * np.ptp(B)
+    found = next(qp.descend(near, T))
+    assert found.n_open == 0
+    assert_optimal(Q, near, found.T)
+
+
+def test_rows_beyond_the_budget_are_left_to_gradients_and_pivots(monkeypatch):
+    Q, B = problem("noise")
+    expected = SimplexQP.of(Q).solve(B)
+    monkeypatch.setattr(module, "DEAR", 0.0)
+    monkeypatch.setattr(SimplexQP, "_move", refuse)
+    qp = SimplexQP.of(Q)
+    T = np.random.default_rng(7).permuted(np.repeat([[0.25, 0.0]], [4, 26], axis=1).repeat(30, axis=0), axis=1)
+    np.testing.assert_array_equal(qp._exchange_blocks(T, B - qp.shift, None), T)
+    monkeypatch.undo()
+    np.testing.assert_allclose(qp.solve(B, T), expected, atol=1e-8)
+
+
+def test_a_burst_in_blocks_of_rows_is_the_same(monkeypatch):
+    Q, B = problem("noise")
+    qp = SimplexQP.of(Q, zero_diagonal=True)
+    whole = qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden)
+    monkeypatch.setattr(module, "IN_CACHE", 1e-9)
+    np.testing.assert_allclose(qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden), whole, atol=1e-12)

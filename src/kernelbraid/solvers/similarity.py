@@ -11,13 +11,13 @@ kernel; SCMK learns its weights. Everywhere T = Z': the problem of each row of T
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two
+from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
 from kernelbraid._linalg import gram
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
@@ -30,6 +30,8 @@ from kernelbraid.solvers.status import AlternationProgress
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
 EXPONENT = 0.5
+# Reconstruction errors that are rounding, in units of the precision, the number of samples and the trace.
+ROUNDING = 4
 
 
 @dataclass
@@ -70,6 +72,14 @@ class TwinProblem:
         """Return the reconstruction errors Tr(H_k - 2 H_k Z + Z'H_k Z) under all kernels."""
         return self.kernels.traces(add_to_diagonal(gram(T) - T - T.T, 1.0))
 
+    @cached_property
+    def rounding(self) -> Vector:
+        """Errors of each kernel, (m,), below which there is nothing but rounding."""
+        diagonals = self.kernels.diagonals()
+        xp = namespace(diagonals)
+        unit = ROUNDING * self.kernels.n_samples * float(xp.finfo(diagonals.dtype).eps)
+        return np.asarray(unit * to_numpy(xp.sum(xp.abs(diagonals), axis=1)).astype(float))
+
     def objective(self, state: TwinState) -> float:
         """Return the value of (1)."""
         xp = namespace(state.T)
@@ -99,9 +109,9 @@ def update_graph(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Arr
     return qp.solve(B, T) if exactly else qp.improve(B, T)
 
 
-def update_weights(costs: Vector, unused: NDArray[np.bool_] | None) -> Vector:
-    """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1."""
-    return power_weights(np.where(False if unused is None else unused, np.inf, np.maximum(costs, 0.0)), EXPONENT)
+def update_weights(costs: Vector, rounding: Vector, unused: NDArray[np.bool_] | None) -> Vector:
+    """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1; an error is no less than its rounding."""
+    return power_weights(np.where(False if unused is None else unused, np.inf, np.maximum(costs, rounding)), EXPONENT)
 
 
 def solve_twin(
@@ -142,7 +152,7 @@ def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], Twin
     def step(old: TwinState) -> TwinState:
         a, K, qp = old.a, old.K, fixed
         if qp is None:
-            a = update_weights(old.costs, unused)
+            a = update_weights(old.costs, problem.rounding, unused)
             K = problem.kernels.combine(a)
             qp = SimplexQP.of(problem.hessian(K))
         F = update_eigenvectors(problem, old.T)

@@ -18,9 +18,20 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._arrays import asarray_like, device, identity_like, namespace, to_numpy
+from kernelbraid._arrays import (
+    asarray_like,
+    device,
+    identity_like,
+    is_on_host,
+    namespace,
+    replace_rows,
+    row_blocks,
+    take_rows,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.solvers.working_sets import SetMinima
 
 Vector: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
@@ -29,20 +40,22 @@ Rows: TypeAlias = NDArray[np.int64]
 # of the precision.
 GAP, ROUNDING = 1e-11, 64
 # Gradient steps in a burst.
-BURST = 25
+BURST = 15
 # Exchanges of whole blocks between two bursts, and of single indices after them.
-BLOCKS, PIVOTS = 12, 80
+BLOCKS, PIVOTS = 30, 80
+# Exchanges after which a block enters only where nothing leaves.
+PATIENCE = 6
 # Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
 LARGE, KEPT = 64, 16
 # Bursts and solves before `solve` gives up: one to three are usual, more where a Hessian is indefinite.
 MAX_STEPS = 30
 # Exact solves of one step may cost this many times n^3; the smallest supports come first, the others wait.
-DEAR = 20
+DEAR = 60
 # Regularisation of an exact solve relative to the curvature; a step is proximal, so it does not move the solution.
 # Wide supports are often dependent, those of pivoting hardly ever.
 WIDE_RIDGE, NARROW_RIDGE = 1e-10, 1e-14
-# Numbers in the matrices of a batch of exact solves.
-BATCH_SIZE = 4_000_000
+# Share of the usual block of rows in a burst: in the cache of the host; on an accelerator, all.
+IN_CACHE, ON_DEVICE = 0.125, 1e6
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,8 @@ class SimplexQP:
     shift: Array  # what centring added to the linear terms, (n,)
     curvature: float  # largest eigenvalue of Q
     forbidden: Array | None  # entries that must be zero, (p, n)
+    wide: SetMinima  # on large supports
+    narrow: SetMinima  # on those of pivoting
 
     @classmethod
     def of(cls, Q: Array, *, zero_diagonal: bool = False) -> "SimplexQP":
@@ -68,8 +83,10 @@ class SimplexQP:
         centred = Q - shift[:, None] - shift[None, :]
         curvature = float(xp.linalg.eigvalsh(centred)[-1])
         forbidden = identity_like(Q) > 0 if zero_diagonal else None
-        smallest = float(xp.finfo(Q.dtype).smallest_normal) ** 0.5
-        return cls(centred, shift, max(curvature, smallest), forbidden)
+        curvature = max(curvature, float(xp.finfo(Q.dtype).smallest_normal) ** 0.5)
+        least = 50 * float(xp.finfo(Q.dtype).eps)
+        wide, narrow = (SetMinima(centred, curvature, max(ridge, least)) for ridge in (WIDE_RIDGE, NARROW_RIDGE))
+        return cls(centred, shift, curvature, forbidden, wide, narrow)
 
     def solve(self, B: Array, start: Array | None = None) -> Array:
         """Return the minimisers for all rows of B, (p, n), from feasible rows or from uniform ones."""
@@ -85,8 +102,7 @@ class SimplexQP:
 
         Small supports are solved exactly; large ones are left to a burst of gradient steps.
         """
-        sizes = to_numpy(namespace(T).sum(namespace(T).astype(T > 0, namespace(T).float64), axis=1))
-        if float(np.sum(sizes**3)) > DEAR * T.shape[1] ** 3:
+        if float(np.sum(self.wide.costs(T > 0))) > DEAR * T.shape[1] ** 3:
             return self._accelerate(T, B - self.shift, self.forbidden)
         *_, last = islice(self.descend(B, T), 2)
         return last.T
@@ -109,9 +125,9 @@ class SimplexQP:
         before, n_steps = T, 0
         for improve in cycle(phases):
             if rows.shape[0] > 0:
-                part, b, forbidden = _take_rows(rows, T, B, self.forbidden)
+                part, b, forbidden = take_rows(rows, T, B, self.forbidden)
                 part = improve(part, b, forbidden)
-                T = _replace_rows(T, rows, part)
+                T = replace_rows(T, rows, part)
                 rows = rows[self.excess(part, self.gradient(part, b), forbidden) > 0]
                 n_steps += 1
                 if n_steps % len(phases) == 0:  # what a whole cycle did not move is as good as the arithmetic gets
@@ -121,7 +137,7 @@ class SimplexQP:
     def _moved(self, rows: Rows, before: Array, after: Array, B: Array) -> Array:
         """Tell which rows were lowered by more than rounding."""
         xp = namespace(after)
-        T, new, b = _take_rows(rows, before, after, B)
+        T, new, b = take_rows(rows, before, after, B)
         G = self.gradient(T, b)
         move = new - T
         change = xp.sum(move * (G + (move @ self.Q) / 2), axis=1)
@@ -142,8 +158,16 @@ class SimplexQP:
 
     def _accelerate(self, start: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows after a burst of accelerated projected gradient steps, restarted where they go uphill."""
-        xp = namespace(start)
-        T = P = start
+        xp, share = namespace(start), IN_CACHE if is_on_host(start) else ON_DEVICE
+        parts = []
+        for rows in row_blocks(start.shape[0], share):
+            banned = None if forbidden is None else forbidden[rows, :]
+            parts.append(self._burst(start[rows, :], B[rows, :], banned))
+        return self._best(start, self.gradient(start, B), xp.concat(parts))
+
+    def _burst(self, T: Array, B: Array, forbidden: Array | None) -> Array:
+        xp = namespace(T)
+        P = T
         momentum = xp.ones((T.shape[0], 1), dtype=T.dtype, device=device(T))
         for _ in range(BURST):
             new = project_to_simplex(P - self.gradient(P, B) / self.curvature, forbidden)
@@ -152,43 +176,69 @@ class SimplexQP:
             P = xp.where(uphill, new, new + (momentum - 1) / longer * (new - T))
             momentum = xp.where(uphill, xp.ones_like(longer), longer)
             T = new
-        return self._best(start, self.gradient(start, B), T)
+        return T
 
     def _exchange_blocks(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows that a primal-dual active-set method solves, and the others improved by a cut-off step.
 
         Each round minimises on the working sets alone; then what is negative leaves them, and all that is worth
-        adding enters. Mostly a few rounds find the optimal sets; where they do not, nothing is lost.
+        adding enters; later on only where nothing leaves, lest they go round in circles. Mostly a few rounds find the
+        optimal sets; where they do not, nothing is lost.
         """
         xp = namespace(T)
-        G = self.gradient(T, B)
-        working = T > 0
-        step = self._newton_step(T, G, working, WIDE_RIDGE)
-        best = self._move(T, G, step, working)
-        rows, base = np.arange(T.shape[0]), T
-        for _ in range(BLOCKS):
-            point = base + step
-            # A base point of sum one inside the working set, where the last minimum was not.
-            base = project_to_simplex(point, ~working)
-            found = self.excess(base, self.gradient(base, B), forbidden) <= 0
-            best = _replace_rows(best, rows[found], *_take_rows(np.flatnonzero(found), base))
-            rows = rows[~found]
+        best, rows, open_rows = T, np.arange(T.shape[0]), []
+        base, b, banned, working = T, B, forbidden, T > 0
+        for n_round in range(BLOCKS):
+            dear = self._too_dear(working)
+            if dear.any():
+                open_rows.append(rows[dear])
+                rows = rows[~dear]
+                base, b, banned, working = take_rows(np.flatnonzero(~dear), base, b, banned, working)
             if rows.shape[0] == 0:
                 break
-            point, B, forbidden, working = _take_rows(np.flatnonzero(~found), point, B, forbidden, working)
-            working = (working & (point > 0)) | (~working & self._worth_adding(point, B, working, forbidden))
-            base = xp.astype(working, T.dtype)
+            point = base + self.wide.steps(self.gradient(base, b), working)
+            G = self.gradient(point, b)
+            leaving, entering = working & (point <= 0), self._worth_adding(G, working, banned)
+            is_short = xp.any(leaving, axis=1, keepdims=True)
+            if n_round >= PATIENCE:
+                entering = entering & ~is_short
+            # A base point of sum one inside the next working set, near the last minimum.
+            base = xp.clip(point, min=0.0)
             base = base / xp.sum(base, axis=1, keepdims=True)
-            step = self._newton_step(base, self.gradient(base, B), working, WIDE_RIDGE)
-        return best
+            found = ~to_numpy(is_short)[:, 0] & (self.excess(base, G, banned) <= 0)
+            best = replace_rows(best, rows[found], *take_rows(np.flatnonzero(found), base))
+            rows = rows[~found]
+            working = (working & ~leaving) | entering
+            base, b, banned, working = take_rows(np.flatnonzero(~found), base, b, banned, working)
+        return self._cut_off(best, np.concatenate([rows, *open_rows]), B)
 
-    def _worth_adding(self, point: Array, B: Array, working: Array, forbidden: Array | None) -> Array:
+    def _too_dear(self, working: Array) -> NDArray[np.bool_]:
+        """Tell which sets are beyond what one round may cost; the cheapest come first."""
+        costs = self.wide.costs(working)
+        order = np.argsort(costs, kind="stable")
+        dear = np.empty(costs.shape, dtype=bool)
+        dear[order] = np.cumsum(costs[order]) > DEAR * working.shape[1] ** 3
+        return dear
+
+    def _cut_off(self, T: Array, rows: Rows, B: Array) -> Array:
+        """Return T with some rows moved towards the minima on their supports, as far as they can go."""
+        if rows.shape[0] == 0:
+            return T
+        part, b = take_rows(rows, T, B)
+        dear = np.flatnonzero(self._too_dear(part > 0))
+        if dear.shape[0] == rows.shape[0]:
+            return T
+        rows = np.delete(rows, dear)
+        part, b = take_rows(rows, T, B)
+        G, working = self.gradient(part, b), part > 0
+        return replace_rows(T, rows, self._move(part, G, self.wide.steps(G, working), working))
+
+    def _worth_adding(self, G: Array, working: Array, forbidden: Array | None) -> Array:
         """Tell which entries outside the working sets would lower the objective from the minimum on these."""
-        xp = namespace(point)
-        G = self.gradient(point, B)
+        xp = namespace(G)
         one = xp.astype(working, G.dtype)
         level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
-        better = level - G > GAP * (xp.abs(level) + self.curvature)
+        better = ~working & (level - G > GAP * (xp.abs(level) + self.curvature))
         return better if forbidden is None else better & ~forbidden
 
     def _pivot(self, T: Array, B: Array, forbidden: Array | None) -> Array:
@@ -196,9 +246,9 @@ class SimplexQP:
         P = self._small_supports(T)
         rows = np.arange(T.shape[0])
         for _ in range(PIVOTS):
-            part, b, banned = _take_rows(rows, P, B, forbidden)
+            part, b, banned = take_rows(rows, P, B, forbidden)
             part = self._exchange(part, b, banned)
-            P = _replace_rows(P, rows, part)
+            P = replace_rows(P, rows, part)
             rows = rows[self.excess(part, self.gradient(part, b), banned) > 0]
             if rows.shape[0] == 0:
                 break
@@ -222,12 +272,12 @@ class SimplexQP:
         index = xp.arange(T.shape[1], device=device(T))
         entering = (index[None, :] == xp.argmin(reachable, axis=1, keepdims=True)) & (T == 0)
         working = (T > 0) | entering
-        step = self._newton_step(T, G, working, NARROW_RIDGE)
+        step = self.narrow.steps(G, working)
         # A row whose support is not at its minimum yet may push the new index below zero: it goes there first.
         refused = np.flatnonzero(to_numpy(xp.any(entering & (step <= 0), axis=1)))
         if refused.shape[0] > 0:
-            part, g = _take_rows(refused, T, G)
-            step = _replace_rows(step, refused, self._newton_step(part, g, part > 0, NARROW_RIDGE))
+            part, g = take_rows(refused, T, G)
+            step = replace_rows(step, refused, self.narrow.steps(g, part > 0))
         return self._move(T, G, step, working)
 
     def _move(self, T: Array, G: Array, step: Array, working: Array) -> Array:
@@ -254,47 +304,6 @@ class SimplexQP:
             best, lowest = xp.where(better, point, best), xp.where(better, change, lowest)
         return best
 
-    def _newton_step(self, T: Array, G: Array, working: Array, ridge: float) -> Array:
-        """Return the steps to the minima on the working sets with unchanged sum: all sets of a batch in one solve.
-
-        Rows beyond the budget do not move: they are left to the gradient steps until others are done.
-        """
-        xp = namespace(T)
-        n = T.shape[1]
-        sizes = to_numpy(xp.sum(xp.astype(working, xp.int64), axis=1))
-        order = xp.argsort(xp.astype(working, xp.int8), axis=1, descending=True, stable=True)  # working sets first
-        step = xp.zeros_like(T)
-        for rows in _batches(sizes, DEAR * n**3):
-            where, size = xp.asarray(rows, device=device(T)), int(sizes[rows].max())
-            ranked = xp.take(order, where, axis=0)
-            support = ranked[:, :size]
-            inside = xp.take_along_axis(xp.take(working, where, axis=0), support, axis=1)
-            g = xp.take_along_axis(xp.take(G, where, axis=0), support, axis=1)
-            rest = xp.zeros((rows.shape[0], n - size), dtype=T.dtype, device=device(T))
-            moves = xp.concat([self._equality_step(support, inside, g, ridge), rest], axis=1)
-            step = _replace_rows(step, rows, xp.take_along_axis(moves, xp.argsort(ranked, axis=1), axis=1))
-        return step
-
-    def _equality_step(self, support: Array, inside: Array, g: Array, ridge: float) -> Array:
-        """Minimise d Q d' / 2 + g d' with sum(d) = 0 on each support, (p, s), zero outside."""
-        xp = namespace(g)
-        n, (p, s) = self.Q.shape[0], support.shape
-        flat = xp.reshape(support[:, :, None] * n + support[:, None, :], (-1,))
-        A = xp.reshape(xp.take(xp.reshape(self.Q, (-1,)), flat), (p, s, s))
-        one = xp.astype(inside, g.dtype)
-        A = A * one[:, :, None] * one[:, None, :]
-        ridge = max(ridge, 50 * float(xp.finfo(g.dtype).eps))
-        # Padding has ones on the diagonal and zeros on the right: it does not move.
-        A = A + identity_like(A) * ((1 - one) * self.curvature + ridge * self.curvature)[:, :, None]
-        # A constant in the gradient does not matter where the sum is fixed; without it the rest keeps its digits.
-        g = (g - xp.sum(g * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)) * one
-        right = xp.stack([-g, one], axis=2)
-        solved = xp.linalg.solve(A, right)
-        newton, even = solved[:, :, 0], solved[:, :, 1]
-        step = newton - even * (xp.sum(newton, axis=1, keepdims=True) / xp.sum(even, axis=1, keepdims=True))
-        # On dependent columns the solve is inexact; what it adds to the sum goes back evenly.
-        return step - one * (xp.sum(step, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True))
-
 
 @dataclass(frozen=True)
 class Iterate:
@@ -302,32 +311,3 @@ class Iterate:
 
     T: Array  # (p, n)
     n_open: int  # rows that have no certificate yet and still move
-
-
-def _batches(sizes: Rows, budget: float) -> Iterator[Rows]:
-    """Yield rows whose supports have about the same size, few enough for the memory of a batch and for the budget."""
-    order = np.argsort(sizes, kind="stable")
-    order = order[np.cumsum(sizes[order].astype(float) ** 3) <= budget]
-    bands = np.maximum(np.ceil(np.log2(sizes[order])), 3).astype(int)
-    for band in np.unique(bands):
-        rows = order[bands == band]
-        length = max(1, BATCH_SIZE // 4 ** int(band))
-        for first in range(0, rows.shape[0], length):
-            yield rows[first : first + length]
-
-
-def _take_rows(rows: Rows, *arrays: Array) -> list[Array]:
-    """Return the chosen rows of some arrays of equal height; None stays None."""
-    taken = []
-    for A in arrays:
-        whole = A is None or rows.shape[0] == A.shape[0]
-        taken.append(A if whole else namespace(A).take(A, namespace(A).asarray(rows, device=device(A)), axis=0))
-    return taken
-
-
-def _replace_rows(A: Array, rows: Rows, values: Array) -> Array:
-    """Return A with some rows exchanged."""
-    xp = namespace(A)
-    source = np.arange(A.shape[0])
-    source[rows] = A.shape[0] + np.arange(rows.shape[0])
-    return xp.take(xp.concat([A, values]), xp.asarray(source, device=device(A)), axis=0)
