@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Colours of Okabe and Ito, then a grey, a brown and a purple, with dashes and markers: each tells the methods apart alone.
+# Colours of Okabe and Ito, a grey, a brown and a purple, with dashes and markers: each tells the methods apart alone.
 STYLES = (
     (OURS, "-", "o"),
     ("#D55E00", "--", "s"),
