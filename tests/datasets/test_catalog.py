@@ -10,6 +10,7 @@ from kernelbraid.datasets import CATALOG, load
 from kernelbraid.datasets.catalog import PAPER, unknown_name
 from kernelbraid.datasets.loading import available
 from kernelbraid.datasets.preprocessing import STEPS
+from kernelbraid.datasets.single_sets import SINGLE_SETS
 from kernelbraid.datasets.view_sets import VIEW_SETS
 from problems import shared_folder
 
@@ -60,13 +61,14 @@ def test_the_catalogue_agrees_with_the_manifest():
 
 
 @pytest.mark.reference
-def test_the_sets_of_several_views_agree_with_their_manifest():
+def test_the_sets_beside_those_of_the_paper_agree_with_their_manifest():
     listed = {
         one["name"]: one
         for one in json.loads((shared_folder("datasets/dev") / "MANIFEST.json").read_text())["datasets"]
     }
     assert {entry.name for entry in VIEW_SETS} == {name for name, one in listed.items() if len(one["arrays"]) > 1}
-    for entry in VIEW_SETS:
+    assert {entry.name for entry in SINGLE_SETS} == {name for name, one in listed.items() if len(one["arrays"]) == 1}
+    for entry in (*VIEW_SETS, *SINGLE_SETS):
         one = listed[entry.name]
         assert (entry.sha256, entry.n_samples, list(entry.class_sizes)) == (one["sha256"], one["n"], one["class_sizes"])
         assert [[entry.n_samples, width] for width in entry.n_features] == [part["shape"] for part in one["arrays"]]

@@ -1,4 +1,4 @@
-"""The data sets of the paper, and further ones with several views, as plain data.
+"""The data sets of the paper, and further ones with one view and with several, as plain data.
 
 No value of any data set is here: a file is fetched from its public source, or imported, when the user asks for it.
 """
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from kernelbraid.datasets.entries import Entry, Picture, Raw, Source, View
+from kernelbraid.datasets.single_sets import SINGLE_SETS
 from kernelbraid.datasets.view_sets import VIEW_SETS
 from kernelbraid.files.errors import DataError
 
@@ -241,7 +242,7 @@ _ENTRIES = (
 #: The data sets of the paper by name.
 PAPER: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 #: All data sets that are kept in files.
-CATALOG: dict[str, Entry] = PAPER | {entry.name: entry for entry in VIEW_SETS}
+CATALOG: dict[str, Entry] = PAPER | {entry.name: entry for entry in (*VIEW_SETS, *SINGLE_SETS)}
 
 
 def unknown_name(name: str, known: Sequence[str]) -> DataError:

@@ -82,3 +82,32 @@ class Entry:
     def n_classes(self) -> int:
         """Return the number of classes."""
         return len(self.class_sizes)
+
+
+def entry_as_found(
+    name: str,
+    kind: Kind,
+    source: tuple[tuple[str, str], str],
+    views: tuple[View, ...],
+    class_sizes: tuple[int, ...],
+    sha256: str,
+    note: str,
+) -> Entry:
+    """Return an entry, called as its source calls it; nothing is done to the values.
+
+    The source is a repository and its commit, and a path there.
+    """
+    (repository, commit), path = source
+    return Entry(
+        name=name,
+        title=path.rpartition("/")[2].removesuffix(".mat"),
+        kind=kind,
+        n_samples=sum(class_sizes),
+        views=views,
+        class_sizes=class_sizes,
+        preprocessing=(),
+        pending=(),
+        source=Source(repository, commit, path),
+        sha256=sha256,
+        note=note,
+    )

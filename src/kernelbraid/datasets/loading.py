@@ -66,7 +66,9 @@ def load(name: str) -> Dataset:
     name : str
         "yale", "jaffe", "orl", "ar", "ba", "tr11", "tr41", "tr45", "tdt2", "cora" or "nuswide_view3"; "digits",
         "wine" or "breast_cancer", which need no file; "webkb203", "ngs", "bbc", "leaves100", "movies", "proteinfold" or
-        "prokaryotic", which have several views; or one that is drawn, such as "made_moons".
+        "prokaryotic", which have several views; "colon", "lymphoma", "leukemia", "nci9", "prostate", "allaml",
+        "arcene", "pcmac", "relathe", "warpar10p", "warppie10p", "pixraw10p", "orlraws10p" or "umist", which have one;
+        or one that is drawn, such as "made_moons".
 
     Returns
     -------
@@ -113,7 +115,7 @@ def available() -> list[str]:
     Returns
     -------
     list of str
-        The data sets of the paper, further ones with several views, then those of scikit-learn.
+        The data sets of the paper, further ones with several views and with one, then those of scikit-learn.
     """
     return [*CATALOG, *BUNDLED]
 

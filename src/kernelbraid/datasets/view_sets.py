@@ -4,41 +4,15 @@ Of their sources no checksum is known, and several views of a set may have the s
 The files are those that the checksums name, or of the user's own making.
 """
 
-from kernelbraid.datasets.entries import Entry, Kind, Source, View
+from kernelbraid.datasets.entries import Entry, View, entry_as_found
 
 _GMC = ("cshaowang/gmc", "bceab2fe2c3c9aab0d5bf2dcce2ee255a53560c9")
 _COLLECTION = ("ChuanbinZhang/Multi-view-datasets", "03ead31e6538322e4e0701c3c28a01595c1a015d")
 
 
-def _entry(
-    name: str,
-    kind: Kind,
-    source: tuple[tuple[str, str], str],
-    views: tuple[View, ...],
-    class_sizes: tuple[int, ...],
-    sha256: str,
-    note: str,
-) -> Entry:
-    """Return an entry, called as its source calls it; nothing is done to the values."""
-    (repository, commit), path = source
-    return Entry(
-        name=name,
-        title=path.rpartition("/")[2].removesuffix(".mat"),
-        kind=kind,
-        n_samples=sum(class_sizes),
-        views=views,
-        class_sizes=class_sizes,
-        preprocessing=(),
-        pending=(),
-        source=Source(repository, commit, path),
-        sha256=sha256,
-        note=note,
-    )
-
-
 #: In the order in which tables show them.
 VIEW_SETS: tuple[Entry, ...] = (
-    _entry(
+    entry_as_found(
         "webkb203",
         "text",
         (_GMC, "Dataset/WebKB.mat"),
@@ -47,7 +21,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "817e96c6c31e02773e0187875455e17bd50a783e6a0c74d64e24d617c94033e7",
         "web pages",
     ),
-    _entry(
+    entry_as_found(
         "ngs",
         "text",
         (_GMC, "Dataset/NGs.mat"),
@@ -56,7 +30,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "b7dcd2a8f4e06711e5477087ae2c82cb08d6d730c340c7304e0c2a7d3b2dfe6f",
         "newsgroups, three counts of words",
     ),
-    _entry(
+    entry_as_found(
         "bbc",
         "text",
         (_GMC, "Dataset/BBC.mat"),
@@ -70,7 +44,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "dc0c358a8c20bf88bf26a352bf9d5ab2786ce1b2a486fdec083898d217383295",
         "news, four counts of words",
     ),
-    _entry(
+    entry_as_found(
         "leaves100",
         "image",
         (_GMC, "Dataset/100leaves.mat"),
@@ -79,7 +53,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "877c64fe7ee99bef17b6b682e6ca2f15256da30d0768bca380568985a3dec160",
         "leaves: shape, margin, texture; which view is which is not known",
     ),
-    _entry(
+    entry_as_found(
         "movies",
         "text",
         (_COLLECTION, "Movies.mat"),
@@ -88,7 +62,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "e5c9b73898b6e6929a250f774c46d06a7517fb3fed9aa451c4e2544375891f61",
         "films",
     ),
-    _entry(
+    entry_as_found(
         "proteinfold",
         "biology",
         (_COLLECTION, "ProteinFold.mat"),
@@ -100,7 +74,7 @@ VIEW_SETS: tuple[Entry, ...] = (
         "e4545ba21fe563210e5612e8f1934b00ef7f2472034e51a002abb7e05861152f",
         "proteins, twelve descriptions of them",
     ),
-    _entry(
+    entry_as_found(
         "prokaryotic",
         "biology",
         (_COLLECTION, "Prokaryotic.mat"),

@@ -125,6 +125,16 @@ def test_the_wilcoxon_table_has_three_sources_and_names_the_misprint():
     assert "109/256" in table.notes[-1]
 
 
+def test_the_wilcoxon_table_is_over_all_nine_sets_and_says_where_it_is_not():
+    every = [record(0.5, data=name.lower(), method=method) for name in DATA for method in ("LKGr", "LKGs", "SCMK")]
+    whole = made(wilcoxon_table, *every)
+    assert [row["SCMK"] for row in rows(whole, "LKGs", "Acc")][-1].endswith("of 9)")
+    assert not any("Not on all" in note for note in whole.notes)
+    part = made(wilcoxon_table, *(made for made in every if (made.trial.data, made.trial.method) != ("ar", "SCMK")))
+    assert [row["SCMK"] for row in rows(part, "LKGs", "Acc")][-1].endswith("of 8)")
+    assert "Not on all data sets: SCMK (AR)." in part.notes
+
+
 def test_multi_view_tables_name_their_misprints_and_show_no_difference():
     table = made(multi_view_table, data="NUS-WIDE")
     assert rows(table, "KKM", "published, 1st view")[0]["Entropy"] == "1.898 (1.558) [1]"

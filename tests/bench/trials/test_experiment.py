@@ -106,6 +106,18 @@ def test_changes_are_gone_through_level_by_level(tmp_path):
     assert len({trial.key for trial in trials}) == 3
 
 
+def test_a_method_that_joins_views_takes_one_kernel_of_all(tmp_path):
+    path = tmp_path / "joined.toml"
+    path.write_text('[[run]]\ndata = ["wine"]\nmethods = ["KKM-joined", "KKM"]\nkernels = ["linear"]\n')
+    two = SimpleNamespace(checksum="x", views=[None, None])
+    trials = read_experiment(path, lambda name: two, available(), "1.0").trials
+    assert [(trial.method, trial.kernel) for trial in trials] == [
+        ("KKM-joined", "linear"),
+        ("KKM", "view 1: linear"),
+        ("KKM", "view 2: linear"),
+    ]
+
+
 def test_methods_on_one_kernel_take_those_of_useless_views_too(tmp_path):
     run = '[[run]]\ndata = ["wine"]\nmethods = ["KKM"]\nkernels = ["linear"]\nchanges = { useless_views = [0, 1] }\n'
     trials = read(tmp_path, run).trials

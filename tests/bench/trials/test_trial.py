@@ -257,6 +257,16 @@ def test_joined_rows_have_unit_length_in_every_view(views):
     assert once("KMeans-joined", views).scores["acc"] > 0.5
 
 
+@pytest.mark.parametrize("name", ["KKM", "RKKM", "SC", "SC-normalised", "SCSK", "SSR"])
+def test_methods_on_one_matrix_take_joined_rows_in_the_place_of_each_view(views, name):
+    bank, kernel = ("", "") if name == "SSR" else ("paper", "gaussian t=1")
+    trial = Trial("blobs", "sum", f"{name}-joined", "once", bank, kernel)
+    assert data_for(trial, views).shape == (30, 6)
+    [found] = run_trials([trial], views)
+    by_hand = COMPARED[name].make(views.n_clusters, random_state=0).fit(join_rows(views.views)).labels_
+    assert found.scores["acc"] == evaluate(views.y, by_hand)["acc"]
+
+
 def test_a_row_of_zeros_stays_one_when_views_are_joined():
     X = np.array([[3.0, 4.0], [0.0, 0.0]])
     np.testing.assert_allclose(join_rows([X, X]), [[0.6, 0.8, 0.6, 0.8], [0, 0, 0, 0]])

@@ -29,9 +29,9 @@ EARLIER = ("0.1.0",)
 
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
-#: Parts of the study of what LKG does without labels, see `bench.results.study` and, for several views,
-#: `bench.results.views`; no other table shows their trials.
-STUDIES = ("label-free", "candidates", "baselines", "views")
+#: Parts of the study of what is found without labels, see `bench.results.study`, for several views
+#: `bench.results.views`, and for all methods `bench.results.comparison`; no other table shows their trials.
+STUDIES = ("label-free", "candidates", "baselines", "views", "comparison")
 
 
 class KernelPicture(TypedDict):

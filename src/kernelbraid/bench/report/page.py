@@ -15,6 +15,7 @@ from kernelbraid.bench.report.fits import fits_payload, fits_section
 from kernelbraid.bench.report.markup import fold, folded_table, html_table
 from kernelbraid.bench.report.panels import panel, payload
 from kernelbraid.bench.results.claims import claim_tables
+from kernelbraid.bench.results.comparison import comparison_tables
 from kernelbraid.bench.results.published import MISPRINTS, ODDITIES, is_published
 from kernelbraid.bench.results.selection import AS_PUBLISHED, Conditions, Endings, Pools, conditions, pools
 from kernelbraid.bench.results.study import study_tables
@@ -31,6 +32,7 @@ SECTIONS = {
     "claims": "Claims of the paper",
     "study": "Without labels",
     "views": "Several views",
+    "comparison": "Fifteen methods without labels",
     "fits": "Inside the fits",
     "failures": "Failed and skipped",
     "remarks": "About the published figures",
@@ -70,9 +72,10 @@ def report(records: Sequence[Record], title: str = "") -> str:
     bodies = {
         "overview": _overview(records, results.values()),
         "results": _results(results),
-        "claims": _tables(claim_tables(others)),
+        "claims": _tables(claim_tables(records)),
         "study": _tables(study_tables(records)),
         "views": _tables(views_tables(records)),
+        "comparison": _tables(comparison_tables(records)),
         "fits": fits_section(others),
         "failures": _failures(records),
         "remarks": _remarks(records),

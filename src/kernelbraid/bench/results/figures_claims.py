@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Colours of Okabe and Ito with dashes and markers: each tells the methods apart alone.
+# Colours of Okabe and Ito, a grey, a brown and a purple, with dashes and markers: each tells the methods apart alone.
 STYLES = (
     (OURS, "-", "o"),
     ("#D55E00", "--", "s"),
@@ -23,6 +23,9 @@ STYLES = (
     ("#000000", "--", "v"),
     ("#E69F00", "-", "x"),
     ("#56B4E9", "-.", "P"),
+    ("#999999", "-", "*"),
+    ("#8C510A", ":", "p"),
+    ("#6A3D9A", "--", "X"),
 )
 FIRST = ("LKGr", "LKGs")
 COLUMNS = 2  # panels side by side

@@ -250,9 +250,19 @@ def wilcoxon_table(results: Pools, under: Conditions) -> Table:
         "Exact two-sided p-values of the signed-rank test over the data sets of Table 2. "
         "Recomputed: from the published Table 2.",
         "Behind ours: on how many of the data sets that both methods were run on the method of the row is better.",
+        *_incomplete(results, rivals),
     )
     title, header = f"Table 3: Wilcoxon signed-rank test ({under})", ("Method", "Measure", "Source", *rivals)
     return Table(f"table3_wilcoxon_{stem(under)}", title, header, tuple(rows), (*explained, *notes.notes()))
+
+
+def _incomplete(results: Pools, rivals: Iterable[str]) -> Iterator[str]:
+    """Say which rivals have no figure on a data set where a proposed method has one."""
+    ours = [title for title in PAPER if any(title in figures(results, name, "acc") for name in PROPOSED)]
+    lacking = {name: [title for title in ours if title not in figures(results, name, "acc")] for name in rivals}
+    without = [f"{name} ({', '.join(titles)})" for name, titles in lacking.items() if 0 < len(titles) < len(ours)]
+    if without:
+        yield f"Not on all data sets: {', '.join(without)}."
 
 
 def _show_test(comparison: Comparison | None) -> str:

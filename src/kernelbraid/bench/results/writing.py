@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from kernelbraid._system import write_whole
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.results.claims import claim_tables
+from kernelbraid.bench.results.comparison import comparison_tables
 from kernelbraid.bench.results.figures import all_figures
+from kernelbraid.bench.results.figures_comparison import comparison_figures
 from kernelbraid.bench.results.figures_study import study_figures
 from kernelbraid.bench.results.reproduction import reproduction_tables
 from kernelbraid.bench.results.study import study_tables
@@ -55,14 +57,16 @@ def write_tables(records: Sequence[Record], folder: Path | str, formats: Sequenc
 
 def _tables(records: Sequence[Record]) -> list[Table]:
     """Return the tables of the paper and those of the study; of the study alone if there is nothing else."""
-    others, study = outside_study(records), [*study_tables(records), *views_tables(records)]
-    paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(others)] if others or not study else []
+    others = outside_study(records)
+    study = [*study_tables(records), *views_tables(records), *comparison_tables(records)]
+    paper = [*all_tables(others), *reproduction_tables(others), *claim_tables(records)] if others or not study else []
     return [*paper, *study]
 
 
 def _figures(records: Sequence[Record]) -> Iterator[tuple[str, "Figure"]]:
     yield from all_figures(outside_study(records))
     yield from study_figures(records)
+    yield from comparison_figures(records)
 
 
 def outside_study(records: Iterable[Record]) -> list[Record]:

@@ -26,10 +26,11 @@ ABLATIONS: dict[str, Method] = {
     }.items()
 }
 
-#: scikit-learn's on several views as many would join them: rows of unit length, side by side.
+#: What takes one matrix, on several views as many would join them: rows of unit length, side by side.
 JOINED: dict[str, Method] = {
-    f"{name}-joined": replace(RIVALS[name], title=f"{RIVALS[name].title}, views joined as rows of unit length")
-    for name in ("KMeans", "SC-knn")
+    f"{name}-joined": replace(method, title=f"{method.title}, views joined as rows of unit length", joins=True)
+    for name, method in {**METHODS, **VARIANTS, **RIVALS}.items()
+    if name in ("KMeans", "SC-knn") or (name not in RIVALS and method.policy != "all")
 }
 
 #: Everything that can be compared.

@@ -268,11 +268,15 @@ def _n_views(dataset: Dataset, changes: Changes) -> int:
 
 
 def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) -> list[str]:
-    """Return the kernels that a method takes one at a time, on every view in turn."""
+    """Return the kernels that a method takes one at a time, on every view in turn unless it joins them."""
     if method.policy != "each":
         return [""]
     names = [name for name in _kernel_names([bank]) if chosen is None or name in chosen]
-    return names if n_views == 1 else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
+    return (
+        names
+        if n_views == 1 or method.joins
+        else [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
+    )
 
 
 def _settings(run: Run, method: Method, *, tuned: bool = False) -> Iterator[Parameters]:

@@ -203,10 +203,10 @@ def data_for(trial: Trial, dataset: Dataset) -> Data:
         return kernels_for(trial, dataset)
     if dataset.X is not None:
         return dataset.X
-    if method_of(trial).policy == "each":
-        return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
     if trial.method in JOINED:
         return join_rows(dataset.views)
+    if method_of(trial).policy == "each":
+        return dataset.views[(split_name(trial.kernel)[0] or 1) - 1]
     if method_of(trial).joins:
         return sparse.hstack(dataset.views).tocsr() if any(map(sparse.issparse, dataset.views)) else _joined(dataset)
     return dataset.views
