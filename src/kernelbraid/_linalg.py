@@ -30,6 +30,8 @@ from kernelbraid._typing import Array
 # Of sparse matrices of this order or larger, up to this share of the eigenvectors come from products, not from a
 # decomposition.
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
+# The same of dense ones on the host, whose outer eigenvectors are found without the others.
+DENSE_ORDER, DENSE_SHARE = 200, 0.25
 # Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
 RESIDUAL = 1e-9
 ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
@@ -216,6 +218,36 @@ def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     except linalg_errors():  # happens on GPUs; LAPACK on the host is more patient
         values, vectors = _lower_eigh(np.asfortranarray(to_numpy(S)), None)
         return asarray_like(values, S), asarray_like(vectors, S)
+
+
+def outer_eigh(S: Array, count: int, *, largest: bool) -> tuple[Array, Array] | None:
+    """Return the smallest or the largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors.
+
+    Parameters
+    ----------
+    S : array of shape (n, n)
+        Symmetric; used up.
+    count : int
+        How many, at most n.
+    largest : bool
+        Whether those at the upper end.
+
+    Returns
+    -------
+    tuple of array, or None
+        None where :func:`eigh` is to be asked: for many of them, small matrices, other backends, and where LAPACK does
+        not get at some.
+    """
+    n = S.shape[0]
+    if not is_numpy_array(S) or n < DENSE_ORDER or count > DENSE_SHARE * n or not np.isfinite(S).all():
+        return None
+    first = n - count if largest else 0
+    options: dict[str, Any] = {"lower": True, "overwrite_a": True, "check_finite": False}
+    with blas_threads(n), contextlib.suppress(LinAlgError):
+        values, vectors = linalg.eigh(S.T, subset_by_index=(first, first + count - 1), **options)
+        if vectors.shape[1] == count:
+            return values, vectors
+    return None
 
 
 def eigvalsh(S: Array) -> Array:

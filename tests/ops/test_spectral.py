@@ -118,6 +118,18 @@ def test_unnormalised_vectors_do_not_depend_on_the_scale_of_the_graph():
         np.testing.assert_allclose(spectral_vectors(S * size, 3, spectrum="unnormalised"), expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("spectrum", ["largest", "unnormalised"])
+@pytest.mark.parametrize("shift", [0.0, 0.3])  # apart, and joined to one component
+def test_dense_vectors_are_the_same_whether_or_not_the_others_are_found(spectrum, shift, monkeypatch):
+    part = random_graph(60)
+    graph = np.kron(np.eye(4), part) + shift  # copies: eigenvalues in groups of three or four
+    found = [spectral_vectors(graph, count, spectrum=spectrum) for count in (3, 5, 9)]
+    monkeypatch.setattr(_linalg, "DENSE_ORDER", 1000)
+    for vectors in found:
+        whole = spectral_vectors(graph, vectors.shape[1], spectrum=spectrum)
+        np.testing.assert_allclose(np.abs(vectors.T @ whole), np.eye(vectors.shape[1]), atol=1e-9)
+
+
 def test_random_walk_is_what_scikit_learn_embeds():
     rng = np.random.default_rng(3)
     graph = rng.random((40, 40))

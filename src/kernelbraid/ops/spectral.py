@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
-from kernelbraid._linalg import eigh, estimate_eigenvalue, leading_eigenvectors
+from kernelbraid._linalg import eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh
 from kernelbraid._typing import Array
 from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 
@@ -25,7 +25,8 @@ RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
 #: Vertices from which the eigenvalue after the last is estimated before its vector is asked for, and the distance by
 #: which it is then known to be another one.
 MANY, APART = 20_000, 0.01
-MORE = 50  # eigenvectors beside those that are taken, at most, among which others share the last eigenvalue
+#: Eigenvectors beside those that are taken, at most, among which others share the last eigenvalue; of dense graphs.
+MORE, FEW_MORE = 50, 10
 
 
 def symmetrise(A: Array) -> Array:
@@ -96,10 +97,24 @@ def spectral_vectors(S: Array, n_components: int, *, spectrum: Spectrum = "large
         if spectrum in ("largest", "random_walk"):
             return _sparse_vectors(S, n_components)
         S = S.toarray()
-    values, vectors = eigh(laplacian(S) if spectrum == "unnormalised" else normalised_graph(S), overwrite=True)
+    values, vectors = _outer_vectors(S, n_components, spectrum)
     known = partial(_known_vectors, S, n_components, spectrum)
     chosen = choose_vectors(to_numpy(values), vectors, n_components, rank=RANKS[spectrum], known=known)
     return with_positive_peaks(chosen)
+
+
+def _outer_vectors(S: Array, count: int, spectrum: Spectrum) -> tuple[Array, Array]:
+    """Return eigenvalues of a dense graph, ascending, and eigenvectors: all that share an eigenvalue with one taken."""
+    is_plain = spectrum == "unnormalised"
+    form = laplacian if is_plain else normalised_graph
+    found = None
+    if spectrum != "magnitude":  # which may be at either end
+        found = outer_eigh(form(S), min(count + FEW_MORE, S.shape[0]), largest=not is_plain)
+    if found is not None:
+        last, beyond = (found[0][count - 1], found[0][-1]) if is_plain else (found[0][-count], found[0][0])
+        if abs(last - beyond) > tolerance(found[1].dtype):
+            return found
+    return eigh(form(S), overwrite=True)
 
 
 def _known_vectors(S: Array, most: int, spectrum: Spectrum, value: float) -> Array | None:
