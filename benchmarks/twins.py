@@ -31,7 +31,7 @@ FITS: list[tuple[str, str, dict[str, Any]]] = [
     ("SSR", "ar", {}),
     ("SSR", "ba", {}),
 ]
-TIMEOUT = 420  # seconds of the clock that a fit may take
+TIMEOUT = 240  # seconds of the clock that a fit may take
 
 
 def fit(method: str, data: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -114,12 +114,9 @@ def report(results: dict[str, Any]) -> str:
             cells[-1] += [f"{row['times_faster']:.1f}", f"{row['objective_change']:+.0e}", alike]
         else:
             cells[-1] += ["-", "-", "-"]
-    text = (
-        "# Graphs on the simplex\n\nOne fit, one thread, seconds of the processor; beside them another checkout in the "
-    )
-    text += (
-        "same run, by how much the objective differs from its, relatively, and whether the clusters are the same.\n\n"
-    )
+    text = "# Graphs on the simplex\n\n<!-- tables -->\n\nOne fit, one thread, seconds of the processor; beside them "
+    text += "another checkout in the same run, how much the objective differs from its, relatively, and whether the "
+    text += "clusters are the same.\n\n"
     return text + markdown_table(header, cells) + f"\n\n{describe(results['machine'])}\n"
 
 
