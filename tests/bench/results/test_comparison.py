@@ -159,6 +159,13 @@ def test_fewer_seeds_are_told():
     assert not any(note.startswith("KKM has") for note in notes)
 
 
+def test_fits_that_found_nothing_count_and_are_told():
+    records = [*everything("yale", "jaffe"), run(0.1, "orl", "LKGs", status="graph_diagonal")]
+    tables = made(records)
+    assert row(tables["comparison_acc"], "orl")["LKGs"] == "**10.0**"
+    assert "LKGs: 1 of 3 fits ended with a graph or kernel that says nothing." in tables["comparison_ranks"].notes
+
+
 @pytest.mark.parametrize(("gap", "expected"), [(0.1, "holds"), (-0.1, "fails")])
 @pytest.mark.parametrize("rival", LATER)
 def test_the_claims_compare_lkgr_with_what_came_later_on_data_as_they_are(rival, gap, expected):

@@ -10,6 +10,7 @@ from kernelbraid.bench.records.record import STUDIES, Record, to_json
 from kernelbraid.bench.results.published import DATA, RECORD_NAMES
 from kernelbraid.bench.results.published import METHODS as PAPER
 from kernelbraid.bench.results.ranks import LEVEL, Ranking
+from kernelbraid.bench.results.selection import state
 from kernelbraid.bench.results.table import EMPTY, Footnotes, Table, bold
 from kernelbraid.bench.results.views import BESIDE as MORE_VIEWS
 from kernelbraid.bench.results.views import SEVEN
@@ -169,7 +170,7 @@ def _told(found: Compared) -> tuple[str, ...]:
         if names:
             without = f"; without {', '.join(left)}, where methods have no figure" if left else ""
             told.append(f"Ranked, {kind} ({len(names)}): {', '.join(names)}{without}.")
-    return (*told, *_fewer_seeds(found))
+    return (*told, *_fewer_seeds(found), *_collapsed(found))
 
 
 def _fewer_seeds(found: Compared) -> Iterator[str]:
@@ -180,6 +181,15 @@ def _fewer_seeds(found: Compared) -> Iterator[str]:
         fewer = [place[0] for place, count in counts.items() if 0 < count < most[place]]
         if fewer:
             yield f"{method} has fewer seeds than the others on {', '.join(fewer)}."
+
+
+def _collapsed(found: Compared) -> Iterator[str]:
+    """Say how many fits of which methods found nothing; their scores count like others, since users have them, too."""
+    for method in (*found.methods, *found.beside):
+        fits = [record for (*_, name), of in found.records.items() if name == method for record in of.values()]
+        collapsed = sum(state(record) == "collapsed" for record in fits)
+        if collapsed:
+            yield f"{method}: {collapsed} of {len(fits)} fits ended with a graph or kernel that says nothing."
 
 
 def figures_table(found: Compared, measure: str) -> Table:

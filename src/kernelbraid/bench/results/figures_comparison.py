@@ -61,7 +61,11 @@ def draw(rankings: Mapping[str, Ranking], guests: Mapping[str, Mapping[str, floa
         ax.set_title(f"{MEASURES[measure]}, {ranking.n_data} data sets", loc="left", size="medium")
     figure.suptitle("Mean ranks without labels; a bar joins methods that do not differ significantly", size="medium")
     if any(guests.values()):
-        figure.supxlabel("open circles: what users have, each ranked among the others alone", size="small", color=OURS)
+        figure.supxlabel(
+            "open circles: what users have, each ranked with the others and no part in the bars",
+            size="small",
+            color=OURS,
+        )
     return figure
 
 
