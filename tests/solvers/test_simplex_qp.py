@@ -347,3 +347,23 @@ def test_a_burst_in_blocks_of_rows_is_the_same(monkeypatch):
     whole = qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden)
     monkeypatch.setattr(module, "IN_CACHE", 1e-9)
     np.testing.assert_allclose(qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden), whole, atol=1e-12)
+
+
+def test_a_set_at_most_doubles_by_what_promises_most(xp, monkeypatch):
+    monkeypatch.setattr(module, "FEW", 2)
+    gain = np.array([[5.0, 1.0, 4.0, 3.0, 2.0, 6.0], [1.0, 1.0, 2.0, 3.0, 4.0, 5.0], [9.0, 1.0, 1.0, 1.0, 1.0, 0.0]])
+    working = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]], dtype=bool)
+    entering = np.array([[0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 0]], dtype=bool)
+    chosen = to_numpy(module._most_promising(xp.asarray(gain), xp.asarray(entering), xp.asarray(working)))
+    np.testing.assert_array_equal(chosen[0], [0, 0, 1, 1, 0, 0])  # a small set may gain a few
+    np.testing.assert_array_equal(chosen[1:], entering[1:])
+    alike = module._most_promising(np.ones((3, 6)), entering, working)
+    np.testing.assert_array_equal(alike, entering)
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+def test_how_many_enter_at_once_changes_nothing_but_the_time(monkeypatch, few):
+    Q, B = problem("rings")
+    expected = SimplexQP.of(Q).solve(B)
+    monkeypatch.setattr(module, "FEW", few)
+    np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)

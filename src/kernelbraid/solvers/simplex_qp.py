@@ -43,6 +43,8 @@ GAP, ROUNDING = 1e-11, 64
 BURST = 15
 # Exchanges of whole blocks between two bursts, and of single indices after them.
 BLOCKS, PIVOTS = 30, 80
+# Entries that a set may gain in an exchange, however small it is; larger ones may double.
+FEW = 16
 # Exchanges after which a block enters only where nothing leaves.
 PATIENCE = 6
 # Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
@@ -238,8 +240,9 @@ class SimplexQP:
         xp = namespace(G)
         one = xp.astype(working, G.dtype)
         level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
-        better = ~working & (level - G > GAP * (xp.abs(level) + self.curvature))
-        return better if forbidden is None else better & ~forbidden
+        gain = level - G
+        better = ~working & (gain > GAP * (xp.abs(level) + self.curvature))
+        return _most_promising(gain, better if forbidden is None else better & ~forbidden, working)
 
     def _pivot(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows after many steps of an active-set method, which keeps small supports independent."""
@@ -311,3 +314,17 @@ class Iterate:
 
     T: Array  # (p, n)
     n_open: int  # rows that have no certificate yet and still move
+
+
+def _most_promising(gain: Array, entering: Array, working: Array) -> Array:
+    """Tell which entries enter at once: those of largest gain, so many that a set at most doubles, or a few."""
+    xp = namespace(gain)
+    most = xp.clip(xp.sum(xp.astype(working, xp.int64), axis=1, keepdims=True), min=FEW)
+    many = to_numpy(xp.sum(xp.astype(entering, xp.int64), axis=1, keepdims=True) > most)[:, 0]
+    rows = np.flatnonzero(many)
+    if rows.shape[0] == 0:
+        return entering
+    g, new, most = take_rows(rows, gain, entering, most)
+    g = xp.where(new, g, asarray_like(0.0, g))
+    least = xp.take_along_axis(xp.sort(g, axis=1, descending=True), most - 1, axis=1)
+    return replace_rows(entering, rows, new & (g >= least))  # all of several equal ones
