@@ -181,7 +181,7 @@ def _on_later_methods(records: Sequence[Record]) -> Iterator[Verdict]:
     """Compare LKGr with what came after the paper, neither tuned, on all data sets that both were run on."""
     found = Compared.of(records)
     for rival in LATER:
-        claim = f"{PROPOSED} is better than {rival}, which came later, both as they come (ours)."
+        claim = f"{PROPOSED} is better than {rival}, both as they come (ours)."
         yield judge(claim, found.clean_figures(PROPOSED, "acc"), found.clean_figures(rival, "acc"))
 
 
