@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
-from kernelbraid._linalg import eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh
+from kernelbraid._eigen import eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh
 from kernelbraid._typing import Array
 from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespace, to_numpy
-from kernelbraid._linalg import eigh
+from kernelbraid._eigen import eigh
 from kernelbraid._typing import Array
 from kernelbraid.ops.eigenspaces import choose_vectors
 from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, nearest_graph

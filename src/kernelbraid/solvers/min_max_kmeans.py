@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import device, namespace, to_numpy
-from kernelbraid._linalg import eigh, eigvalsh
+from kernelbraid._eigen import eigh, eigvalsh
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack

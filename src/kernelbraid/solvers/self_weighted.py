@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
-from kernelbraid._linalg import eigh, eigvalsh, solve_in_place
+from kernelbraid._eigen import eigh, eigvalsh
+from kernelbraid._linalg import solve_in_place
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack

@@ -21,7 +21,8 @@ from kernelbraid._arrays import (
     linalg_errors,
     namespace,
 )
-from kernelbraid._linalg import eigh, gram, gram_eigh, spectral_product
+from kernelbraid._eigen import eigh, gram_eigh
+from kernelbraid._linalg import gram, spectral_product
 from kernelbraid._typing import Array
 from kernelbraid.solvers.low_rank.polar import shrink_and_count, shrink_batch
 
