@@ -118,3 +118,8 @@ def test_one_sentence_names_the_worst_view_and_feature():
     assert told.startswith("feature 23 (counted from 0) of view 2 of X has ")
     assert tell_of_scales([WINE.data], WINE.feature_names).startswith("feature 'proline' of X has 414 times the spread")
     assert tell_of_scales([standardised(WINE.data)]) is None
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-120, 1e-150])
+def test_tiny_numbers_have_the_spreads_of_larger_ones(size):
+    assert outweighing_feature(size * WINE.data).feature == outweighing_feature(WINE.data).feature

@@ -254,3 +254,13 @@ def test_samples_are_compared_with_others_at_their_landmarks_or_with_half_of_all
     np.testing.assert_allclose(standing.left, (9 * 0.1 + 0.8) / 10, rtol=1e-5)
     scores = standing.scores(edges)
     np.testing.assert_allclose(scores, [*[0.0] * 9, 1 - 0.17 / 0.8], rtol=1e-4)
+
+
+def test_a_sample_far_away_is_unlike_in_any_precision():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    stack = stack_bank([X], [Gaussian(0.5)])
+    bank = FittedBank.of([X], resolve_banks([Gaussian(0.5)], 1), stack)
+    expression = Expression.of(np.eye(9), 0.1, None, "learned")
+    far = LandmarkExpression(bank, np.ones(1), expression, None, "learned", (3,)).edges(np.full((1, 3), 1e60))
+    assert np.isfinite(far.left()).all()
+    assert far.left()[0] > 1e10

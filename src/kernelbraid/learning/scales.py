@@ -90,7 +90,8 @@ def _is_orthogonal(rows: Array, column: int, squares: Host, others: Host) -> boo
     """Tell whether a column is orthogonal to others, up to what the choice of the samples does."""
     values = rows[:, [column]].toarray().ravel() if sparse.issparse(rows) else rows[:, column]
     products = np.abs(np.asarray(rows.T @ values)[others]) / len(values)
-    cosines = products / np.sqrt(squares[others] * squares[column])
+    lengths = np.sqrt(squares[others]) * np.sqrt(squares[column])  # the root of a product of tiny squares may be zero
+    cosines = products / np.where(lengths > 0, lengths, 1.0)
     return bool(cosines[others != column].max() < CHANCE / np.sqrt(len(values)))
 
 

@@ -34,8 +34,8 @@ from kernelbraid.solvers.landmark_centres import Centres, Single
 
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
 NOTHING = 1e-7
-# How unlike samples and landmarks are at least, so that what copies of samples leave can divide.
-LEAST_LEFT = 1e-6
+# How unlike samples and landmarks are at least, so that what copies of samples leave can divide, and at most.
+LEAST_LEFT, MOST_LEFT = 1e-6, 1e30
 # Edges of a sample beyond which dense products are faster than sparse ones, as a share of the landmarks.
 DENSE_SHARE = 0.125
 
@@ -178,7 +178,7 @@ class LandmarkExpression:
     def unlike(self, cross: Array, distances: Array) -> Array:
         """Return how unlike samples and landmarks are: the geometric mean of squared distances of kernel and rows."""
         by_kernel = np.clip(1 - cross / self.scale, 0.0, 1.0)
-        return np.maximum(np.sqrt(by_kernel * distances), LEAST_LEFT)
+        return np.clip(np.sqrt(by_kernel * distances), LEAST_LEFT, MOST_LEFT)
 
 
 @dataclass(frozen=True)
