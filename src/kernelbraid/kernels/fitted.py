@@ -95,8 +95,9 @@ def _combine(between: Iterable[tuple[list[Kernel | Custom], Array, Array, Pairs]
 def _summed_distances(every: Sequence[Pairs]) -> Array:
     """Return the squared distances in all views, each in units of the largest between fitted samples."""
     total: Array = 0.0
-    for pairs in every:
-        total = total + pairs.squared_distances() / (pairs.max_distance or 1.0)
+    with quiet_overflow():
+        for pairs in every:
+            total = total + pairs.squared_distances() / (pairs.max_distance or 1.0)
     return total
 
 
