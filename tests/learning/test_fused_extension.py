@@ -126,7 +126,8 @@ class TestExtension:
         np.testing.assert_array_equal(extension.edges(new), known)
         lonely = [lacking(new[0], [1]), lacking(new[1], [1]), new[2]]
         edges = extension.edges(lonely)
-        np.testing.assert_array_equal(np.delete(edges, 1, axis=0), np.delete(known, 1, axis=0))
+        # Products with a row less may round otherwise.
+        np.testing.assert_allclose(np.delete(edges, 1, axis=0), np.delete(known, 1, axis=0), rtol=1e-12, atol=1e-12)
         assert edges[1].sum() > 0
 
     def test_other_widths_are_refused(self):
