@@ -41,6 +41,8 @@ WORDS: dict[str, Sequence[Any]] = {
     "kernel_start": ("average", "average/m"),
     "weights_problem": ("projection", "printed"),
 }
+#: The same where all else is as in the code: numbers with which its rule ends the iteration after few steps.
+CODED_RANGES = {"alpha": (1e-5, 1.0), "beta": (1e-3, 1.0), "gamma": (1.0, 100.0), "mu": (0.5, 30.0)}
 STEPS = (2, 3, 4, 6, 8, 12, 20, 40)  # after which settings are read out
 MOST = {"orl": 40, "tr11": 40, "ar": 20, "ba": 12}  # steps, by what they cost
 FIRST = 6  # steps that the published code makes at least; settings near the best are read out from there on
@@ -69,7 +71,7 @@ class Line:
     """One setting, and its readings."""
 
     data: str
-    kind: str  # "drawn", "given" by hand, or "near" the best
+    kind: str  # "drawn", drawn as the code is ("coded"), "given" by hand, or "near" the best
     setting: dict[str, Any]
     readings: tuple[Reading, ...]
 
@@ -142,6 +144,14 @@ def draw(number: int) -> dict[str, Any]:
     return {**numbers, **{name: words[rng.integers(len(words))] for name, words in WORDS.items()}}
 
 
+def draw_coded(number: int) -> dict[str, Any]:
+    """Return the setting of this number with everything but the four numbers and the kernels as in the code."""
+    rng = np.random.default_rng([2, number])
+    numbers = {name: rounded(10 ** rng.uniform(*np.log10(ends))) for name, ends in CODED_RANGES.items()}
+    words = {name: choices[0] for name, choices in WORDS.items()}
+    return {**numbers, **words, "bank": WORDS["bank"][rng.integers(len(WORDS["bank"]))]}
+
+
 def near(number: int, lines: Sequence[Line]) -> tuple[dict[str, Any], Reading]:
     """Return a setting near one of the best, and the reading that is to be passed."""
     rng = np.random.default_rng([1, number])
@@ -157,7 +167,7 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def search(data: str, n_drawn: int, n_near: int, given: Sequence[dict[str, Any]] = ()) -> None:
+def search(data: str, n_drawn: int, n_coded: int, n_near: int, given: Sequence[dict[str, Any]] = ()) -> None:
     """Add the lines of given settings, and those that are missing to so many others."""
     lines = [line for line in read_lines() if line.data == data]
     trajectories = Trajectories(data)
@@ -170,6 +180,8 @@ def search(data: str, n_drawn: int, n_near: int, given: Sequence[dict[str, Any]]
     few = [step for step in STEPS if step <= MOST[data]]
     for number in range(sum(line.kind == "drawn" for line in lines), n_drawn):
         add("drawn", draw(number), few, ("J", "Z"))
+    for number in range(sum(line.kind == "coded" for line in lines), n_coded):
+        add("coded", draw_coded(number), [FIRST, MOST[data]], ("J",))
     for setting in given:
         add("given", setting, few, ("J", "Z"))
     for number in range(sum(line.kind == "near" for line in lines), n_near):
@@ -201,11 +213,12 @@ def table(lines: Sequence[Line]) -> Iterator[str]:
 def kinds(lines: Sequence[Line]) -> dict[str, list[tuple[Line, Reading]]]:
     """Return the readings of each kind."""
     every = [(line, reading) for line in lines for reading in line.readings]
-    drawn = [(line, reading) for line, reading in every if line.kind == "drawn"]
+    drawn, coded = ([pair for pair in every if pair[0].kind == kind] for kind in ("drawn", "coded"))
     return {
         "drawn": drawn,
         "drawn, ended by the rule": [(line, reading) for line, reading in drawn if reading.ended],
-        "given, and near the best": [(line, reading) for line, reading in every if line.kind != "drawn"],
+        "drawn, all else as in the code": coded,
+        "given, and near the best": [pair for pair in every if pair[0].kind in ("given", "near")],
     }
 
 
@@ -226,11 +239,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", choices=CELLS)
     parser.add_argument("--drawn", type=int, default=0, help="settings from the ranges")
+    parser.add_argument("--coded", type=int, default=0, help="settings from ranges for the code as it is")
     parser.add_argument("--given", type=json.loads, default=[], nargs="*", help="settings by hand, as JSON objects")
     parser.add_argument("--near", type=int, default=0, help="settings near the best")
     asked = parser.parse_args()
     if asked.data is not None:
-        search(asked.data, asked.drawn, asked.near, asked.given)
+        search(asked.data, asked.drawn, asked.coded, asked.near, asked.given)
     written = ["# Settings of LKG in four cells of Table 2", "", *table(read_lines()), ""]
     (OUT / "lkg_cells.md").write_text("\n".join(written))
 

@@ -114,14 +114,11 @@ class SetMinima:
 def _solve(Q: Array, one: Array, rights: Sequence[Array], sizes: Rows, ridge: float) -> list[Array]:
     """Solve x_S (Q_SS + ridge I) = r_S for several right-hand sides, (p, n), on the sets where `one` is 1."""
     xp = namespace(Q)
-    solved = [xp.zeros_like(one) for _ in rights]
     alone = np.zeros(sizes.shape, dtype=bool) if is_foreign(Q) else sizes > SMALL
-    if alone.any():
-        rows = np.flatnonzero(alone)
-        found = solve_submatrices(Q, to_numpy(one) > 0, rights, rows, ridge)
-        if alone.all():
-            return found
-        solved = [replace_rows(x, rows, *take_rows(rows, part)) for x, part in zip(solved, found, strict=True)]
+    if alone.any():  # the rows of others are zeros
+        solved = solve_submatrices(Q, to_numpy(one) > 0, rights, np.flatnonzero(alone), ridge)
+    else:
+        solved = [xp.zeros_like(one) for _ in rights]
     together = np.flatnonzero(~alone & (sizes > 0))
     if together.shape[0] > 0:
         order = xp.argsort(xp.astype(one, xp.int8), axis=1, descending=True, stable=True)  # the sets first
