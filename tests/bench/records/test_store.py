@@ -82,8 +82,8 @@ def test_a_row_that_is_older_than_a_field_is_read(tmp_path):
 def test_failures_can_be_forgotten(tmp_path):
     store = Store(tmp_path / "store.db")
     store.add(record(0, "failed", reason="boom"), record(1), record(2, "skipped", reason="too dear"))
-    assert store.forget_failures([record(1).trial.key]) == 0
-    assert store.forget_failures([record(seed).trial.key for seed in range(3)]) == 1
+    assert store.forget([record(1).trial.key], "failed") == 0
+    assert store.forget([record(seed).trial.key for seed in range(3)], "failed") == 1
     assert {r.status for r in store.records()} == {"converged", "skipped"}
 
 

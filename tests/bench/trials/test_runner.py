@@ -115,6 +115,17 @@ def test_a_skipped_trial_is_a_record_with_its_reason(tmp_path):
     assert {record.trial.method: record.reason for record in store.records()} == {"KMeans": "", "SC-knn": "too dear"}
 
 
+def test_a_trial_is_run_once_its_experiment_skips_it_no_longer(tmp_path):
+    trials = [Trial("wine", "x", name, "mean20") for name in ("KMeans", "SC-knn")]
+    store = Store(tmp_path / "store.db")
+    too_dear = Experiment("x", "x", trials, {trials[1].key: "too dear"})
+    run(too_dear, store)
+    assert run(Experiment("x", "x", trials), store).known == 1
+    assert {record.status for record in store.records()} == {"done"}
+    assert run(too_dear, store).known == 2  # what was run stays
+    assert {record.status for record in store.records()} == {"done"}
+
+
 @pytest.mark.parametrize("method", ["KKM", "MKKM", "SSR", "KMeans", "LKGr", "LKGSearch"])
 def test_every_kind_of_method_takes_several_views(method):
     wine = load("wine")

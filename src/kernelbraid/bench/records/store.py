@@ -181,14 +181,15 @@ class Store:
         """Return the keys of all trials that are done."""
         return set(self._sound_records())
 
-    def forget_failures(self, keys: Iterable[str]) -> int:
-        """Remove records of those trials that failed, so that they are run again; return how many."""
+    def forget(self, keys: Iterable[str], status: str) -> int:
+        """Remove records that ended with a status, such as ``"failed"``, so that they are run; return how many."""
         asked = set(keys)
-        failed = [key for key, record in self._sound_records().items() if record.status == "failed" and key in asked]
-        with self.writing() as connection:
-            for table in ("records", "checksums"):
-                connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in failed])
-        return len(failed)
+        gone = [key for key, record in self._sound_records().items() if record.status == status and key in asked]
+        if gone:
+            with self.writing() as connection:
+                for table in ("records", "checksums"):
+                    connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in gone])
+        return len(gone)
 
     def records(self) -> list[Record]:
         """Return all sound records in the order of their keys, and warn of the others.

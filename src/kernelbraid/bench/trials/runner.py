@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid.bench.records.claims import Claims, Taken
 from kernelbraid.bench.records.record import Record, Trial
-from kernelbraid.bench.records.store import Store, StoreError
+from kernelbraid.bench.records.store import Store, StoreError, StoreWarning
 from kernelbraid.bench.trials.data_files import DataFiles
 from kernelbraid.bench.trials.device import run_on_device
 from kernelbraid.bench.trials.experiment import Experiment
@@ -70,7 +70,7 @@ def run(
     execute: Execute | None = None,
     watch: Callable[[RunProgress, Record | None], None] | None = None,
 ) -> RunProgress:
-    """Run the trials of an experiment that the store does not have.
+    """Run the trials of an experiment that the store does not have, or has as skipped where this one runs them.
 
     Parameters
     ----------
@@ -88,6 +88,9 @@ def run(
     watch : callable, default=None
         ``watch(progress, record)`` is called after every record, and once before the first with None.
     """
+    asked = (trial for trial in experiment.trials if trial.key not in experiment.skipped)
+    with warnings.catch_warnings(action="ignore", category=StoreWarning):  # damaged records are told of below
+        store.forget((key for trial in asked for key in trial.keys), "skipped")
     known = store.keys()
     missing = [trial for trial in experiment.trials if known.isdisjoint(trial.keys)]
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))

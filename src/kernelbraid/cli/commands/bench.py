@@ -87,7 +87,7 @@ def run(
 def _forget(store: Store, experiment: Experiment) -> int:
     """Remove the failures of an experiment; damaged records are told of when it is run."""
     with collect_warnings():
-        return store.forget_failures(key for trial in experiment.trials for key in trial.keys)
+        return store.forget((key for trial in experiment.trials for key in trial.keys), "failed")
 
 
 def tables(store: Path, out: Path, formats: Sequence[str]) -> None:
