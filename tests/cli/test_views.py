@@ -23,7 +23,8 @@ def tables(tmp_path):
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_files_are_views_of_the_same_samples(tables, read):
     views = read(tables, **{**READING, "drop": ["note"]})
-    assert (views.n_samples, views.n_features, views.ids, views.names) == (3, 3, ["s1", "s2", "s3"], None)
+    assert (views.n_samples, views.n_features, views.ids) == (3, 3, ["s1", "s2", "s3"])
+    assert views.names == ["x", "y", "z"]
     single = read(tables[:1], **READING)
     assert (single.n_features, single.names) == (2, ["x", "y"])
 
@@ -61,7 +62,8 @@ def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_p
 def test_files_with_the_id_column_are_matched_by_it(tables):
     tables[1].write_text("z,id,v\n7,s4,1\n8,s2,2\n9,s1,3\n")
     views = read_views(tables, precomputed=False, **BY_ID)
-    assert (views.n_samples, views.n_features, views.ids, views.names) == (4, 4, ["s1", "s2", "s3", "s4"], None)
+    assert (views.n_samples, views.n_features, views.ids) == (4, 4, ["s1", "s2", "s3", "s4"])
+    assert views.names == ["x", "y", "z", "v"]
     nothing = [np.nan, np.nan]
     np.testing.assert_array_equal(views.data[0], [[1, 2], [3, 4], [5, 6], nothing])
     np.testing.assert_array_equal(views.data[1], [[9, 3], [8, 2], nothing, [7, 1]])

@@ -41,13 +41,13 @@ class Scaling:
         model : estimator
             Fitted on the scaled samples.
         names : sequence of str or None
-            Of the features, if one file has them.
+            Of the features, if all files have them.
         """
         step = self.transformers[0]
         if len(self.transformers) > 1:
             step = EachView([one if one == AS_IT_IS else clone(one) for one in self.transformers])
             step.transformers_, step.n_features_in_ = list(self.transformers), int(model.n_features_in_)
-        elif names is not None:
+        if names is not None:
             step.feature_names_in_ = np.array(names, dtype=object)
         return Pipeline([("scale", step), ("cluster", model)])
 

@@ -25,11 +25,16 @@ class FileViews:
     ids: list[str] | None
     n_samples: int
     n_features: int | None  # over all views; None for kernels
-    names: list[str] | None = None  # of the features, if one file has them
     files: tuple[str, ...] = ()  # one for each view
     headers: dict[str, bool] = field(default_factory=dict)  # by file: whether the first row of a CSV or TSV is one
     columns: tuple[Sequence[str] | None, ...] = ()  # names of the features of each view, where a file has them
     tables: dict[str, dict[str, str]] = field(default_factory=dict)  # by file: how a CSV or TSV is written
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, view by view, if all files have them."""
+        known = [list(names) for names in self.columns if names is not None]
+        return list(chain.from_iterable(known)) if known and len(known) == len(self.columns) else None
 
     def in_words(self) -> list[str]:
         """Return what was read, a sentence for each file."""
@@ -62,11 +67,10 @@ def open_views(
     remedy = f"files that are read in blocks are not matched by ids; {SAME_ORDER}"
     n_samples = agreed_count(paths, [stream.n_samples for stream in streams], remedy)
     ids = agreed_ids(paths, [stream.ids for stream in streams], remedy)
-    names = streams[0].feature_names if len(streams) == 1 else None
     n_features = sum(stream.n_features for stream in streams)
     columns = tuple(stream.feature_names for stream in streams)
     headers, tables = headers_of(paths, streams), tables_of(paths, streams)
-    return FileViews(streams, ids, n_samples, n_features, names, called(paths), headers, columns, tables)
+    return FileViews(streams, ids, n_samples, n_features, called(paths), headers, columns, tables)
 
 
 def read_views(
@@ -112,8 +116,33 @@ def read_views(
     data = matrices if len(matrices) > 1 else matrices[0]
     if precomputed:
         return FileViews(data, ids, n_samples, None, **{**about, "columns": ()})
-    names = files[0].feature_names if len(files) == 1 else None
-    return FileViews(data, ids, n_samples, sum(X.shape[1] for X in matrices), names, **about)
+    return FileViews(data, ids, n_samples, sum(X.shape[1] for X in matrices), **about)
+
+
+def in_order(views: FileViews, names: Sequence[str]) -> FileViews:
+    """Return several views with their columns in the order of the names that a model knows, if all files have names."""
+    if views.names is None or views.names == list(names):
+        return views
+    columns = [list(own or ()) for own in views.columns]
+    wanted = np.split(np.array(names, dtype=object), np.cumsum([len(own) for own in columns])[:-1])
+    orders = [_order_of(*one) for one in zip(views.files, columns, map(list, wanted), strict=True)]
+    if not all(isinstance(X, np.ndarray) for X in views.data):
+        raise DataError(
+            f"{', '.join(views.files)}: the columns are in another order than those of the fit, and files that are "
+            "read in blocks are not sorted; give them in the order of the fit."
+        )
+    return replace(views, data=[X[:, order] for X, order in zip(views.data, orders, strict=True)])
+
+
+def _order_of(file: str, own: list[str], wanted: list[str]) -> np.ndarray:
+    """Return where the columns of a file stand that are wanted; those of one name in their order."""
+    for name in own:
+        if own.count(name) != wanted.count(name):
+            raise DataError(
+                f"{file}: the column {name!r} is none of those that this view had in the fit; give the files in the "
+                "order of the fit."
+            )
+    return np.argsort(np.array(own), kind="stable")[np.argsort(np.argsort(np.array(wanted), kind="stable"))]
 
 
 def columns_by_file(
@@ -188,7 +217,7 @@ def matched_by_id(paths: Sequence[Path], files: Sequence[Samples]) -> FileViews:
             f"{paths[0]}; give the column that names the samples in all files."
         )
     views = [spread(file.X, place, ids) for file, place in zip(files, rows, strict=True)]
-    return FileViews(views, ids, len(ids), sum(X.shape[1] for X in views), None, called(paths))
+    return FileViews(views, ids, len(ids), sum(X.shape[1] for X in views), called(paths))
 
 
 def rows_by_id(path: Path, ids: Sequence[str]) -> dict[str, int]:

@@ -26,6 +26,7 @@ from kernelbraid._messages import Message
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.annotated import refuse_annotated
+from kernelbraid.estimators.frames import check_names
 from kernelbraid.estimators.tables import FILL, named_columns, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
@@ -168,7 +169,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` (the total over the views) and, for one data frame, ``feature_names_in_``.
+        Gets ``n_features_in_`` (the total over the views) and, for data frames alone, ``feature_names_in_``.
     X : matrix of shape (n_samples, n_features), or list of them
         Dense, sparse or data frame.
     reset : bool, default=True
@@ -219,6 +220,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
                 rows=rows,
             )
         )
+    check_names(estimator, X, reset=reset)
     set_features(estimator, sum(view.shape[1] for view in views), reset)
     return views
 

@@ -110,7 +110,7 @@ class MultiViewGraphFusion(GraphClusterer):
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features when X is a data frame with string columns.
+        Names of the features, view by view, when X is a data frame with string columns, or a list of them.
 
     See Also
     --------

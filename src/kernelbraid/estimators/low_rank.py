@@ -262,7 +262,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features when X is a data frame with string columns.
+        Names of the features, view by view, when X is a data frame with string columns, or a list of them.
 
     Notes
     -----

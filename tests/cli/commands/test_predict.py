@@ -188,6 +188,33 @@ def test_views_are_given_in_the_order_of_the_fit(run, refuse, blobs, new, tmp_pa
     refuse("predict", path, tmp_path / "new1.npy", code=1, says=says)
 
 
+def write_halves(X, tmp_path):
+    """Write the samples as two files with named columns, and the first once more, turned around."""
+    names = [f"c{i}" for i in range(X.shape[1])]
+    orders = {"left.csv": (0, 1), "right.csv": (2, 3), "turned.csv": (1, 0)}
+    for file, columns in orders.items():
+        head = ",".join(names[i] for i in columns)
+        np.savetxt(tmp_path / file, X[:, columns], delimiter=",", header=head, comments="", fmt="%.17g")
+    return [tmp_path / file for file in orders]
+
+
+@pytest.mark.parametrize("more", [[], ["--scale", "standard"], ["--landmarks", "20"]], ids=["all", "scaled", "many"])
+def test_columns_of_several_files_are_found_by_their_names(run, refuse, tmp_path, more):
+    X = make_blobs(60, 4, centers=3, random_state=0)[0]
+    left, right, turned = write_halves(X, tmp_path)
+    model, first, again = (tmp_path / name for name in ("views.model", "fit.csv", "again.csv"))
+    run("cluster", left, right, "-k", 3, "--save", model, "--out", first, *more)
+    run("predict", model, left, right, "--out", again)
+    assert again.read_text() == first.read_text()
+    says = "right.csv: the column 'c2' is none of those that this view had in the fit"
+    refuse("predict", model, right, left, code=1, says=says)
+    if "--landmarks" in more:
+        refuse("predict", model, turned, right, code=1, says="turned.csv, right.csv: the columns are in another order")
+    else:
+        run("predict", model, turned, right, "--out", again)
+        assert again.read_text() == first.read_text()
+
+
 def test_views_are_matched_by_ids(run, blobs, new, tmp_path):
     ids = [f"n{i}" for i in range(9)]
     for name, X in (("fit1", blobs[0][:, :3]), ("fit2", blobs[0][:, 3:])):

@@ -20,7 +20,7 @@ from kernelbraid.cli.recipe import pairs_word
 from kernelbraid.cli.scaling import first_step, last_step, prepared
 from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import by_sample, certainty_in_words, labels_in_words, summarise_certainty
-from kernelbraid.cli.views import FileViews, headers_in_words, open_views, read_views, tables_in_words
+from kernelbraid.cli.views import FileViews, headers_in_words, in_order, open_views, read_views, tables_in_words
 from kernelbraid.datasets import DataError
 from kernelbraid.estimators import LandmarkLKG, load_model
 from kernelbraid.estimators.each_view import AS_IT_IS
@@ -89,8 +89,9 @@ def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any
     remedy = "the model was fitted on samples, give such as rows"
     # Columns are found by these names; matrices, which the model gets, have none.
     first, last = first_step(model), last_step(model)
-    names = vars(first).pop("feature_names_in_", None)
-    reading = {**reading, "keep": None if names is None else [str(name) for name in names]}
+    known = vars(first).pop("feature_names_in_", None)
+    names = None if known is None else [str(name) for name in known]
+    reading = {**reading, "keep": names if len(paths) == 1 else None}
     if isinstance(last, LandmarkLKG):
         views = open_views(paths, **reading)
     else:
@@ -100,7 +101,7 @@ def read_new(model: BaseEstimator, paths: Sequence[Path], reading: dict[str, Any
             f"DATA has {views.n_features} features, and the model was fitted on {first.n_features_in_}; give the same "
             "columns (--drop leaves some out) of all views."
         )
-    return views
+    return views if names is None or len(paths) == 1 else in_order(views, names)
 
 
 def takes_kernels(model: BaseEstimator) -> bool:

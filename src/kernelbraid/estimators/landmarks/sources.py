@@ -11,6 +11,7 @@ from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask
 from kernelbraid.blocks.parts import LocalParts, Parts
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import forget_names, set_features
+from kernelbraid.estimators.frames import check_names
 from kernelbraid.estimators.landmarks.blocks import open_blocks, slices
 from kernelbraid.estimators.landmarks.dask_source import DaskViews, open_dask
 from kernelbraid.estimators.landmarks.gaps import Required
@@ -43,7 +44,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and, for one data frame, ``feature_names_in_``.
+        Gets ``n_features_in_`` and, for data frames alone, ``feature_names_in_``.
     X : matrix, path, Stream, Blocks, Dask collection, or list of them
         As for :meth:`kernelbraid.LandmarkLKG.fit`.
     size : int
@@ -77,6 +78,7 @@ def _open_list(estimator: BaseEstimator, X: Sequence[Any], size: int, fitted: tu
     source: Source = DaskViews(X, measure=reset) if any(map(is_dask, X)) else open_views(X, size)
     if fitted is not None:
         check_widths(source.widths, fitted, type(estimator).__name__)
+    check_names(estimator, X, reset=reset)
     set_features(estimator, source.width, reset)
     return source
 
