@@ -20,6 +20,8 @@ from kernelbraid._typing import Array, DType, Host, Namespace
 LinAlgError = np.linalg.LinAlgError
 # Numbers in a block of rows: small beside a matrix, large enough for fast passes.
 BLOCK_SIZE = 500_000
+# Distances of counts and decimals often tie: those that differ by less than these shares of the largest are equal.
+DOUBLE_TIE, SINGLE_TIE = 2.0**-34, 2.0**-18
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -144,6 +146,12 @@ def kth_largest_of_rows(A: Array, k: int) -> Array:
     if hasattr(xp, "topk"):  # PyTorch's; a GPU sorts far more slowly
         return xp.topk(A, k, dim=1).values[:, -1]
     return xp.sort(A, axis=1)[:, A.shape[1] - k]
+
+
+def tie_share(distances: Array) -> float:
+    """Return the share of the largest distance by which two must differ to be told from a tie and its rounding."""
+    is_double = float(namespace(distances).finfo(distances.dtype).eps) < DOUBLE_TIE
+    return DOUBLE_TIE if is_double else SINGLE_TIE
 
 
 def kth_smallest(A: Array, k: int) -> Array:

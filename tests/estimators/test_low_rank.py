@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel
@@ -796,3 +796,12 @@ def test_weights_of_one_view_are_checked_too():
 def test_other_penalties_are_fused_with_their_own_weight():
     views = [X[:, :3], X[:, 3:]]
     assert fit(views, graph_penalty="nuclear", alpha=None).status_ == "converged"
+
+
+def test_the_order_of_the_columns_of_decimals_makes_no_difference():
+    X = load_iris().data
+    expected = LKG(3, random_state=0).fit(X)
+    for other in (X[:, [3, 1, 0, 2]], X[:, ::-1], sparse.csr_matrix(X)):
+        model = LKG(3, random_state=0).fit(other)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.reliability_ == pytest.approx(expected.reliability_)

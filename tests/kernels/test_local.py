@@ -101,6 +101,14 @@ def test_neighbours_keep_a_sparse_graph_and_no_matrix(samples, xp):
     assert Neighbours(4).moved(to_numpy) == Neighbours(4)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounding_does_not_choose_among_neighbours_that_are_equally_far(dtype):
+    X = np.random.default_rng(0).integers(0, 30, (80, 5)).astype(dtype) / 10
+    expected = build_bank(X, [Neighbours(10)])
+    for order in ([4, 3, 2, 1, 0], [1, 0, 2, 4, 3], [2, 4, 0, 3, 1]):
+        np.testing.assert_array_equal(build_bank(X[:, order], [Neighbours(10)]) > 0, expected > 0)
+
+
 @pytest.mark.parametrize("kernel", [SelfTuning(4), Neighbours(4)])
 @pytest.mark.parametrize("size", [40, 40 * 7])
 def test_blocks_of_rows_make_no_difference(monkeypatch, samples, kernel, size):

@@ -15,6 +15,7 @@ from kernelbraid._arrays import (
     kth_smallest,
     namespace,
     row_blocks,
+    tie_share,
 )
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
@@ -191,11 +192,11 @@ class Neighbours:
         return in_place("divide", in_place("divide", shared, lengths[:, None]), self.roots[None, :])
 
     def _nearest(self, pairs: Pairs, *, itself: bool) -> Array:
-        """Return ones where a column is among the nearest of a row."""
+        """Return ones where a column is among the nearest of a row, or as far as the last of them but for rounding."""
         xp = namespace(pairs.products)
         distances = pairs.squared_distances()
         place = min(self.n_neighbors if itself else self.n_neighbors - 1, distances.shape[1] - 1)
-        last = kth_smallest(distances, place)
+        last = kth_smallest(distances, place) + tie_share(distances) * xp.max(distances, axis=1)
         return xp.astype(distances <= last[:, None], distances.dtype)
 
 

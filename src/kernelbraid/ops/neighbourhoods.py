@@ -3,11 +3,16 @@
 import math
 from dataclasses import dataclass
 
-from kernelbraid._arrays import add_to_diagonal, asarray_like, device, identity_like, kth_smallest, namespace
+from kernelbraid._arrays import (
+    add_to_diagonal,
+    asarray_like,
+    device,
+    identity_like,
+    kth_smallest,
+    namespace,
+    tie_share,
+)
 from kernelbraid._typing import Array
-
-#: Distances that differ by less than these shares of the largest are equal, in double and in single precision.
-DOUBLE, SINGLE = 2.0**-34, 2.0**-18
 
 
 def kernel_distances(K: Array) -> Array:
@@ -28,8 +33,7 @@ def kernel_distances(K: Array) -> Array:
     largest = float(xp.max(D))
     if largest == 0.0:
         return D
-    share = SINGLE if float(xp.finfo(D.dtype).eps) > DOUBLE else DOUBLE
-    unit = 2.0 ** round(math.log2(largest * share))
+    unit = 2.0 ** round(math.log2(largest * tie_share(D)))
     return xp.round(D / unit) * unit
 
 
