@@ -7,6 +7,7 @@ the folder KERNELBRAID_DATA.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def run_job(job: list[Any], root: Path) -> dict[str, Any]:
 
 def compare(here: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """Return how the outcomes of two checkouts differ."""
-    if not before:
+    if not (here and before):
         return {}
     pairs = set(zip(here["labels"], before["labels"], strict=True))
     return {
@@ -100,16 +101,21 @@ def measure(against: Path | None, chosen: list[str] | None) -> dict[str, Any]:
     return {"machine": describe_machine(), "rows": rows}
 
 
+def _seconds(result: dict[str, Any]) -> str:
+    """Return the time of a fit, which may not have come to its end."""
+    return f"over {TIMEOUT} s" if math.isinf(result.get("seconds", math.inf)) else f"{result['seconds']:.1f}"
+
+
 def report(results: dict[str, Any]) -> str:
     """Return the page."""
     header = ["method", "data", "n", "setting", "steps", "seconds", "before", "times", "objective", "clusters"]
     cells = []
     for row in results["rows"]:
-        here, before = row[OURS], row.get(THEIRS, {})
+        here, before = row[OURS] or {"n": "-", "steps": "-", "seconds": math.inf}, row.get(THEIRS)
         setting = ", ".join(f"{key} {value}" for key, value in row["parameters"].items())
         cells.append([row["method"], row["data"].upper(), str(here["n"]), setting or "-", str(here["steps"])])
-        cells[-1] += [f"{here['seconds']:.1f}", f"{before['seconds']:.1f}" if before else f"over {TIMEOUT} s"]
-        if before:
+        cells[-1] += [_seconds(here), "-" if before is None else _seconds(before)]
+        if "times_faster" in row:
             alike = "same" if row["same_clusters"] else "other"
             cells[-1] += [f"{row['times_faster']:.1f}", f"{row['objective_change']:+.0e}", alike]
         else:

@@ -25,8 +25,8 @@ from kernelbraid.learning.settings import Readout
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
 from kernelbraid.solvers.view_distances import view_distances
 
-# Matrices of n x n at the peak of a fit beside the kernels, and for each view.
-WORKING, COPIES = 12.0, 2.0
+# Matrices of n x n at the peak of a fit beside the kernels, and for each view by preset.
+WORKING, COPIES = 12.0, {"authors": 2.0, "paper": 4.0}
 
 
 class CrossViewDiffusion(GraphClusterer):
@@ -214,7 +214,7 @@ class CrossViewDiffusion(GraphClusterer):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_several(self, X, self.kernels, working=WORKING, copies=COPIES)
+        return read_several(self, X, self.kernels, working=WORKING, copies=COPIES[self.preset])
 
     def _readout(self, candidates: Candidates | None = None) -> Readout:
         """Return how the graph is read out: by the eigenvectors of the random walk."""

@@ -282,7 +282,7 @@ class LazyStack:
     def _in_range(self, K: Array) -> Array:
         """Return kernels, or say that single precision leaves nothing of them."""
         xp = namespace(K)
-        is_lost = self._single_limit is not None and float(xp.max(xp.abs(K))) < SMALL
+        is_lost = self._single_limit is not None and max(float(xp.max(K)), -float(xp.min(K))) < SMALL
         if is_lost and any(pairs.max_square > 0 for pairs, _ in self.views):
             raise ValueError(
                 Message(

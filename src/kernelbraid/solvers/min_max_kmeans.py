@@ -8,7 +8,7 @@ up to where a weight becomes zero, there on along the face, and to the minimum o
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -34,6 +34,8 @@ FIRST = 0.1
 ZERO = 1e-16
 #: Golden sections end at this share of the stretch; where exactness is asked for, tenth by tenth down to the last.
 COARSE, FINE = 1e-3, 1e-8
+#: Steps that differ by less, relatively, are one and the same but for rounding.
+SAME = 1e-12
 
 
 @dataclass
@@ -148,11 +150,12 @@ def search_line(problem: MinMaxProblem, state: MinMaxState) -> tuple[Vector, flo
         reach = step = line.reach
     # Golden sections of [0, step], from a line that starts at the lowest value so far.
     left, right = (0.0, low), (step, high)
-    best = left
+    best, known = left, [left]
     while right[0] - left[0] > state.section * reach:
         upper = left[0] + (right[0] - left[0]) / GOLDEN
         lower = left[0] + (upper - left[0]) / GOLDEN
-        points = [left, *((inner, problem.value(line.at(inner))) for inner in (lower, upper)), right]
+        known = [_point(problem, line, inner, known) for inner in (lower, upper)]
+        points = [left, *known, right]
         lowest = int(np.argmin([value for _, value in points]))
         best = points[lowest]
         end = points[(1, 2, 1, 2)[lowest]]  # the inner point that becomes an end
@@ -161,6 +164,16 @@ def search_line(problem: MinMaxProblem, state: MinMaxState) -> tuple[Vector, flo
     if best[1] < state.value:
         return line.at(best[0]), best[1], last
     return state.w, state.value, last
+
+
+def _point(
+    problem: MinMaxProblem, line: _Line, step: float, known: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """Return a step and the value there, which the last section may have: of its two inner points, one often stays."""
+    for point in known:
+        if abs(point[0] - step) <= SAME * step:
+            return point
+    return step, problem.value(line.at(step))
 
 
 def solve_min_max(

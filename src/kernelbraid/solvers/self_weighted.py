@@ -6,6 +6,7 @@
 with L the Laplacian of Z. The last sum is handled by weights of squared norms, w_j = 1 / (2 ||H_j - K||_F).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
-from kernelbraid._eigen import eigh, eigvalsh
+from kernelbraid._arrays import add_to_diagonal, device, distance, frobenius_norm, identity_like, namespace, to_numpy
+from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._messages import Message
 from kernelbraid._typing import Array
@@ -71,14 +72,22 @@ class ConsensusProblem:
 
     @cached_property
     def strength(self) -> float:
-        """The beta of the problem."""
-        return BALANCE / (2 * float(self.start().w.sum())) if self.beta is None else self.beta
+        """The beta of the problem; one that is chosen keeps K near candidates that are nearly equal.
+
+        The pull of m equal candidates, beta m, has to outweigh ||(I - Z)^2||_F, which is at most n^(1/2) for Z between
+        zero and I.
+        """
+        if self.beta is not None:
+            return self.beta
+        least = 2 * math.sqrt(self.kernels.n_samples) / self.kernels.n_kernels
+        return max(BALANCE / (2 * float(self.start().w.sum())), least)
 
     def distances(self, K: Array) -> Vector:
         """Return ||H_j - K||_F for every candidate."""
         size = frobenius_norm(K)
         squares = self.squares - 2 * self.kernels.traces(K) + size**2
-        return np.sqrt(np.maximum(squares, (NEAREST * size) ** 2))
+        rounding = float(namespace(K).finfo(K.dtype).eps) ** 0.5  # of a root of a difference
+        return np.asarray(np.sqrt(np.maximum(squares, (max(NEAREST, rounding) * size) ** 2)))
 
     def weights(self, K: Array) -> Vector:
         """Return w_j = 1 / (2 ||H_j - K||_F)."""
@@ -95,9 +104,17 @@ class ConsensusProblem:
 
 
 def update_eigenvectors(problem: ConsensusProblem, Z: Array) -> Array:
-    """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue."""
-    _, vectors = eigh(add_to_diagonal(-Z, namespace(Z).sum(Z, axis=0)), overwrite=True)
-    return vectors[:, : problem.n_clusters]
+    """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue.
+
+    Before there is an edge, any F does. That of the published code sets the first samples apart; zeros in its place do
+    not ask for the order of the samples.
+    """
+    xp, k = namespace(Z), problem.n_clusters
+    L = add_to_diagonal(-Z, xp.sum(Z, axis=0))
+    if problem.squared and not bool(xp.any(L != 0)):
+        return xp.zeros((Z.shape[0], k), dtype=Z.dtype, device=device(Z))
+    found = outer_eigh(L + 0.0, k, largest=False)
+    return (eigh(L, overwrite=True) if found is None else found)[1][:, :k]
 
 
 def update_graph(problem: ConsensusProblem, K: Array, F: Array) -> Array:

@@ -162,6 +162,9 @@ def test_the_data_table_tells_which_data_were_used():
 def test_failures_are_listed_with_counts():
     table = failures_table([lost("failed", "boom"), lost("failed", "boom", seed=1), record(0.5)])
     assert table.rows == (("yale", "LKGr", "2", "failed", "boom"),)
+    skipped_once = [lost("skipped", "too dear", seed=1), record(0.5)]
+    assert failures_table(skipped_once).rows == ()
+    assert failures_table(skipped_once[:1]).rows[0][3:] == ("skipped", "too dear")
     assert failures_table([]).notes == ("Nothing failed and nothing was skipped.",)
 
 

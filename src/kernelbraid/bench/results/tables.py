@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelbraid.bench.records.record import Record
+from kernelbraid.bench.records.record import Record, to_json
 from kernelbraid.bench.results.published import (
     DATA,
     MEASURES,
@@ -319,15 +319,25 @@ def _our_view(pool: Pool, notes: Footnotes) -> Iterator[tuple[str, ...]]:
 
 
 def failures_table(records: Sequence[Record]) -> Table:
-    """Return what failed or was skipped, and why: nothing is left out of the other tables without standing here."""
+    """Return what failed or was skipped, and why: nothing is left out of the other tables without standing here.
+
+    A cell that was skipped once, and run in another way since, is not left out.
+    """
+    done = {_cell(record) for record in records if record.succeeded}
     lost = Counter(
         (record.trial.data, record.trial.method, record.status, record.reason or "no reason given")
         for record in records
-        if not record.succeeded
+        if not record.succeeded and not (record.status == "skipped" and _cell(record) in done)
     )
     rows = tuple((data, method, str(count), state, why) for (data, method, state, why), count in sorted(lost.items()))
     notes = () if rows else ("Nothing failed and nothing was skipped.",)
     return Table("failures", "Failed and skipped", ("Data", "Method", "Records", "Status", "Reason"), rows, notes)
+
+
+def _cell(record: Record) -> tuple[str, str, str, str]:
+    """Return where a record stands in tables: data, method, changes of the data and study."""
+    trial = record.trial
+    return trial.data, trial.method, to_json(dict(trial.changes)), trial.study
 
 
 def stem(under: Conditions) -> str:
