@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._arrays import add_to_diagonal, device, distance, frobenius_norm, identity_like, namespace, to_numpy
+from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
 from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._messages import Message
@@ -106,13 +106,13 @@ class ConsensusProblem:
 def update_eigenvectors(problem: ConsensusProblem, Z: Array) -> Array:
     """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue.
 
-    Before there is an edge, any F does. That of the published code sets the first samples apart; zeros in its place do
-    not ask for the order of the samples.
+    Before there is an edge, any F does. The published code has the first unit vectors, which set the first samples
+    apart; zeros in their place do not ask for the order of the samples.
     """
     xp, k = namespace(Z), problem.n_clusters
     L = add_to_diagonal(-Z, xp.sum(Z, axis=0))
-    if problem.squared and not bool(xp.any(L != 0)):
-        return xp.zeros((Z.shape[0], k), dtype=Z.dtype, device=device(Z))
+    if not bool(xp.any(L != 0)):
+        return (0.0 if problem.squared else 1.0) * identity_like(Z)[:, :k]
     found = outer_eigh(L + 0.0, k, largest=False)
     return (eigh(L, overwrite=True) if found is None else found)[1][:, :k]
 
