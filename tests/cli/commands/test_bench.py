@@ -191,7 +191,9 @@ def test_records_of_before_are_known_stay_in_tables_and_are_run_again_if_they_fa
     before[0] = replace(before[0], status="failed", reason="boom")
     store = Store(tmp_path / "t.db")
     store.add(*before)
-    assert json.loads(invoke(*command).stdout)["known"] == 2
+    result = invoke(*command, code=1)
+    assert json.loads(result.stdout)["known"] == 2
+    assert "1 of 2 trials failed in an earlier run; --retry-failed runs them again." in result.stderr
     invoke("bench", "tables", str(store.path), "--out", str(tmp_path / "tables"), "--formats", "csv")
     assert f"wine,{before[1].trial.method},acc" in (tmp_path / "tables" / "details_best100.csv").read_text()
     invoke("bench", "report", str(store.path), "--out", str(tmp_path / "report.html"))

@@ -177,9 +177,13 @@ class Store:
         rows = (connection.execute(f"{ROWS} WHERE records.key = ?", (key,)).fetchone() for key in keys)
         return {row[0] for row in rows if row is not None and _sound(row, is_summed=True) is not None}
 
+    def statuses(self) -> dict[str, str]:
+        """Return how each trial ended that is done, by its key."""
+        return {key: record.status for key, record in self._sound_records().items()}
+
     def keys(self) -> set[str]:
         """Return the keys of all trials that are done."""
-        return set(self._sound_records())
+        return set(self.statuses())
 
     def forget(self, keys: Iterable[str], status: str) -> int:
         """Remove records that ended with a status, such as ``"failed"``, so that they are run; return how many."""

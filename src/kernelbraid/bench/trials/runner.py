@@ -40,6 +40,7 @@ class RunProgress:
     known: int  # records that were there before
     done: int = 0
     failed: int = 0
+    failed_before: int = 0  # of those that are known
     skipped: int = 0
     elsewhere: int = 0  # records that other runners made meanwhile
     last_reason: str = ""  # of a failure
@@ -91,9 +92,10 @@ def run(
     asked = (trial for trial in experiment.trials if trial.key not in experiment.skipped)
     with warnings.catch_warnings(action="ignore", category=StoreWarning):  # damaged records are told of below
         store.forget((key for trial in asked for key in trial.keys), "skipped")
-    known = store.keys()
-    missing = [trial for trial in experiment.trials if known.isdisjoint(trial.keys)]
+    known = store.statuses()
+    missing = [trial for trial in experiment.trials if known.keys().isdisjoint(trial.keys)]
     progress = RunProgress(len(experiment.trials), len(experiment.trials) - len(missing))
+    progress.failed_before = sum(any(known.get(key) == "failed" for key in t.keys) for t in experiment.trials)
     experiment.sources.provide()
     execute = execute or partial(_execute, n_jobs=n_jobs, device=device, sources=experiment.sources)
 

@@ -71,6 +71,7 @@ def run(
         "known": progress.known,
         "done": progress.done,
         "failed": progress.failed,
+        "failed_before": progress.failed_before,
         "skipped": progress.skipped,
         "elsewhere": progress.elsewhere,
         "run_again": forgotten,
@@ -82,6 +83,9 @@ def run(
         print_table([[name.replace("_", " "), str(value)] for name, value in summary.items()])
     if progress.failed:
         raise Failure(f"{progress.failed} of {progress.total} trials failed: {progress.last_reason}")
+    if progress.failed_before:
+        of_all = f"{progress.failed_before} of {progress.total} trials"
+        raise Failure(f"{of_all} failed in an earlier run; --retry-failed runs them again.")
 
 
 def _forget(store: Store, experiment: Experiment) -> int:
