@@ -110,6 +110,8 @@ CALLS = [
     "print(LKGSearch(3, candidates=[{'alpha': 1.0}, {'alpha': 2.0}], random_state=0).fit(X).why_[1])",
     "LKGClassifier().fit(X, np.full(30, -1))",
     "LKGClassifier().fit(X, np.zeros(9))",
+    "LKGClassifier().fit(X, np.array(['a', -1, 'b'] * 10))",
+    "LKGClassifier().fit(X, np.array(['a', 3, None] * 10, dtype=object))",
     "load_model('none.model')",
     "load_model('text.csv')",
     "save_model(LKG(3), 'a.model')",

@@ -171,7 +171,14 @@ def test_a_fit_of_several_views_holds_no_matrix_of_all_samples(path):
     assert (30, 30) not in shapes
 
 
-@pytest.mark.parametrize("labels", [NAMES, NAMES.astype(object), classes[:30]], ids=["text", "objects", "numbers"])
+FEW_NAMES = np.where(np.arange(30) % 2 == 0, NAMES.astype(object), -1)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [NAMES, NAMES.astype(object), FEW_NAMES, classes[:30]],
+    ids=["text", "objects", "objects, some unknown", "numbers"],
+)
 def test_a_classifier_keeps_its_classes(twin, labels):
     model = LKGClassifier().fit(X, labels)
     loaded = twin(model)
