@@ -173,6 +173,8 @@ COMMANDS = [
     "cluster X.npy uneven.npy -k 3 -q",
     "cluster uneven.npy -k 3 --landmarks 9 -q",
     "cluster X.npy -k 3 --alpha -1",
+    "cluster X.npy -k 3 --jobs 0",
+    "cluster X.npy -k 3 --jobs all",
     "cluster X.npy -k 3 --neighbors 0",
     "cluster X.npy -k 3 --embedding none",
     "cluster X.npy -k 3 --method none",

@@ -229,6 +229,14 @@ def test_bad_kernels_are_named(method, wrong):
         fit(method, **{name: wrong})
 
 
+def test_all_cores_find_the_same_clusters(method):
+    np.testing.assert_array_equal(fit(method, n_jobs=-1).labels_, fit(method).labels_)
+    with pytest.raises(
+        ValueError, match=r"'n_jobs' parameter of \w+ must be an int in the range \[1, inf\), an int in"
+    ):
+        fit(method, n_jobs=0)
+
+
 def test_a_fit_beyond_the_budget_is_refused(method):
     with pytest.raises(MemoryError, match="45 samples"):
         fit(method, memory_budget=1000.0)

@@ -8,9 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.annotated import refuse_annotated
-from kernelbraid.estimators.base import COUNT, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
@@ -81,7 +82,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     device : str, default=None
         PyTorch device to compute on.
     n_jobs : int, default=None
-        Threads of BLAS.
+        Threads of BLAS; -1 stands for all cores, -2 for all but one.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         "spread": [Interval(Real, 0, 1, closed="neither")],
         "preset": [StrOptions(set(PRESETS))],
         **{name: LKG._parameter_constraints[name] for name in OF_GRAPH if name != "preset"},
-        "n_jobs": [COUNT, None],
+        "n_jobs": JOBS,
     }
 
     def __init__(
@@ -207,7 +208,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         given = np.zeros((len(known), len(self.classes_)))
         given[np.flatnonzero(known), codes] = 1.0
-        self._spread = spread_labels(graph, given, self.spread, self.n_jobs)
+        self._spread = spread_labels(graph, given, self.spread, n_workers(self.n_jobs))
         self.label_distributions_ = np.where(known[:, None], given, shares_of(self._spread))
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 

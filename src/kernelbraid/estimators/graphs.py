@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of
 from kernelbraid.learning.candidates import Candidates
@@ -43,13 +44,13 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
 
     def _readout(self, candidates: Candidates | None = None) -> Readout:
         """Return how the graph is read out, of whatever samples."""
-        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters", "n_jobs")
-        return Readout(**{name: getattr(self, name) for name in names})
+        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters")
+        return Readout(**{name: getattr(self, name) for name in names}, n_jobs=n_workers(self.n_jobs))
 
     def _whole(self, embedding: Spectrum) -> Readout:
         """Return how a graph is read out whose edges all count: `n_neighbors` is of the graphs of views."""
-        names = ("n_init", "restart_score", "n_clusters", "n_jobs")
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in ("n_init", "restart_score", "n_clusters")}
+        given["n_jobs"] = n_workers(self.n_jobs)
         return Readout(n_neighbors="all", edge_weights="learned", embedding=embedding, **given)
 
     def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:

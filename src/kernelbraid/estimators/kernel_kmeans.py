@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -50,7 +50,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=self.tol)
         stack = candidates.stack
-        with blas_threads(stack.n_samples, self.n_jobs):
+        with blas_threads(stack.n_samples, n_workers(self.n_jobs)):
             found = kernel_kmeans(
                 stack, self.n_clusters, rule=rule, start=self.init, n_init=self.n_init, random_state=random_state
             )
@@ -119,7 +119,8 @@ class KernelKMeans(_KernelKMeans):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     random_state : int, RandomState instance or None, default=None
         Draws the starts. An int makes the labels reproducible.
 
@@ -276,7 +277,8 @@ class MultipleKernelKMeans(_KernelKMeans):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     random_state : int, RandomState instance or None, default=None
         Draws the starts. An int makes the labels reproducible.
 

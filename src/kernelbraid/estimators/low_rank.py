@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.given_graphs import is_graph, read_graphs
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import (
@@ -180,8 +181,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads of BLAS during the fit, and processes while the number of clusters is chosen. If None: one process, and
         one thread, which is fastest for small matrices and on a busy machine; large factorisations have as many as BLAS
-        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. PyTorch has its own,
-        ``torch.set_num_threads``.
+        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. -1 stands for all cores, -2 for
+        all but one. PyTorch has its own, ``torch.set_num_threads``.
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions per step).
     callback : callable, default=None
@@ -314,7 +315,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         "storage": [StrOptions(set(STORAGES))],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": JOBS,
         "record_objective": ["boolean"],
         "callback": [callable, None],
         "random_state": ["random_state"],
@@ -507,7 +508,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _weighed(self, samples: Views | GivenKernels | GivenGraphs, settings: Settings) -> WeighedViews:
         """Weigh the views, and warn of those that are left out."""
-        weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
+        weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
         if weighed.trust.warning is not None:
             warnings.warn(weighed.trust.warning, UserWarning, stacklevel=6)
         return weighed
@@ -526,11 +527,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _count(self, candidates: Candidates | WeighedViews, random_state: np.random.RandomState) -> Counts | None:
         """Choose the number of clusters if it is not given."""
+        n_jobs = n_workers(self.n_jobs)
         if isinstance(candidates, Candidates):
-            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=self.n_jobs)
+            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=n_jobs)
         if self.n_clusters != "auto":
             return None
-        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=self.n_jobs)
+        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=n_jobs)
 
     def _publish(
         self,

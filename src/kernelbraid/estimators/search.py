@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message, install
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import (
     AUTO,
@@ -126,7 +127,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Processes that try settings, each with one thread of BLAS. If None, one process, with threads as :class:`LKG`
-        has them. The result does not depend on it.
+        has them. -1 stands for all cores, -2 for all but one. The result does not depend on it.
     callback : callable, default=None
         ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
         ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.
@@ -328,7 +329,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
 
     def _check_memory(self, samples: Views | GivenKernels, tryout: Tryout, n_kept: int = 0) -> bool:
         learning = tryout.settings.learning
-        working = learning.working_matrices * (self.n_jobs or 1) + n_kept  # every process has its own
+        working = learning.working_matrices * (n_workers(self.n_jobs) or 1) + n_kept  # every process has its own
         storage = "lazy" if learning.is_kernel_fixed else "stored"
         check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
         return True
@@ -344,11 +345,12 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         if self.n_clusters != "auto":
             return None
         settings, banks = self._base(seed)._settings(), Banks(samples, is_shared=False)
+        n_jobs = n_workers(self.n_jobs)
         weighed = banks.weigh(settings)
         if weighed is not None:
-            return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=self.n_jobs)
+            return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=n_jobs)
         candidates = banks.samples.pose(self._bank())
-        return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=self.n_jobs)
+        return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=n_jobs)
 
     def _try(self, tryouts: Sequence[Tryout], banks: Banks, seed: int, started: float) -> list[Attempt]:
         """Fit settings until the budget is spent, the callback says so, or the user interrupts."""
@@ -362,7 +364,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
                     return
                 yield tryout
 
-        running = attempts(in_time(), banks, seed, self.n_jobs)
+        running = attempts(in_time(), banks, seed, n_workers(self.n_jobs))
         try:
             for attempt in running:
                 found.append(attempt)

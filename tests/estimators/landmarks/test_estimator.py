@@ -88,6 +88,7 @@ def test_blobs_are_found_through_any_landmarks(landmarks):
         {"restart_score": "distance"},
         {"kernels": [laplacian_kernel]},
         {"n_jobs": 3, "block_size": 11},
+        {"n_jobs": -1, "block_size": 7},
         {"record_objective": True},
     ],
     ids=lambda parameters: "-".join(parameters),
