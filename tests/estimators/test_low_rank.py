@@ -796,3 +796,18 @@ def test_weights_of_one_view_are_checked_too():
 def test_other_penalties_are_fused_with_their_own_weight():
     views = [X[:, :3], X[:, 3:]]
     assert fit(views, graph_penalty="nuclear", alpha=None).status_ == "converged"
+
+
+def test_a_number_is_not_chosen_above_that_of_distinct_samples():
+    with pytest.warns(UserWarning, match="found no clear clusters. Of all samples 1 is distinct, the rest copies"):
+        model = LKG("auto", random_state=0).fit(np.ones((30, 3)))
+    assert model.n_clusters_ == 1
+    assert not any("%" in sentence for sentence in model.why_)
+
+
+def test_copies_instead_of_clusters_are_not_called_reliable():
+    with pytest.warns(ConvergenceWarning, match="LKG found 2 clusters instead of 5"):
+        model = fit(np.repeat(X[:2], 10, axis=0), 5)
+    assert model.reliability_ == 0
+    assert "each cluster is a sample with its copies" in model.why_[-1]
+    assert model.membership_.shape == (20, 2)

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.reading import publish, warn_of
+from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import Reading, read_out
@@ -40,6 +40,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
         warn_of(learned.complaint, stacklevel=5)
+        warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 
     def _readout(self, candidates: Candidates | None = None) -> Readout:

@@ -20,7 +20,7 @@ from kernelbraid.estimators.base import (
     mark_input,
     read_cross,
 )
-from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of
+from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
@@ -64,6 +64,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         self.status_ = str(status)
         unsettled = {"unsettled": "its clusters still changed", "max_iter": self.max_iter}
         warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=6)
+        warn_of_copies(self, labels, self.n_clusters)
         return self
 
     def predict(self, X):

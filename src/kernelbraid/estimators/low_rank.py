@@ -21,9 +21,11 @@ from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
     is_precomputed,
+    n_found,
     publish,
     read_samples,
     warn_of,
+    warn_of_copies,
     warn_of_counts,
 )
 from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
@@ -194,9 +196,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each sample: exactly ``n_clusters_`` different values, fewer only if fewer samples are distinct.
+        Cluster of each sample: exactly ``n_clusters_`` different values.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if fewer samples are distinct, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the product of
         ``stability`` (the mean adjusted Rand index between the clusters of two graphs), of the share of edges within
@@ -215,7 +217,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
         into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected
-        components where there are more of these.
+        components where there are more of these. 0 if fewer samples are distinct than clusters were asked for.
     why_ : list of str
         The same in sentences; how the number of clusters was chosen, if it was, and what is plausible beside it.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
@@ -442,6 +444,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
+        warn_of_copies(self, reading.labels, n_clusters)
         return self
 
     def _settings(self) -> Settings:
@@ -556,7 +559,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._certainty: dict[str, np.ndarray] = {}
         self.settings_ = used_values(settings, candidates)
         self.n_components_ = placed.n_components
-        self.n_clusters_ = int(placed.embedding.shape[1])
+        self.n_clusters_ = n_found(reading.labels)
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
         self._publish_views(candidates, learned)

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
-from kernelbraid.estimators.reading import publish, read_candidates, warn_of
+from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.spectral import unit_rows
@@ -186,4 +186,5 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
         name = type(self).__name__
         warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol), stacklevel=4)
+        warn_of_copies(self, labels, k)
         return self

@@ -27,7 +27,15 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.confident import ConfidenceMixin
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of, warn_of_counts
+from kernelbraid.estimators.reading import (
+    check_memory,
+    copy_features,
+    n_found,
+    read_samples,
+    warn_of,
+    warn_of_copies,
+    warn_of_counts,
+)
 from kernelbraid.estimators.tryouts import (
     Attempt,
     Banks,
@@ -147,7 +155,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
     candidate_labels_ : ndarray of shape (n_fits, n_samples)
         Clusters of every setting that was fitted, sound or not.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if fewer samples are distinct, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         As for :class:`LKG`.
     n_components_ : int
@@ -263,6 +271,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         self._join(members, seed)
         warn_of_counts(counts)
         self._warn(members, told)
+        warn_of_copies(self, self.best_estimator_.labels_, self.n_clusters if counts is None else counts.best)
         return self
 
     @property
@@ -384,7 +393,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         self.best_params_ = dict(best.tryout.params)
         self.best_estimator_ = best.publish(seed)
         copy_features(self, self.best_estimator_)
-        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_ = self.best_estimator_.n_clusters_
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
         self.view_weights_, self.view_report_ = self.best_estimator_.view_weights_, self.best_estimator_.view_report_
@@ -403,6 +412,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         placed = place_graph(graph, readout, identities(row_digests([graph])))
         reading = cluster(placed, readout, random_state=check_random_state(seed))
         self.labels_, self.n_components_ = reading.labels, placed.n_components
+        self.n_clusters_ = n_found(reading.labels)
         self.why_.append(f"The labels are those of a consensus: the average of the graphs of {len(better)} settings.")
 
     def _warn(self, members: Sequence[Member], told: Sequence[str]) -> None:

@@ -610,3 +610,13 @@ def test_a_damaged_file_of_a_newer_version_is_damaged(saved):
     saved.write_bytes(content.replace(X[0, 0].tobytes(), X[1, 1].tobytes(), 1))
     with pytest.raises(ValueError, match="is cut short or damaged"):
         load_model(saved)
+
+
+def test_a_fit_with_fewer_clusters_than_coordinates_is_kept(twin):
+    copies = np.repeat(X[:2], 8, axis=0)
+    with pytest.warns(UserWarning, match="found 2 clusters instead of 3"):
+        model = LKG(3, random_state=0).fit(copies)
+    loaded = twin(model)
+    assert loaded.n_clusters_ == 2
+    assert same(loaded.predict(copies), model.labels_)
+    assert same(loaded.predict_proba(copies), model.membership_)

@@ -153,11 +153,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     Attributes
     ----------
     labels_ : ndarray or Dask array of shape (n_samples,)
-        Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
-        has fewer distinct points. After a fit on a Dask collection a Dask array, as is ``embedding_``: compute them
-        while the cluster is there.
+        Cluster of each sample, numbered in order of appearance: exactly ``n_clusters_`` different values. After a fit
+        on a Dask collection a Dask array, as is ``embedding_``: compute them while the cluster is there.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if the embedding has fewer distinct points, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried; None if the number was given.
     landmarks_ : array or csr matrix of shape (n_landmarks, n_features)
@@ -620,4 +619,18 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         centres = centres.improve(placed, LLOYD_STEPS)
         self.labels_ = placed.map(centres.nearest).keep().array(None, np.int64)
         self.cluster_centers_ = centres.points
+        self._publish_found(centres.points.shape[0])
         self.landmark_labels_ = centres.nearest(self._placement.place(self._expression.edges(self.landmarks_)))
+
+    def _publish_found(self, found: int) -> None:
+        """Set the number of clusters that are there, and warn if they are fewer than asked for."""
+        wanted, self.n_clusters_ = self.n_clusters_, found
+        if found < wanted:
+            complaint = Message(
+                "{class.estimator} found {found:#cluster} instead of {wanted}, since its embedding tells no more "
+                "samples apart; lower {name.n_clusters}, look for copies, or use more landmarks.",
+                estimator=type(self).__name__,
+                found=found,
+                wanted=wanted,
+            )
+            warn_of(complaint, stacklevel=6)
