@@ -4,10 +4,11 @@ import threading
 
 import numpy as np
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelbraid import LKG, _threads
-from kernelbraid._threads import blas_threads, calm
+from kernelbraid._threads import blas_threads, calm, n_workers
 
 
 def counts():
@@ -114,3 +115,20 @@ def test_a_fit_has_its_threads(n_jobs, expected):
     X = np.random.default_rng(0).normal(size=(30, 3))
     LKG(2, n_jobs=n_jobs, callback=lambda *_: seen.append(counts())).fit(X)
     assert seen == [expected]
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"),
+    [(None, None), (1, 1), (3, 3), (-1, cpu_count()), (-2, max(cpu_count() - 1, 1)), (-1000, 1)],
+)
+def test_negative_numbers_count_down_from_all_cores(n_jobs, expected):
+    assert n_workers(n_jobs) == expected
+
+
+def test_a_fit_with_all_cores_has_so_many_threads(monkeypatch):
+    monkeypatch.setattr(_threads, "effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
+    for n_jobs, expected in ((-1, {2}), (-2, {1})):
+        seen = []
+        X = np.random.default_rng(0).normal(size=(30, 3))
+        LKG(2, n_jobs=n_jobs, callback=lambda *_, seen=seen: seen.append(counts())).fit(X)
+        assert seen == [expected]

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 #: Order of matrices from which several threads are tried at all.
@@ -94,6 +95,14 @@ class _Pools:
 @functools.cache
 def _pools() -> _Pools:
     return _Pools()
+
+
+def n_workers(n_jobs: int | None) -> int | None:
+    """Return how many threads or processes `n_jobs` of an estimator asks for; None stays what it is.
+
+    As in scikit-learn, -1 stands for all cores, -2 for all but one, and so on; there is always one.
+    """
+    return n_jobs if n_jobs is None or n_jobs > 0 else int(effective_n_jobs(n_jobs))
 
 
 @contextlib.contextmanager

@@ -14,8 +14,8 @@ def test_a_method_comes_with_the_settings_of_the_registry(run, built, blobs_csv,
 
 @pytest.mark.parametrize("method", METHODS)
 def test_given_options_win_over_the_settings(run, built, blobs_csv, method):
-    run("cluster", blobs_csv, "-k", 3, "--method", method, "--n-init", 77, "--seed", 5, "--jobs", 2)
-    assert built == METHODS[method].make(3, n_init=77, random_state=5, n_jobs=2).get_params()
+    run("cluster", blobs_csv, "-k", 3, "--method", method, "--n-init", 77, "--seed", 5, "--jobs", -1)
+    assert built == METHODS[method].make(3, n_init=77, random_state=5, n_jobs=-1).get_params()
 
 
 def test_the_embedding_of_a_graph_method_is_an_option(run, built, blobs_csv):

@@ -25,6 +25,11 @@ def printed(capsys, **attributes):
     return capsys.readouterr().out
 
 
+def test_there_are_no_clusters_of_no_samples():
+    plain = summaries.summarise(model_of(n_clusters=4), 3, 4)
+    assert (plain["n_clusters"], plain["cluster_sizes"]) == (2, [1, 2])
+
+
 def test_every_status_has_words():
     from kernelbraid.solvers.iterate import Status
 
@@ -34,7 +39,11 @@ def test_every_status_has_words():
 def test_a_number_that_was_chosen_comes_with_its_evidence_as_json():
     arrays = {name: np.array(values) for name, values in EVIDENCE.items()}
     chosen = model_of(
-        n_clusters="auto", n_clusters_=np.int64(12), n_clusters_evidence_=arrays, n_components_=np.int64(2)
+        n_clusters="auto",
+        labels_=np.arange(12),
+        n_clusters_=np.int64(12),
+        n_clusters_evidence_=arrays,
+        n_components_=np.int64(2),
     )
     plain = summaries.summarise(chosen, 3, 4)
     assert plain["n_clusters"] == 12

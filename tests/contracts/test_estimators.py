@@ -116,6 +116,22 @@ def test_copies_of_a_sample_share_its_label(method):
     assert (labels.reshape(4, 4) == labels.reshape(4, 4)[:, :1]).all()
 
 
+def test_fewer_distinct_samples_than_clusters_are_warned_of(method):
+    with pytest.warns(ConvergenceWarning) as told:
+        model = fit(method, np.repeat(np.array([[0.0, 1.0], [5.0, 5.0]]), 8, axis=0), 3)
+    said = "found 2 clusters instead of 3, since no more of the 16 samples are distinct; lower n_clusters, or look for"
+    [warning] = [warning for warning in told if said in str(warning.message)]
+    assert warning.filename == method_file()
+    assert sorted(set(model.labels_.tolist())) == [0, 1]
+    assert getattr(model, "n_clusters_", 2) == 2
+    assert getattr(model, "reliability_", 0.0) == 0
+
+
+def method_file():
+    """Where the methods are fitted."""
+    return fit.__code__.co_filename
+
+
 def test_results_live_where_the_samples_do(method, xp):
     model, reference = fit(method, xp.asarray(X)), fit(method)
     np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
@@ -227,6 +243,14 @@ def test_bad_kernels_are_named(method, wrong):
     name = "kernel" if method.policy == "each" else "kernels"
     with pytest.raises(ValueError, match=name):
         fit(method, **{name: wrong})
+
+
+def test_all_cores_find_the_same_clusters(method):
+    np.testing.assert_array_equal(fit(method, n_jobs=-1).labels_, fit(method).labels_)
+    with pytest.raises(
+        ValueError, match=r"'n_jobs' parameter of \w+ must be an int in the range \[1, inf\), an int in"
+    ):
+        fit(method, n_jobs=0)
 
 
 def test_a_fit_beyond_the_budget_is_refused(method):

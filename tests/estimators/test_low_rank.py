@@ -805,3 +805,18 @@ def test_the_order_of_the_columns_of_decimals_makes_no_difference():
         model = LKG(3, random_state=0).fit(other)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         assert model.reliability_ == pytest.approx(expected.reliability_)
+
+
+def test_a_number_is_not_chosen_above_that_of_distinct_samples():
+    with pytest.warns(UserWarning, match="found no clear clusters. Of all samples 1 is distinct, the rest copies"):
+        model = LKG("auto", random_state=0).fit(np.ones((30, 3)))
+    assert model.n_clusters_ == 1
+    assert not any("%" in sentence for sentence in model.why_)
+
+
+def test_copies_instead_of_clusters_are_not_called_reliable():
+    with pytest.warns(ConvergenceWarning, match="LKG found 2 clusters instead of 5"):
+        model = fit(np.repeat(X[:2], 10, axis=0), 5)
+    assert model.reliability_ == 0
+    assert "each cluster is a sample with its copies" in model.why_[-1]
+    assert model.membership_.shape == (20, 2)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias, get_args
 import typer
 
 from kernelbraid.cli.values import (
+    ALL_CORES,
     LARGEST_SEED,
     choice,
     complete_method,
@@ -13,6 +14,7 @@ from kernelbraid.cli.values import (
     decimal_mark,
     delimiter,
     known_method,
+    number_of_jobs,
     real_number,
     search_budget,
     weights_of_views,
@@ -166,9 +168,11 @@ Storage: TypeAlias = Annotated[
 Device: TypeAlias = Annotated[str | None, _option("NAME", "PyTorch device to compute on, such as cuda.")]
 Jobs: TypeAlias = Annotated[
     int | None,
-    _count(
+    _option(
+        "N",
         "Threads of the linear algebra library, and processes of --search and of the choice of --clusters; with "
-        "--landmarks: blocks in work at a time."
+        f"--landmarks: blocks in work at a time. {ALL_CORES}",
+        number_of_jobs,
     ),
 ]
 Seed: TypeAlias = Annotated[int, _option("N", "Seed of all random draws.", whole_number(0, LARGEST_SEED))]

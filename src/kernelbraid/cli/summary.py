@@ -39,19 +39,19 @@ def summarise(
     chosen = getattr(model, "best_estimator_", model)
     names = list(getattr(chosen, "kernel_names_", []))
     weights = np.asarray(getattr(chosen, "kernel_weights_", [])).tolist()
-    n_clusters = int(getattr(model, "n_clusters_", model.n_clusters))
+    sizes = np.bincount(model.labels_).tolist()
     evidence = getattr(model, "n_clusters_evidence_", None)
     n_components = getattr(chosen, "n_components_", None)
     return {
         "n_samples": n_samples,
         "n_features": n_features,
         "n_landmarks": _n_landmarks(model),
-        "n_clusters": n_clusters,
+        "n_clusters": int(getattr(model, "n_clusters_", len(sizes))),
         "evidence": None if evidence is None else {name: _plain(values) for name, values in evidence.items()},
         "status": getattr(chosen, "status_", None),
         "n_iter": int(chosen.n_iter_),
         "n_components": None if n_components is None else int(n_components),
-        "cluster_sizes": np.bincount(model.labels_, minlength=n_clusters).tolist(),
+        "cluster_sizes": sizes,
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
         "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),

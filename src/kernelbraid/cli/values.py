@@ -9,6 +9,7 @@ import typer
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
 LARGEST_SEED = 2**32 - 1
+ALL_CORES = "-1 stands for all cores, -2 for all but one."
 
 
 def choice(*names: str) -> Callable[[str], str]:
@@ -77,6 +78,17 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str | int], i
         return number
 
     return parse
+
+
+def number_of_jobs(value: str | int) -> int:
+    """Return how many jobs there may be at a time; negative numbers count down from all cores."""
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number == 0:
+        raise typer.BadParameter(f"{value!r} is no number of jobs; give 1 or more, or -1 for all cores.")
+    return number
 
 
 def whole_number_or(word: str) -> Callable[[str | int], int | str]:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._messages import Message
-from kernelbraid._threads import calm
+from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.frames import check_names
@@ -58,12 +58,14 @@ COUNT = Interval(Integral, 1, None, closed="left")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 #: As the published code of a method computes, or as its problem asks where that is something else.
 PRESET = StrOptions({"authors", "paper"})
+#: As in scikit-learn: so many, or all cores but so many, counted from -1.
+JOBS: list[Any] = [COUNT, Interval(Integral, None, -1, closed="right"), None]
 # Legal values of the parameters that all estimators have.
 COMPUTING: dict[str, Any] = {
     "n_clusters": [COUNT],
     "memory_budget": [POSITIVE, None],
     "device": [str, None],
-    "n_jobs": [COUNT, None],
+    "n_jobs": JOBS,
     "random_state": ["random_state"],
 }
 # Legal values for one kernel, and for the way from a graph to labels.
@@ -97,7 +99,7 @@ def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool =
             is_skipped = get_config()["skip_parameter_validation"]
             if not is_skipped:
                 estimator._validate_params()
-            threads = estimator.n_jobs if jobs_are_threads else None
+            threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
             with config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped), calm(threads):
                 return fit(estimator, *args, **kwargs)
 

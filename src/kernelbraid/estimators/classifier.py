@@ -5,13 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.annotated import refuse_annotated
-from kernelbraid.estimators.base import COUNT, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
 from kernelbraid.learning.candidates import Candidates
@@ -20,7 +21,6 @@ from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
 from kernelbraid.learning.views import WeighedViews
 
-UNLABELLED = -1
 # Parameters that are handed on to LKG.
 OF_GRAPH = (
     "preset",
@@ -82,12 +82,12 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     device : str, default=None
         PyTorch device to compute on.
     n_jobs : int, default=None
-        Threads of BLAS.
+        Threads of BLAS; -1 stands for all cores, -2 for all but one.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels that occur.
+        The labels that occur, sorted.
     transduction_ : ndarray of shape (n_samples,)
         Label of every fitted sample; known ones stay as they are.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
@@ -122,7 +122,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         "spread": [Interval(Real, 0, 1, closed="neither")],
         "preset": [StrOptions(set(PRESETS))],
         **{name: LKG._parameter_constraints[name] for name in OF_GRAPH if name != "preset"},
-        "n_jobs": [COUNT, None],
+        "n_jobs": JOBS,
     }
 
     def __init__(
@@ -171,8 +171,9 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
             As for :meth:`LKG.fit`.
-        y : array of shape (n_samples,)
-            Labels; -1 where none is known.
+        y : array-like of shape (n_samples,)
+            Labels, numbers or text; -1, None or NaN where none is known. Text with -1 beside it needs ``dtype=object``,
+            as a column of pandas has it.
 
         Returns
         -------
@@ -180,9 +181,9 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         refuse_annotated(self, X)
-        labels, known = self._read_labels(y)
+        labels, known = read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
-        candidates = self._read(X, model, len(labels))
+        candidates = self._read(X, model, len(known))
         settings = model._settings()  # as they are: no number of clusters is asked for
         learned = model._learn(candidates, check_random_state(model.random_state), settings)
         reading = read_out(learned, settings.readout, random_state=check_random_state(model.random_state))
@@ -204,10 +205,10 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
 
     def _publish(self, graph: Any, labels: np.ndarray, known: np.ndarray) -> None:
         """Spread the known labels, and set the fitted attributes."""
-        self.classes_, codes = np.unique(labels[known], return_inverse=True)
-        given = np.zeros((len(labels), len(self.classes_)))
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        given = np.zeros((len(known), len(self.classes_)))
         given[np.flatnonzero(known), codes] = 1.0
-        self._spread = spread_labels(graph, given, self.spread, self.n_jobs)
+        self._spread = spread_labels(graph, given, self.spread, n_workers(self.n_jobs))
         self.label_distributions_ = np.where(known[:, None], given, shares_of(self._spread))
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 
@@ -241,21 +242,6 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             Rows sum to one; the columns are in the order of ``classes_``.
         """
         return self._place(X)[0]
-
-    def _read_labels(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels, and which of them are known."""
-        if y is None:
-            raise ValueError("LKGClassifier requires y to be passed, but the target y is None; give -1 if unknown.")
-        labels = np.asarray(y)
-        if labels.ndim not in (1, 2) or (labels.ndim == 2 and labels.shape[1] != 1):
-            raise ValueError(f"y has shape {labels.shape}; give a vector with one label per sample.")
-        labels = column_or_1d(labels, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        known = labels != UNLABELLED if labels.dtype.kind in "iuf" else np.ones(len(labels), dtype=bool)
-        if not known.any():
-            raise ValueError("y holds no known label, only -1; give at least one, or cluster with LKG.")
-        return labels, known
 
     def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""

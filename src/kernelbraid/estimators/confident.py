@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Array
 from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extension import Extension
@@ -64,7 +65,7 @@ class ConfidenceMixin:
             self.n_clusters_,
             spectrum=fitted.placement.spectrum,
             copies=fitted.first_copies(),
-            threads=self.n_jobs,
+            threads=n_workers(self.n_jobs),
         )
 
     def _outlier_scores(self) -> np.ndarray:

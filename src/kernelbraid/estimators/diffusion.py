@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -73,7 +73,8 @@ class CrossViewDiffusion(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.
@@ -224,7 +225,7 @@ class CrossViewDiffusion(GraphClusterer):
         """Alternate between the similarities and the weights of the views."""
         history, stack = StepHistory(self.callback), candidates.stack
         by_order = widths_of_views(candidates) is not None
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs, contrasts = [], []
             for D in view_distances(stack, [1.0] * stack.n_kernels, centred=False):
                 graphs.append(view_graph(D, self.n_neighbors, self.width, by_order=by_order))

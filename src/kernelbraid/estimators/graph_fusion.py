@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernelbraid._arrays import namespace
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -78,7 +78,8 @@ class MultiViewGraphFusion(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change`` (sum of the eigenvalues that shall be zero). Returning True ends the iteration there.
@@ -221,7 +222,7 @@ class MultiViewGraphFusion(GraphClusterer):
         """Alternate between the graphs of the views and the one that they have in common."""
         history, n, m = StepHistory(self.callback), candidates.n_samples, candidates.stack.n_kernels
         widths = widths_of_views(candidates)
-        with blas_threads(n, self.n_jobs):
+        with blas_threads(n, n_workers(self.n_jobs)):
             scales = [width - 1.0 for width in widths or [n] * m]
             distances = list(view_distances(candidates.stack, scales, centred=widths is None))
             xp, dtype = namespace(distances[0]), distances[0].dtype

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.reading import publish, warn_of
+from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import Reading, read_out
@@ -39,17 +40,18 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
         warn_of(learned.complaint, stacklevel=5)
+        warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 
     def _readout(self, candidates: Candidates | None = None) -> Readout:
         """Return how the graph is read out, of whatever samples."""
-        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters", "n_jobs")
-        return Readout(**{name: getattr(self, name) for name in names})
+        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters")
+        return Readout(**{name: getattr(self, name) for name in names}, n_jobs=n_workers(self.n_jobs))
 
     def _whole(self, embedding: Spectrum) -> Readout:
         """Return how a graph is read out whose edges all count: `n_neighbors` is of the graphs of views."""
-        names = ("n_init", "restart_score", "n_clusters", "n_jobs")
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in ("n_init", "restart_score", "n_clusters")}
+        given["n_jobs"] = n_workers(self.n_jobs)
         return Readout(n_neighbors="all", edge_weights="learned", embedding=embedding, **given)
 
     def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:

@@ -5,7 +5,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import calm
+from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import read_cross, read_new
 from kernelbraid.estimators.confident import ConfidenceMixin
@@ -96,7 +96,7 @@ class InductiveMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
-        with calm(self.n_jobs):
+        with calm(n_workers(self.n_jobs)):
             return self._edges_and_places(X)
 
     def _edges_and_places(self, X: Input) -> tuple[Array, np.ndarray]:

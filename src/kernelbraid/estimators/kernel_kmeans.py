@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -20,7 +20,7 @@ from kernelbraid.estimators.base import (
     mark_input,
     read_cross,
 )
-from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of
+from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
@@ -50,7 +50,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=self.tol)
         stack = candidates.stack
-        with blas_threads(stack.n_samples, self.n_jobs):
+        with blas_threads(stack.n_samples, n_workers(self.n_jobs)):
             found = kernel_kmeans(
                 stack, self.n_clusters, rule=rule, start=self.init, n_init=self.n_init, random_state=random_state
             )
@@ -64,6 +64,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         self.status_ = str(status)
         unsettled = {"unsettled": "its clusters still changed", "max_iter": self.max_iter}
         warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=6)
+        warn_of_copies(self, labels, self.n_clusters)
         return self
 
     def predict(self, X):
@@ -119,7 +120,8 @@ class KernelKMeans(_KernelKMeans):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     random_state : int, RandomState instance or None, default=None
         Draws the starts. An int makes the labels reproducible.
 
@@ -276,7 +278,8 @@ class MultipleKernelKMeans(_KernelKMeans):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     random_state : int, RandomState instance or None, default=None
         Draws the starts. An int makes the labels reproducible.
 

@@ -12,17 +12,20 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, Interval, Options, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.given_graphs import is_graph, read_graphs
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
     is_precomputed,
+    n_found,
     publish,
     read_samples,
     warn_of,
+    warn_of_copies,
     warn_of_counts,
 )
 from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
@@ -180,8 +183,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads of BLAS during the fit, and processes while the number of clusters is chosen. If None: one process, and
         one thread, which is fastest for small matrices and on a busy machine; large factorisations have as many as BLAS
-        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. PyTorch has its own,
-        ``torch.set_num_threads``.
+        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. -1 stands for all cores, -2 for
+        all but one. PyTorch has its own, ``torch.set_num_threads``.
     record_objective : bool, default=False
         Record the objective in ``history_`` (costs one or two singular value decompositions per step).
     callback : callable, default=None
@@ -193,9 +196,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each sample: exactly ``n_clusters_`` different values, fewer only if fewer samples are distinct.
+        Cluster of each sample: exactly ``n_clusters_`` different values.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if fewer samples are distinct, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the product of
         ``stability`` (the mean adjusted Rand index between the clusters of two graphs), of the share of edges within
@@ -214,7 +217,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     reliability_ : float
         How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
         into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected
-        components where there are more of these.
+        components where there are more of these. 0 if fewer samples are distinct than clusters were asked for.
     why_ : list of str
         The same in sentences; how the number of clusters was chosen, if it was, and what is plausible beside it.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
@@ -314,7 +317,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         "storage": [StrOptions(set(STORAGES))],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": JOBS,
         "record_objective": ["boolean"],
         "callback": [callable, None],
         "random_state": ["random_state"],
@@ -441,6 +444,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
+        warn_of_copies(self, reading.labels, n_clusters)
         return self
 
     def _settings(self) -> Settings:
@@ -507,7 +511,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _weighed(self, samples: Views | GivenKernels | GivenGraphs, settings: Settings) -> WeighedViews:
         """Weigh the views, and warn of those that are left out."""
-        weighed = weigh(samples, settings.view_weights, threads=self.n_jobs)
+        weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
         if weighed.trust.warning is not None:
             warnings.warn(weighed.trust.warning, UserWarning, stacklevel=6)
         return weighed
@@ -526,11 +530,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _count(self, candidates: Candidates | WeighedViews, random_state: np.random.RandomState) -> Counts | None:
         """Choose the number of clusters if it is not given."""
+        n_jobs = n_workers(self.n_jobs)
         if isinstance(candidates, Candidates):
-            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=self.n_jobs)
+            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=n_jobs)
         if self.n_clusters != "auto":
             return None
-        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=self.n_jobs)
+        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=n_jobs)
 
     def _publish(
         self,
@@ -554,7 +559,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._certainty: dict[str, np.ndarray] = {}
         self.settings_ = used_values(settings, candidates)
         self.n_components_ = placed.n_components
-        self.n_clusters_ = int(placed.embedding.shape[1])
+        self.n_clusters_ = n_found(reading.labels)
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
         self._publish_views(candidates, learned)

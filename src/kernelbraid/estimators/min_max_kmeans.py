@@ -5,9 +5,9 @@ from typing import ClassVar
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
-from kernelbraid.estimators.reading import publish, read_candidates, warn_of
+from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.spectral import unit_rows
@@ -55,7 +55,8 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.
@@ -173,7 +174,7 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
         random_state, history = check_random_state(self.random_state), StepHistory(self.callback)
         by_distance = self.restart_score == "distance"
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             problem = MinMaxProblem(comparable_kernels(candidates.stack), self.n_clusters, self.preset == "paper")
             solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
             rows, k = unit_rows(solution.state.H), self.n_clusters
@@ -185,4 +186,5 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
         name = type(self).__name__
         warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol), stacklevel=4)
+        warn_of_copies(self, labels, k)
         return self

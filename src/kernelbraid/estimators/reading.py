@@ -287,6 +287,25 @@ def warn_of(complaint: Message | None, stacklevel: int = 4) -> None:
         warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
 
 
+def n_found(labels: Array) -> int:
+    """Return the number of different labels, which are numbered from 0 on."""
+    return int(to_numpy(labels).max()) + 1
+
+
+def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> None:
+    """Warn if there are fewer clusters than were asked for, as there are too few distinct samples."""
+    found = n_found(labels)
+    if found < n_clusters:
+        few = {"found": found, "wanted": n_clusters, "n_samples": int(labels.shape[0])}
+        complaint = Message(
+            "{class.estimator} found {found:#cluster} instead of {wanted}, since no more of the {n_samples} samples "
+            "are distinct; lower {name.n_clusters}, or look for copies.",
+            estimator=type(estimator).__name__,
+            **few,
+        )
+        warn_of(complaint, stacklevel=_levels_to_caller() + 1)
+
+
 def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
     """Warn of a feature that outweighs the others of its view; several views have no names."""
     told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)

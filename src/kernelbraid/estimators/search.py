@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._messages import Message, install
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators.base import (
     AUTO,
@@ -26,7 +27,15 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.confident import ConfidenceMixin
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import check_memory, copy_features, read_samples, warn_of, warn_of_counts
+from kernelbraid.estimators.reading import (
+    check_memory,
+    copy_features,
+    n_found,
+    read_samples,
+    warn_of,
+    warn_of_copies,
+    warn_of_counts,
+)
 from kernelbraid.estimators.tryouts import (
     Attempt,
     Banks,
@@ -126,7 +135,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Processes that try settings, each with one thread of BLAS. If None, one process, with threads as :class:`LKG`
-        has them. The result does not depend on it.
+        has them. -1 stands for all cores, -2 for all but one. The result does not depend on it.
     callback : callable, default=None
         ``callback(progress)`` is called after every fit; `progress` has the attributes ``done``, ``total``,
         ``seconds`` and ``params``. Returning True ends the search; what was found so far is kept.
@@ -146,7 +155,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
     candidate_labels_ : ndarray of shape (n_fits, n_samples)
         Clusters of every setting that was fitted, sound or not.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if fewer samples are distinct, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         As for :class:`LKG`.
     n_components_ : int
@@ -262,6 +271,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         self._join(members, seed)
         warn_of_counts(counts)
         self._warn(members, told)
+        warn_of_copies(self, self.best_estimator_.labels_, self.n_clusters if counts is None else counts.best)
         return self
 
     @property
@@ -328,7 +338,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
 
     def _check_memory(self, samples: Views | GivenKernels, tryout: Tryout, n_kept: int = 0) -> bool:
         learning = tryout.settings.learning
-        working = learning.working_matrices * (self.n_jobs or 1) + n_kept  # every process has its own
+        working = learning.working_matrices * (n_workers(self.n_jobs) or 1) + n_kept  # every process has its own
         storage = "lazy" if learning.is_kernel_fixed else "stored"
         check_memory(self, samples, tryout.settings.kernels, storage=storage, working=working)
         return True
@@ -344,11 +354,12 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         if self.n_clusters != "auto":
             return None
         settings, banks = self._base(seed)._settings(), Banks(samples, is_shared=False)
+        n_jobs = n_workers(self.n_jobs)
         weighed = banks.weigh(settings)
         if weighed is not None:
-            return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=self.n_jobs)
+            return count_fused(weighed, settings, random_state=check_random_state(seed), n_jobs=n_jobs)
         candidates = banks.samples.pose(self._bank())
-        return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=self.n_jobs)
+        return count_if_asked(candidates, "auto", random_state=check_random_state(seed), n_jobs=n_jobs)
 
     def _try(self, tryouts: Sequence[Tryout], banks: Banks, seed: int, started: float) -> list[Attempt]:
         """Fit settings until the budget is spent, the callback says so, or the user interrupts."""
@@ -362,7 +373,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
                     return
                 yield tryout
 
-        running = attempts(in_time(), banks, seed, self.n_jobs)
+        running = attempts(in_time(), banks, seed, n_workers(self.n_jobs))
         try:
             for attempt in running:
                 found.append(attempt)
@@ -382,7 +393,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         self.best_params_ = dict(best.tryout.params)
         self.best_estimator_ = best.publish(seed)
         copy_features(self, self.best_estimator_)
-        self.n_clusters_ = self.n_clusters if counts is None else counts.best
+        self.n_clusters_ = self.best_estimator_.n_clusters_
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.labels_, self.n_components_ = self.best_estimator_.labels_, self.best_estimator_.n_components_
         self.view_weights_, self.view_report_ = self.best_estimator_.view_weights_, self.best_estimator_.view_report_
@@ -401,6 +412,7 @@ class LKGSearch(ConfidenceMixin, ClusterMixin, BaseEstimator):
         placed = place_graph(graph, readout, identities(row_digests([graph])))
         reading = cluster(placed, readout, random_state=check_random_state(seed))
         self.labels_, self.n_components_ = reading.labels, placed.n_components
+        self.n_clusters_ = n_found(reading.labels)
         self.why_.append(f"The labels are those of a consensus: the average of the graphs of {len(better)} settings.")
 
     def _warn(self, members: Sequence[Member], told: Sequence[str]) -> None:

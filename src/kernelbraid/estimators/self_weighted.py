@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     AUTO,
@@ -86,7 +86,8 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.
@@ -238,7 +239,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
             gamma=self.gamma,
             squared=self.preset == "paper",
         )
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_consensus(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
         learned = self._learned(state.Z, candidates, solution, history, state.w / state.w.sum())

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -64,7 +64,8 @@ class SimplexGraph(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change`` (share of the samples whose coefficients are not proven to be optimal yet). Returning True ends
@@ -178,7 +179,7 @@ class SimplexGraph(GraphClusterer):
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
         """Solve the quadratic programs of all samples."""
         history = StepHistory(self.callback)
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
         return self._learned(solution.state.T.T, candidates, solution, history)
 
@@ -193,7 +194,7 @@ class _TwinGraph(GraphClusterer):
         """Alternate between the graph, its eigenvectors and the weights of the kernels."""
         history = StepHistory(self.callback)
         problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, self._learns_weights)
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
         return self._learned(state.T.T, candidates, solution, history, state.a / state.a.sum())
@@ -255,7 +256,8 @@ class TwinGraph(_TwinGraph):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.
@@ -425,7 +427,8 @@ class MultipleKernelTwinGraph(_TwinGraph):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelbraid._threads import blas_threads
+from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
 from kernelbraid.estimators.graphs import GraphClusterer
@@ -57,7 +57,8 @@ class KernelSpectralClustering(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -199,7 +200,8 @@ class AffinityAggregation(GraphClusterer):
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
-        Threads of BLAS during the fit; if None, chosen by the number of samples.
+        Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
+        but one.
     callback : callable, default=None
         ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
         ``change``. Returning True ends the iteration there.
@@ -327,7 +329,7 @@ class AffinityAggregation(GraphClusterer):
     def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
         """Learn the weights of the normalised affinities; their sum is the graph."""
         history = StepHistory(self.callback)
-        with blas_threads(candidates.n_samples, self.n_jobs):
+        with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs = spectral.affinities(candidates.stack)
             solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state

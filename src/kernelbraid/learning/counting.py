@@ -75,6 +75,10 @@ def count_if_asked(
     ahead += CLOUDS * (effort.cloud(n) + effort.separation(n))
     with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
         counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
+        counts = replace(counts, n_distinct=int(candidates.identities.max()) + 1)
+        # A cloud around copies of one sample has the width of rounding.
+        if counts.has_copies_alone:
+            return counts
         return replace(counts, background=background(candidates, counts.peak, random_state))
 
 

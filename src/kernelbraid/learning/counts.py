@@ -26,6 +26,7 @@ class Counts:
     eigengap: NDArray[np.float64]  # distance from the last eigenvalue that is used to the next
     is_near: NDArray[np.bool_] | None = None  # which ones were tried with all restarts, and may be chosen; all if None
     compared: str = "graphs of different penalties"  # whose clusters were
+    n_distinct: int | None = None  # samples, copies counted once; None: not known
     background: float | None = None  # edges between clusters, in units of those in a cloud without any; None: not known
 
     @property
@@ -43,8 +44,15 @@ class Counts:
 
     @property
     def best(self) -> int:
-        """The choice: one cluster where a cloud without any falls apart as easily."""
-        return 1 if self.background is not None and self.background >= NO_CLUSTERS else self.peak
+        """The choice: one cluster where a cloud without any falls apart as easily; no more than distinct samples."""
+        if self.background is not None and self.background >= NO_CLUSTERS:
+            return 1
+        return self.n_distinct if self.n_distinct is not None and self.has_copies_alone else self.peak
+
+    @property
+    def has_copies_alone(self) -> bool:
+        """Whether fewer samples are distinct than would make the best number of clusters."""
+        return self.n_distinct is not None and self.n_distinct < self.peak
 
     @property
     def plateau(self) -> tuple[int, int]:
@@ -73,6 +81,8 @@ class Counts:
 
     def sentences(self) -> list[str]:
         """Return the choice in words, with what is plausible as well."""
+        if self.has_copies_alone:
+            return self._doubts()
         low, high = self.plateau
         tried = f"among {self.n_clusters[0]} to {self.n_clusters[-1]}"
         told = [
@@ -91,6 +101,10 @@ class Counts:
 
     def _doubts(self) -> list[str]:
         """Return what speaks against any clusters at all."""
+        if self.has_copies_alone:
+            return [
+                f"Of all samples {self.n_distinct} {'is' if self.n_distinct == 1 else 'are'} distinct, the rest copies."
+            ]
         if self.background is None or self.background < FEW_CLUES:
             return []
         share = f"Clusters share {100 * self.background:.0f} % of the edges that they share in a cloud without any"

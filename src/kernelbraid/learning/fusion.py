@@ -277,7 +277,8 @@ def count_fused(
     ahead += effort_of_counting(n, n_graphs, n_jobs)
     with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
         graphs = fused_graphs(weighed, settings, alphas, NEIGHBOURS)
-        return count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
+        counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
+    return replace(counts, n_distinct=int(weighed.identities.max()) + 1)
 
 
 def as_sparse(graph: Array) -> Array:

@@ -22,11 +22,12 @@ class Evidence:
     of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined
     of_ways: float = 1.0  # between pieces that were joined and k-means alone
     of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
+    is_short: bool = False  # whether fewer samples are distinct than clusters were asked for: no cut finds so many
 
     @property
     def reliability(self) -> float:
-        """The product of all, between 0 and 1."""
-        return float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
+        """The product of all, between 0 and 1; 0 if there cannot be as many clusters as were asked for."""
+        return 0.0 if self.is_short else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:
@@ -42,6 +43,8 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         Draws the starts of the other way.
     """
     placed, k = reading.placed, int(readout.n_clusters)
+    if int(reading.labels.max()) + 1 < k:
+        return Evidence(is_short=True)
     if not 1 < k < placed.embedding.shape[0]:
         return Evidence()
     with calm(readout.n_jobs):
@@ -57,6 +60,11 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
 
 def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
     """Return what the evidence says, in sentences."""
+    if evidence.is_short:
+        return [
+            "Fewer samples are distinct than clusters were asked for: each cluster is a sample with its copies, and no "
+            "graph was cut, so that reliability is 0."
+        ]
     if n_clusters == 1:
         return ["All samples are in one cluster: nothing was cut."]
     told = [

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from kernelbraid._messages import Message
+from kernelbraid._threads import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, SVD_MATRICES, WORKING_MATRICES
@@ -140,6 +141,7 @@ class Settings:
         """
         preset = PRESETS[parameters["preset"]]
         given = {name: value for name, value in parameters.items() if value is not None}
+        given["n_jobs"] = n_workers(given.get("n_jobs"))
         learning = changed(preset.learning, given)
         return cls(
             given.get("kernels", preset.kernels),

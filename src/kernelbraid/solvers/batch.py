@@ -138,7 +138,7 @@ def solve_many(
     tol : float, default=1e-5
         Stop when the relative change of the kernel is below; never if 0.
     n_jobs : int, default=None
-        Processes on a CPU, each with one thread of linear algebra; one for each core if None.
+        Processes on a CPU, each with one thread of linear algebra; one for each core if None or -1, -2 for all but one.
 
     Returns
     -------

@@ -108,11 +108,12 @@ class Centres:
         return centres
 
     def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
-        """Make Lloyd's steps over all samples, and number the clusters in the order in which they appear."""
+        """Make Lloyd's steps over all samples, and number the clusters in the order in which they appear.
+
+        Centres that are nearest to no sample are left out: they stand where others do.
+        """
         centres = self.settle(placed, max_iter)
-        present = placed.map(centres.appearance).total().order
-        absent = [label for label in range(self.points.shape[0]) if label not in present]
-        return Centres(centres.points[[*present, *absent]])
+        return Centres(centres.points[list(placed.map(centres.appearance).total().order)])
 
 
 def find_centres(

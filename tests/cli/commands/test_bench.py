@@ -241,7 +241,7 @@ def test_a_missing_or_empty_store_is_named(invoke, tmp_path):
     assert "holds no record" in invoke("bench", "report", str(tmp_path / "empty.db"), code=1).stderr
 
 
-@pytest.mark.parametrize(("option", "value"), [("--jobs", 2), ("--device", "cpu")])
+@pytest.mark.parametrize(("option", "value"), [("--jobs", 2), ("--jobs", -1), ("--device", "cpu")])
 def test_a_cluster_goes_with_no_other_way_to_run(refuse, file, tmp_path, option, value):
     command = ["bench", "run", file, "--store", tmp_path / "s.db", "--dask", "127.0.0.1:9"]
     refuse(*command, option, value, code=2, says=f"no use for {option}; leave one out.")

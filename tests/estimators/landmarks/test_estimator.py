@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel
 
@@ -88,6 +89,7 @@ def test_blobs_are_found_through_any_landmarks(landmarks):
         {"restart_score": "distance"},
         {"kernels": [laplacian_kernel]},
         {"n_jobs": 3, "block_size": 11},
+        {"n_jobs": -1, "block_size": 7},
         {"record_objective": True},
     ],
     ids=lambda parameters: "-".join(parameters),
@@ -426,3 +428,15 @@ class TestSeveralViews:
             np.testing.assert_array_equal(other.predict(self.new), model.predict(self.new))
             np.testing.assert_array_equal(other.transform(self.new), model.transform(self.new))
             assert other.view_report_ == model.view_report_
+
+
+def test_centres_of_no_sample_are_left_out_with_a_warning(tmp_path):
+    copies = np.repeat(X[:2], 30, axis=0)
+    with pytest.warns(
+        ConvergenceWarning, match="found 2 clusters instead of 4, since its embedding tells no more samples"
+    ):
+        model = fit(copies, 4)
+    assert model.n_clusters_ == len(model.cluster_centers_) == 2
+    assert model.membership_.shape == (60, 2)
+    save_model(model, tmp_path / "a.model")
+    np.testing.assert_array_equal(load_model(tmp_path / "a.model").predict(copies), model.labels_)

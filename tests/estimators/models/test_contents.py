@@ -126,7 +126,7 @@ DAMAGE = [
     ("samples", "kernel_weights_", lambda A: A * -100, "kernel_weights_ of LKG holds .*, which is too small"),
     ("samples", "kernel_weights_", lambda A: A * 2, "kernel_weights_ of LKG holds weights whose sum is not one"),
     ("samples", "kernel_weights_", lambda A: A[:-1] / A[:-1].sum(), "kernel_names_ of LKG has length"),
-    ("samples", "n_clusters_", to(10**10), "embedding_ of LKG has length 3 instead of 10000000000"),
+    ("samples", "n_clusters_", to(10**10), "n_clusters_ of LKG is 10000000000, more than the 3 coordinates"),
     ("samples", "n_clusters_", to(True), "n_clusters_ of LKG is True instead of a whole number from 1 on"),
     ("samples", "settings_", to([1]), "settings_ of LKG is"),
     ("samples", "settings_/pairs", to([["colour", "red"]]), "settings_ of LKG holds what is no parameter of LKG"),

@@ -171,7 +171,14 @@ def test_a_fit_of_several_views_holds_no_matrix_of_all_samples(path):
     assert (30, 30) not in shapes
 
 
-@pytest.mark.parametrize("labels", [NAMES, NAMES.astype(object), classes[:30]], ids=["text", "objects", "numbers"])
+FEW_NAMES = np.where(np.arange(30) % 2 == 0, NAMES.astype(object), -1)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [NAMES, NAMES.astype(object), FEW_NAMES, classes[:30]],
+    ids=["text", "objects", "objects, some unknown", "numbers"],
+)
 def test_a_classifier_keeps_its_classes(twin, labels):
     model = LKGClassifier().fit(X, labels)
     loaded = twin(model)
@@ -603,3 +610,13 @@ def test_a_damaged_file_of_a_newer_version_is_damaged(saved):
     saved.write_bytes(content.replace(X[0, 0].tobytes(), X[1, 1].tobytes(), 1))
     with pytest.raises(ValueError, match="is cut short or damaged"):
         load_model(saved)
+
+
+def test_a_fit_with_fewer_clusters_than_coordinates_is_kept(twin):
+    copies = np.repeat(X[:2], 8, axis=0)
+    with pytest.warns(UserWarning, match="found 2 clusters instead of 3"):
+        model = LKG(3, random_state=0).fit(copies)
+    loaded = twin(model)
+    assert loaded.n_clusters_ == 2
+    assert same(loaded.predict(copies), model.labels_)
+    assert same(loaded.predict_proba(copies), model.membership_)

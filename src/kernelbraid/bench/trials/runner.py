@@ -80,7 +80,7 @@ def run(
     store : Store
         Where records go; one that is there already, be it of a version in `EARLIER`, is not run again.
     n_jobs : int, default=1
-        Processes, each with one thread of linear algebra.
+        Processes, each with one thread of linear algebra; -1 stands for all cores, -2 for all but one.
     device : str, default=None
         PyTorch device for the methods that can use one; then everything runs in this process.
     execute : callable, default=None

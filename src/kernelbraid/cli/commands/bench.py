@@ -29,7 +29,7 @@ from kernelbraid.bench.trials.runner import RunProgress
 from kernelbraid.bench.trials.runner import run as run_trials
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import check_folder, check_target, collect_warnings, print_json, print_table, print_warnings
-from kernelbraid.cli.values import existing_file, several, whole_number
+from kernelbraid.cli.values import ALL_CORES, existing_file, number_of_jobs, several
 from kernelbraid.datasets import DataError, available, load
 
 SHOWN = 12  # cells of the live table
@@ -178,7 +178,9 @@ def run_command(
     store: Annotated[
         Path, typer.Option("--store", metavar="STORE", show_default=False, help="File of records; made if not there.")
     ],
-    jobs: Annotated[int, typer.Option("--jobs", parser=whole_number(1), metavar="N", help="Parallel processes.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", parser=number_of_jobs, metavar="N", help=f"Parallel processes. {ALL_CORES}")
+    ] = 1,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="PyTorch device to compute on, such as cuda.")
     ] = None,
@@ -205,7 +207,7 @@ def run_command(
       kernelbraid bench run experiments/smoke.toml --store smoke.db --jobs 2
       kernelbraid bench run smoke.toml --store smoke.db --dask tcp://127.0.0.1:8786
     """
-    if dask is not None and (jobs > 1 or device is not None):
+    if dask is not None and (jobs != 1 or device is not None):
         other = "--device" if device is not None else "--jobs"
         raise Failure(f"--dask leaves the work to the cluster, which has no use for {other}; leave one out.", BAD_USAGE)
     run(file, store, jobs=jobs, device=device, dask=dask, again=again, as_json=as_json, quiet=quiet)

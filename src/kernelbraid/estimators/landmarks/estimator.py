@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._messages import Message
-from kernelbraid._threads import calm
+from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
@@ -141,8 +141,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Rows that are read and worked on at a time. Whatever the source yields is cut anew, so that the clusters do not
         depend on how it was cut. A Dask collection keeps its own blocks.
     n_jobs : int, default=None
-        Blocks that are worked on at the same time, each by a thread; one if None. The result does not depend on it. On
-        a Dask collection it has no effect: its scheduler decides.
+        Blocks that are worked on at the same time, each by a thread; one if None. -1 stands for all cores, -2 for all
+        but one. The result does not depend on it. On a Dask collection it has no effect: its scheduler decides.
     record_objective : bool, default=False
         Record the objective in ``history_``.
     callback : callable, default=None
@@ -153,11 +153,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     Attributes
     ----------
     labels_ : ndarray or Dask array of shape (n_samples,)
-        Cluster of each sample, numbered in order of appearance; fewer than ``n_clusters_`` values if the embedding
-        has fewer distinct points. After a fit on a Dask collection a Dask array, as is ``embedding_``: compute them
-        while the cluster is there.
+        Cluster of each sample, numbered in order of appearance: exactly ``n_clusters_`` different values. After a fit
+        on a Dask collection a Dask array, as is ``embedding_``: compute them while the cluster is there.
     n_clusters_ : int
-        Number of clusters, given or chosen.
+        Number of clusters, given or chosen; fewer only if the embedding has fewer distinct points, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried; None if the number was given.
     landmarks_ : array or csr matrix of shape (n_landmarks, n_features)
@@ -432,7 +431,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _fitted_parts(self) -> Parts[Array]:
         """Return the coordinates of the fitted samples in parts."""
         check_is_fitted(self)
-        return parts_of(self.embedding_, self.block_size, self.n_jobs)
+        return parts_of(self.embedding_, self.block_size, n_workers(self.n_jobs))
 
     def transform(self, X):
         """Return the coordinates of samples in the embedding that was clustered.
@@ -458,7 +457,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         source = open_source(self, X, self.block_size, fitted=tuple(self._expression.widths))
         source.require(Required.of_fit(self._expression))
         with calm(1):
-            yield source.parts(self.n_jobs).map(self._expression.edges).map(self._placement.place)
+            yield source.parts(n_workers(self.n_jobs)).map(self._expression.edges).map(self._placement.place)
 
     def _widths(self, source: Source) -> tuple[int, ...]:
         """Return the numbers of features of the views."""
@@ -588,7 +587,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _express(self, source: Source) -> Parts[Edges]:
         """Return the edges of all samples to landmarks, kept if they are few."""
-        edges = source.parts(self.n_jobs).map(self._expression.edges)
+        edges = source.parts(n_workers(self.n_jobs)).map(self._expression.edges)
         few = self._expression.n_neighbors is not None and self._expression.n_neighbors <= KEPT_EDGES
         return edges.keep() if few else edges
 
@@ -616,8 +615,22 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             by_distance=self.restart_score == "distance",
             random_state=random_state,
         )
-        placed = parts_of(self.embedding_, self.block_size, self.n_jobs)
+        placed = parts_of(self.embedding_, self.block_size, n_workers(self.n_jobs))
         centres = centres.improve(placed, LLOYD_STEPS)
         self.labels_ = placed.map(centres.nearest).keep().array(None, np.int64)
         self.cluster_centers_ = centres.points
+        self._publish_found(centres.points.shape[0])
         self.landmark_labels_ = centres.nearest(self._placement.place(self._expression.edges(self.landmarks_)))
+
+    def _publish_found(self, found: int) -> None:
+        """Set the number of clusters that are there, and warn if they are fewer than asked for."""
+        wanted, self.n_clusters_ = self.n_clusters_, found
+        if found < wanted:
+            complaint = Message(
+                "{class.estimator} found {found:#cluster} instead of {wanted}, since its embedding tells no more "
+                "samples apart; lower {name.n_clusters}, look for copies, or use more landmarks.",
+                estimator=type(self).__name__,
+                found=found,
+                wanted=wanted,
+            )
+            warn_of(complaint, stacklevel=6)

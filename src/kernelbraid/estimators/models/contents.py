@@ -122,6 +122,7 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         **FEATURES,
         **COUNTED,
         **GRAPH,
+        "embedding_": numbers("n e", most=FAR),  # there may be fewer clusters than coordinates
         **dict.fromkeys(("auxiliary_graph_", "kernel_"), MATRIX),
         **OF_KERNELS,
         **ENDED,
@@ -208,6 +209,11 @@ def _check_kmeans(model: Any, sizes: Sizes) -> None:
     fail_unless(held == sizes["d"], "_fitted holds other features than were fitted")
 
 
+def _check_counted(model: Any, sizes: Sizes) -> None:
+    fits = sizes["k"] <= sizes["e"]
+    fail_unless(fits, f"n_clusters_ of LKG is {sizes['k']}, more than the {sizes['e']} coordinates of embedding_")
+
+
 def _check_search(model: Any, sizes: Sizes) -> None:
     fail_unless(model.best_index_ < len(model._members), "best_index_ is none of the settings")
 
@@ -224,6 +230,7 @@ def _check_classifier(model: Any, sizes: Sizes) -> None:
 
 TOGETHER: dict[type, Callable[[Any, Sizes], None]] = {
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), _check_kmeans),
+    LKG: _check_counted,
     LKGSearch: _check_search,
     LKGClassifier: _check_classifier,
 }

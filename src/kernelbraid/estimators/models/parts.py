@@ -133,7 +133,7 @@ def digests(value: Any, sizes: Sizes) -> None:
     fail_unless(value.dtype == np.uint8, "holds no bytes")
 
 
-PLACEMENT = part(Placement, {"basis": numbers("n k", most=FAR), "values": numbers("k"), "spectrum": SPECTRUM})
+PLACEMENT = part(Placement, {"basis": numbers("n e", most=FAR), "values": numbers("e"), "spectrum": SPECTRUM})
 
 
 def extension(value: Any, sizes: Sizes) -> None:
