@@ -120,9 +120,10 @@ class Columns:
         """Return whether there is a column of this name or number."""
         return str(wanted) in self.names or (str(wanted).isdecimal() and 1 <= int(wanted) <= len(self.names))
 
-    def listing(self) -> str:
-        """Return the names for a message, cut short when there are many."""
-        return ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
+    def listing(self, chosen: Sequence[int] | None = None) -> str:
+        """Return the names, or those of some columns, for a message, cut short when there are many."""
+        names = self.names if chosen is None else [self.names[i] for i in chosen]
+        return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
     def describe(self, index: int) -> str:
         """Return how a message calls a column."""

@@ -141,7 +141,7 @@ def _kept_names(columns: Columns) -> list[str] | None:
 
 
 def read_labels(
-    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | None = None
+    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | int | None = None
 ) -> LabelFile:
     r"""Read one label per sample.
 
@@ -154,8 +154,8 @@ def read_labels(
         "label" or "gnd".
     header : bool, default=None
         Whether the first row of a CSV or TSV file names the columns; its rows say it if None.
-    column : str, default=None
-        Column of a table that holds the labels, by its name in the header.
+    column : str or int, default=None
+        Column of a table that holds the labels, by its name in the header or by number from 1.
 
     Returns
     -------
@@ -169,9 +169,12 @@ def read_labels(
 
     Notes
     -----
-    In a table the labels are `column`, otherwise the one called label, labels, cluster, class, y or target, otherwise
-    the last. Labels that are written as numbers are compared exactly: no two of them become one, however many digits
-    they have.
+    In a table the labels are `column`, otherwise the one called label, labels, cluster, class or target, otherwise y,
+    otherwise the only column beside ids. Ids are a first column called id, index, name or sample, or without a name, or
+    of texts that are all different; of two columns the first may also be of whole numbers that are all different, and
+    is no label then. Where several columns could hold the labels, none is guessed: the table is refused with their
+    names. Labels that are written as numbers are compared exactly: no two of them become one, however many digits they
+    have.
 
     Examples
     --------
@@ -187,6 +190,8 @@ def read_labels(
     """
     source = open_source(path)
     if source.suffix in ARRAY_FILES:
+        if column is not None:
+            raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
         values = arrays.read_array(source, key, ("y", "labels", "label", "gnd"), is_label_array)
         return LabelFile(labels.check_labels(source.path, values))
     if source.suffix == ".parquet":

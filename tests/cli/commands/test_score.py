@@ -117,3 +117,37 @@ def test_what_the_first_rows_are_is_said_and_can_be_given(run, write):
 def test_each_file_has_a_first_row_of_its_own(run, write):
     result = run("score", write("truth.csv", "a\nb\n"), write("labels.csv", "label\n0\n1\n"))
     assert result.stderr == "Header: truth.csv: none, row 1 is a sample; labels.csv: row 1 names the columns.\n"
+
+
+def test_the_column_of_the_classes_is_asked_for_not_guessed(run, refuse, write):
+    truth = write("wine.csv", "cultivar,alcohol,proline\n1,14.2,1065\n1,13.2,1050\n2,12.1,520\n")
+    labels = write("labels.csv", "sample,label\n0,0\n1,0\n2,1\n")
+    refuse("score", truth, labels, code=1, says=["wine.csv", "cultivar, alcohol, proline", "--column NAME"])
+    for column in ("cultivar", 1):
+        result = run("score", truth, labels, "--column", column, "--json")
+        assert json.loads(result.stdout)["acc"] == 1.0
+    refuse("score", truth, labels, "--column", "kind", code=1, says="there is no column 'kind'")
+
+
+def test_both_columns_may_be_in_one_table(run, refuse, write):
+    table = write("all.csv", "kind,mine,other\na,p,u\na,p,v\nb,q,v\n")
+    refuse("score", table, table, "--column", "kind", code=1, says="--labels-column NAME")
+    for column, acc in (("mine", 1.0), ("other", 2 / 3)):
+        result = run("score", table, table, "--column", "kind", "--labels-column", column, "--json")
+        assert json.loads(result.stdout)["acc"] == pytest.approx(acc)
+
+
+def test_array_files_have_no_columns(refuse, write, tmp_path):
+    np.save(tmp_path / "truth.npy", np.array([0, 1]))
+    labels = write("labels.csv", "0\n1\n")
+    refuse(
+        "score", tmp_path / "truth.npy", labels, "--column", 1, code=1, says="truth.npy: an array file has no columns"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_what_cluster_writes_with_confidence_needs_no_column(run, blobs_csv, blobs, tmp_path, suffix):
+    truth, labels = tmp_path / "truth.csv", tmp_path / f"labels{suffix}"
+    truth.write_text("\n".join(["id,class", *(f"s{i},{label}" for i, label in enumerate(blobs[1]))]))
+    assert run("cluster", blobs_csv, "-k", 3, "--n-init", 3, "--confidence", "-o", labels).exit_code == 0
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0

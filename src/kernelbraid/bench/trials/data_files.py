@@ -50,9 +50,9 @@ class DataFiles:
             values, ids = found.values, found.ids
         else:
             key, column = (label, None) if sources[at].suffix in ARRAY_FILES else (None, label)
-            values = read_labels(sources[at], key=key, column=column).values
-            # The ids of a table with classes are those of its own rows.
-            ids = next(samples.ids for path, samples in views if path == sources[at].path)
+            own = next(samples for path, samples in views if path == sources[at].path)
+            values = read_labels(sources[at], key=key, column=column, header=own.header).values
+            ids = own.ids  # of a table with classes: those of its own rows
         matrices = [self._scaled(_in_order(path, samples, ids, len(values))) for path, samples in views]
         classes, y = np.unique(values, return_inverse=True)
         if len(classes) < 2:

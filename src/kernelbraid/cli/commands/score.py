@@ -32,6 +32,7 @@ def run(
     *,
     key: str | None,
     header: bool | None,
+    columns: tuple[str | None, str | None] = (None, None),
     form: Form | None = None,
     nmi_average: str,
     as_json: bool,
@@ -39,7 +40,10 @@ def run(
     """Score the labels of one file against those of another and report."""
     sources = open_inputs([truth_path, labels_path], form)
     paths = [source.path for source in sources]
-    truth, labels = (read_labels(source, key=key, header=header) for source in sources)
+    truth, labels = (
+        read_labels(source, key=key, header=header, column=column)
+        for source, column in zip(sources, columns, strict=True)
+    )
     order = match(truth, labels, *paths)
     scores = evaluate(truth.values, labels.values[order], nmi_average=cast(NMIAverage, nmi_average))
     if as_json:
