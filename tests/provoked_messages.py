@@ -224,6 +224,7 @@ COMMANDS = [
     "score none.csv X.npy",
     "score y.npy four.npy",
     "score grown.csv y.npy",
+    "score words.csv words.csv",
     "score grown.csv y.npy --column none",
     "datasets fetch none",
     "datasets verify none",
@@ -256,6 +257,7 @@ def prepare():
     np.savez("two.npz", A=X, B=X)
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
     files |= {"thousands.csv": "a;b\n1,234;5\n2,345;6\n", "marks.csv": "a;b\n0,5;1.234\n"}
+    files |= {"words.csv": "kind\na\na\nb\nb\n"}
     files |= {"grown.csv": "soil,height,width\n1,5.1,3.5\n1,4.9,3.5\n"}
     files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}

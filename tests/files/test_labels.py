@@ -187,6 +187,32 @@ def test_the_header_of_labels_can_be_given(tmp_path):
     assert read_labels(path, header=False).values.tolist() == ["y", "n", "n"]
 
 
+@pytest.mark.parametrize(
+    ("content", "is_unclear"),
+    [
+        ("celltype\nT cell\nB cell\n", True),
+        ("cell,celltype\nc1,T cell\nc2,B cell\n", True),
+        ("T cell\nB cell\nT cell\n", False),  # a class that comes back
+        ("T cell\n", False),  # a header needs something below it
+        ("NA\nT cell\nB cell\n", False),
+        ("celltype\n0\n1\n", False),  # a header
+        ("cell,celltype,age\nc1,T cell,5\nc2,B cell,6\n", False),
+    ],
+)
+def test_texts_above_texts_may_be_a_header(tmp_path, content, is_unclear):
+    path = write(tmp_path, "a.csv", content)
+    column = None if "age" not in content else 2
+    assert read_labels(path, column=column).is_unclear is is_unclear
+    assert read_labels(path, column=column, header=False).is_unclear is False
+
+
+def test_the_names_of_columns_are_told_where_the_first_row_may_be_a_header(tmp_path):
+    path = write(tmp_path, "a.csv", "cell,batch,celltype\nc1,b1,T\nc2,b1,T\n")
+    refuse(read_labels, path, "in any of the columns cell, batch, celltype; say in which")
+    labels = read_labels(path, column="celltype")
+    assert (labels.values.tolist(), labels.ids, labels.header) == (["T", "T"], ["c1", "c2"], True)
+
+
 def test_large_whole_numbers_of_a_parquet_file_stay_apart(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

@@ -20,8 +20,8 @@ KINDS = "biufUS"  # of types that can be labels: numbers and text
 
 def read_text_labels(
     source: Source, header: bool | None, column: str | int | None = None
-) -> tuple[Host, list[str] | None, bool]:
-    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is a header.
+) -> tuple[Host, list[str] | None, bool, bool]:
+    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is and may be a header.
 
     A column that is asked for by name is in the header.
     """
@@ -34,7 +34,8 @@ def read_text_labels(
     has_header = has_header or (header is None and column is not None and not str(column).isdecimal())
     if has_header and len(rows) == 1:
         raise DataError(f"{path}: the file has a header but no labels; give one label per row.")
-    columns = Columns(path, cells[0] if has_header else [str(i + 1) for i in range(len(cells[0]))], has_header)
+    may_be_header = has_header or (header is None and _may_be_header(cells))
+    columns = Columns(path, cells[0] if may_be_header else [str(i + 1) for i in range(len(cells[0]))], may_be_header)
     numbers, body = [number for number, _ in rows][has_header:], cells[has_header:]
     at = _find_labels(columns, lambda: [row[0] for row in body]) if column is None else columns.find(column)
     values = [row[at] for row in body]
@@ -46,7 +47,13 @@ def read_text_labels(
     if id_index is None and at > 0 and _are_ids([row[0] for row in body]):
         id_index = 0
     ids = None if id_index is None or id_index == at else [row[id_index] for row in body]
-    return parse(path, values), ids, has_header
+    return parse(path, values), ids, has_header, may_be_header
+
+
+def _may_be_header(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether nothing but the meaning of its words tells a first row from a sample: none comes back below."""
+    first, *rest = cells
+    return len(rest) > 0 and all(is_name(cell) and all(row[i] != cell for row in rest) for i, cell in enumerate(first))
 
 
 def _has_header(cells: Sequence[Sequence[str]]) -> bool:

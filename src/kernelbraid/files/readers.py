@@ -52,11 +52,24 @@ class LabelFile:
         Name of each sample, if the file has them.
     header : bool or None
         Whether the first row names the columns; None where the file is no CSV or TSV.
+    may_be_header : bool
+        Whether the first row names the columns, or may do so: texts of which none comes back below it.
     """
 
     values: Host
     ids: list[str] | None = None
     header: bool | None = None
+    may_be_header: bool = False
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the first row is taken for a sample, and may be a header."""
+        return self.header is False and self.may_be_header
+
+    @property
+    def repeats(self) -> bool:
+        """Whether every label occurs more than once."""
+        return bool(np.unique(self.values, return_counts=True)[1].min() > 1)
 
 
 def read_samples(
@@ -173,8 +186,13 @@ def read_labels(
     otherwise the only column beside ids. Ids are a first column called id, index, name or sample, or without a name, or
     of texts that are all different; of two columns the first may also be of whole numbers that are all different, and
     is no label then. Where several columns could hold the labels, none is guessed: the table is refused with their
-    names. Labels that are written as numbers are compared exactly: no two of them become one, however many digits they
-    have.
+    names.
+
+    The first row of a CSV or TSV file is a header if one of these names of labels is in it and does not come back
+    below, if its first cell is called like ids, or if it is of text and a column below it is of numbers. Texts above
+    texts are a sample, though they may be a header (`may_be_header`): only a count of the samples, or their ids, tells.
+
+    Labels that are written as numbers are compared exactly: no two of them become one, however many digits they have.
 
     Examples
     --------
