@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from kernelbraid.files.errors import DataError
 
 ID_NAMES = ("id", "index", "name", "sample")
@@ -14,6 +16,8 @@ LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 # A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
 LIKE_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?", re.IGNORECASE)
+WHOLE = re.compile(r"[+-]?\d+")
+CHANCE = 1e-5  # of a sample that counts its columns: below it, such a first row is a header
 # What fills gaps, and what makes numbers of words.
 IMPUTER, ENCODER = " (scikit-learn's SimpleImputer can)", " (scikit-learn's OneHotEncoder in a ColumnTransformer can)"
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
@@ -34,14 +38,16 @@ def is_name(cell: str) -> bool:
     return text.lower() not in MISSING and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
 
 
-def is_header(first: Sequence[str]) -> bool:
-    """Return whether the first row of a file names its columns.
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
+    """Return whether the first row of a file names its columns, given rows below it.
 
     A row of text is a header if there is a name in it. A row with numbers is a sample, whatever stands beside them: an
-    id, or a slip. It is a header if its first cell is the usual name of ids, if it counts more than two columns, or if
-    it counts them after an empty cell, as pandas writes it.
+    id, or a slip. It is a header if its first cell is the usual name of ids, if it counts more than two columns, if
+    it counts them after an empty cell, as pandas writes it, or if it counts them from 0 and cannot be a sample.
     """
     first = [cell.strip() for cell in first]
+    if len(first) > 1 and first == [str(i) for i in range(len(first))]:
+        return _only_counts([[cell.strip() for cell in row] for row in below])
     numbers = [cell for cell in first if is_number(cell)]
     counts = numbers in ([str(i) for i in range(len(numbers))], [str(i + 1) for i in range(len(numbers))])
     if not any(map(is_name, first)):
@@ -49,6 +55,28 @@ def is_header(first: Sequence[str]) -> bool:
     if not numbers and not any(LIKE_NUMBER.fullmatch(cell) for cell in first):
         return True
     return first[0].lower() in ID_NAMES or (counts and len(numbers) > 2)  # fewer may well be measurements
+
+
+def _only_counts(below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row 0, 1, ... is a header, as pandas writes it, by what is below it.
+
+    It is one if no cell below is a whole number: whoever wrote them would have written 0.0, 1.0. Above whole numbers it
+    is one if a sample would hardly hold just these numbers, as far as each occurs in its column. It is none above rows
+    of its own kind: that hold the same numbers, as ranks do; that all increase, as indices do; or that mirror it in
+    their first column, as distances do.
+    """
+    cells = [cell for row in below for cell in row]
+    if not any(WHOLE.fullmatch(cell) for cell in cells):
+        return len(cells) > 0
+    if not all(map(is_number, cells)):
+        return False
+    rows = np.array(below, dtype=np.float64)
+    n, d = rows.shape
+    is_alike = (np.sort(rows) == np.arange(d)).all() or (np.diff(rows) > 0).all()
+    if d == 2 or is_alike or np.array_equal(rows[:, 0], np.arange(1, n + 1)):
+        return False
+    # Each number has a share in its column as if it had been seen there once, and something else, too.
+    return bool(np.prod((np.sum(rows == np.arange(d), axis=0) + 1) / (n + 2)) < CHANCE)
 
 
 @dataclass(frozen=True)
