@@ -65,7 +65,7 @@ def test_numbers_from_0_above_their_like_are_a_sample(tmp_path, rows):
         assert len(read_samples(path, header=True).X) == len(rows)
 
 
-@pytest.mark.parametrize("dtype", [float, int])
+@pytest.mark.parametrize("dtype", [float, int, bool])
 def test_what_pandas_writes_of_an_array_comes_back(tmp_path, dtype):
     pandas = pytest.importorskip("pandas")
     X = (10 * np.random.default_rng(0).normal(size=(300, 6))).astype(dtype)

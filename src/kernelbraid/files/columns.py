@@ -13,6 +13,7 @@ from kernelbraid.files.errors import DataError
 
 ID_NAMES = ("id", "index", "name", "sample")
 LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
+TRUTHS = {"true": "1", "false": "0"}  # words for numbers, in any case
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 # A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
 LIKE_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?", re.IGNORECASE)
@@ -33,17 +34,18 @@ def is_number(cell: str) -> bool:
 
 
 def is_name(cell: str) -> bool:
-    """Return whether a cell can name a column: it is no number, nothing like one, and no mark of a missing value."""
+    """Return whether a cell can name a column: it is no number, nothing like one, no truth and no mark of a gap."""
     text = cell.strip()
-    return text.lower() not in MISSING and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
+    return text.lower() not in (*MISSING, *TRUTHS) and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
 
 
 def is_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
     """Return whether the first row of a file names its columns, given rows below it.
 
-    A row of text is a header if there is a name in it. A row with numbers is a sample, whatever stands beside them: an
-    id, or a slip. It is a header if its first cell is the usual name of ids, if it counts more than two columns, if
-    it counts them after an empty cell, as pandas writes it, or if it counts them from 0 and cannot be a sample.
+    A row of text is a header if there is a name in it. A row with numbers, or with true and false, is a sample,
+    whatever stands beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, if it
+    counts more than two columns, if it counts them after an empty cell, as pandas writes it, or if it counts them from
+    0 and cannot be a sample.
     """
     first = [cell.strip() for cell in first]
     if len(first) > 1 and first == [str(i) for i in range(len(first))]:
@@ -52,7 +54,7 @@ def is_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool
     counts = numbers in ([str(i) for i in range(len(numbers))], [str(i + 1) for i in range(len(numbers))])
     if not any(map(is_name, first)):
         return counts and not first[0] and len(numbers) == len(first) - 1 > 0
-    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) for cell in first):
+    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) or cell.lower() in TRUTHS for cell in first):
         return True
     return first[0].lower() in ID_NAMES or (counts and len(numbers) > 2)  # fewer may well be measurements
 
@@ -161,11 +163,23 @@ class Columns:
         """Return what else to do about a cell of the first row."""
         return "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
 
+    def _as_option(self, index: int) -> str:
+        """Return a column as an option of the command line takes it."""
+        is_named = self.names[index] and self.names[index].isprintable()
+        return shlex.quote(self.names[index]) if is_named else str(index + 1)
+
+    def mixed_error(self, index: int, row: int, cell: str) -> DataError:
+        """Return the error for a cell of a column that has numbers and true or false."""
+        others = "numbers" if cell.strip().lower() in TRUTHS else "true or false"
+        return DataError(
+            f"{self.path}: {self.describe(index)} has {cell.strip()[:SHOWN]!r} in row {row} where the rows above have "
+            f"{others}; write all of its cells in one way, or leave the column out (--drop {self._as_option(index)})."
+        )
+
     def cell_error(self, index: int, row: int, cell: object) -> DataError:
         """Return the error for a cell that is no finite number."""
         column, text = self.describe(index), "" if cell is None else str(cell).strip()
-        named = self.names[index] and self.names[index].isprintable()
-        name = shlex.quote(self.names[index]) if named else str(index + 1)
+        name = self._as_option(index)
         or_header = self.or_header(row)
         if text.lower() in MISSING:
             return DataError(

@@ -114,15 +114,17 @@ def read_samples(
 
     Notes
     -----
-    The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers is a sample,
-    unless its first cell is called like ids or the numbers count the columns; so is one of marks such as NA or ?, or of
-    numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone, as pandas writes them above
-    an array, are a header where none of the next 100 rows has a whole number, or where, of three columns or more, a
-    sample would hardly hold just these numbers (by their shares in the columns, with a chance below 1e-5); not above
-    ranks, indices and distances, which are like them. Semicolons between cells are found in a .csv file, and
-    commas before decimals where a number has one that cannot separate thousands; numbers that could be read in two
-    ways, such as 1,234 alone, are refused. Pickled objects are refused, never loaded. Memory is taken
-    for an array only if its size fits into what is free.
+    A column of a CSV or TSV file whose cells are all true or false, in any case, is read as 1 and 0.
+
+    The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers, or with
+    true or false, is a sample, unless its first cell is called like ids or the numbers count the columns; so is one of
+    marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
+    as pandas writes them above an array, are a header where none of the next 100 rows has a whole number, or where, of
+    three columns or more, a sample would hardly hold just these numbers (by their shares in the columns, with a chance
+    below 1e-5); not above ranks, indices and distances, which are like them. Semicolons between cells are found in a
+    .csv file, and commas before decimals where a number has one that cannot separate thousands; numbers that could be
+    read in two ways, such as 1,234 alone, are refused. Pickled objects are refused, never loaded. Memory is taken for
+    an array only if its size fits into what is free.
 
     Examples
     --------
