@@ -159,6 +159,7 @@ COMMANDS = [
     "cluster text.csv --delimiter pipe",
     "cluster text.csv --decimal x",
     "cluster X.npy -k 3 --out labels.npy",
+    "cluster X.npy -k 3 --out labels.xlsx",
     "cluster X.npy -k 3 --out - --json",
     "cluster X.npy -k 3 -q -v",
     "cluster X.npy -k 0",

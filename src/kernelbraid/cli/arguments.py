@@ -223,9 +223,9 @@ def predict(
     form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
     refuse_two_outputs(out, as_json=as_json)
     if out is not None:
-        check_label_file(out, "'--out'", files_among(data))
-        if out.exists() and out.samefile(model):
+        if model not in data and out.exists() and out.samefile(model):
             raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
+        check_label_file(out, "'--out'", files_among(data))
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
     prediction.run(model, data, reading=reading, out=out, confidence=confidence, as_json=as_json, quiet=quiet)
 
