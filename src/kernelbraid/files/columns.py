@@ -186,7 +186,8 @@ class Columns:
                 f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); fill the cell{IMPUTER}, delete "
                 f"the row, or leave the column out (--drop {name}){or_header}."
             )
-        is_infinite = is_number(text) and math.isinf(float(text))
+        as_number = text.replace(",", ".")  # 1,5e400 is infinite, too
+        is_infinite = is_number(as_number) and math.isinf(float(as_number))
         kind, encode = ("an infinite value", "") if is_infinite else ("text", f", encode it{ENCODER},")
         return DataError(
             f"{self.path}: {column} has {kind} in row {row} ({text[:SHOWN]!r}); "

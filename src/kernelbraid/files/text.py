@@ -117,6 +117,12 @@ def read_matrix(
         raise columns.cell_error(columns.id_index or 0, numbers[ids.index("")], None)
     X = np.frombuffer(values).reshape(len(numbers), len(columns.kept))
     for i, j in np.argwhere(~np.isfinite(X))[:1]:
-        raise columns.cell_error(columns.kept[j], numbers[i], X[i, j])
+        raise columns.cell_error(columns.kept[j], numbers[i], _cell(source, numbers[i], columns.kept[j]))
     form = Form(source.suffix, source.form.delimiter, cells.decimal)
     return X, columns, ids if columns.id_index is not None else None, form
+
+
+def _cell(source: Source, number: int, index: int) -> str:
+    """Return a cell as it is written; only messages need it, so that the file is read once more."""
+    with closing(read_rows(source)) as rows:
+        return next((row[index] for at, row in rows if at == number), "")
