@@ -143,6 +143,7 @@ CALLS = [
     "read_samples('slip.csv')",
     "read_samples('cut.mat')",
     "read_labels('slip.csv')",
+    "read_labels('grown.csv')",
 ]
 COMMANDS = [
     "clutser",
@@ -164,6 +165,7 @@ COMMANDS = [
     "cluster text.csv --delimiter pipe",
     "cluster text.csv --decimal x",
     "cluster X.npy -k 3 --out labels.npy",
+    "cluster X.npy -k 3 --out labels.xlsx",
     "cluster X.npy -k 3 --out - --json",
     "cluster X.npy -k 3 -q -v",
     "cluster X.npy -k 0",
@@ -230,6 +232,9 @@ COMMANDS = [
     "predict fitted.model none.csv",
     "score none.csv X.npy",
     "score y.npy four.npy",
+    "score grown.csv y.npy",
+    "score words.csv words.csv",
+    "score grown.csv y.npy --column none",
     "datasets fetch none",
     "datasets verify none",
     "bench run none.toml --store a.db",
@@ -261,6 +266,8 @@ def prepare():
     np.savez("two.npz", A=X, B=X)
     files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
     files |= {"thousands.csv": "a;b\n1,234;5\n2,345;6\n", "marks.csv": "a;b\n0,5;1.234\n"}
+    files |= {"words.csv": "kind\na\na\nb\nb\n"}
+    files |= {"grown.csv": "soil,height,width\n1,5.1,3.5\n1,4.9,3.5\n"}
     files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
     files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
     files |= {"broken.py": "import nothing_of_this_name\n", "unfit.py": "class Mine:\n    pass\n"}

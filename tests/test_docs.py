@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kernelbraid.methods import METHODS
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 PAGES = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
@@ -41,3 +43,10 @@ def test_links_to_examples_lead_somewhere(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"gallery/plot_(\w+)\)", text))
     assert linked <= set(order())
+
+
+def test_the_page_on_estimators_counts_the_methods_that_there_are():
+    text = (ROOT / "docs" / "which_estimator.md").read_text(encoding="utf-8")
+    assert sum(not name.startswith("LKG") for name in METHODS) == 13
+    assert text.count("thirteen others") == 2
+    assert "nine others" not in text

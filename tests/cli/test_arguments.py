@@ -17,7 +17,7 @@ OPTIONS = {
     "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header "
     "--format --delimiter --decimal",
     "methods": "--json",
-    "score": "--json --nmi-average --key --header --no-header --format --delimiter",
+    "score": "--json --nmi-average --column --labels-column --key --header --no-header --format --delimiter",
     "demo": "--out --json",
 }
 

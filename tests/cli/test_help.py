@@ -1,6 +1,7 @@
 import pytest
 
 from kernelbraid.cli.app import COMMANDS
+from kernelbraid.methods import METHODS
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["datasets", "fetch"], ["datasets", "import"]])
@@ -14,3 +15,9 @@ def test_help_shows_no_types_of_python(read_help, command):
 def test_the_kernels_of_auto_are_described_as_they_are(read_help):
     shown = " ".join(read_help("cluster", "--help").replace("│", " ").split())
     assert "number of features" not in shown
+
+
+def test_the_help_counts_the_methods_that_there_are(read_help):
+    others = [name for name in METHODS if not name.startswith("LKG")]
+    assert len(others) == 13
+    assert "Thirteen more methods are here, too: nine" in " ".join(read_help("--help").split())

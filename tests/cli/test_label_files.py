@@ -63,7 +63,31 @@ def test_parquet_without_pyarrow_is_refused_with_what_installs_it(tmp_path, monk
     check_label_file(tmp_path / "a.csv", "'--out'")
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.MAT", "a.npz.gz", "a.parquet.gz"])
-def test_labels_are_not_written_under_the_name_of_something_else(tmp_path, name):
-    with pytest.raises(typer.BadParameter, match="choose another name"):
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("a.npy", ".npy"),
+        ("a.MAT", ".mat"),
+        ("a.npz.gz", ".npz.gz"),
+        ("a.parquet.gz", ".parquet.gz"),
+        ("a.xlsx", ".xlsx"),
+        ("a.csv.json", ".json"),
+        ("a.json.gz", ".json.gz"),
+        ("a.txt", ".txt"),
+        ("a.zip", ".zip"),
+    ],
+)
+def test_labels_are_not_written_under_the_name_of_something_else(tmp_path, name, ending):
+    with pytest.raises(typer.BadParameter, match=f"not as {ending}; choose another name"):
         check_label_file(tmp_path / name, "'--out'")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.CSV", "a.tsv", "a.tab", "a.csv.gz", "a.tab.gz", "a.gz", "a", "b.c/a"])
+def test_endings_of_tables_and_names_without_one_are_taken(tmp_path, name):
+    (tmp_path / "b.c").mkdir()
+    check_label_file(tmp_path / name, "'--out'")
+
+
+@pytest.mark.parametrize("name", ["labels.xlsx", "labels.json"])
+def test_an_unknown_ending_is_refused_before_anything_is_computed(refuse, no_fit, blobs_csv, tmp_path, name):
+    refuse("cluster", blobs_csv, "-k", 3, "--out", tmp_path / name, code=2, says=["--out", name[6:], "another name"])

@@ -189,3 +189,15 @@ def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monk
     monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
     says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)
+
+
+def test_the_header_of_pandas_is_no_sample_wherever_a_table_is_read(run, tmp_path, expected):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    path = tmp_path / "d.csv"
+    pandas.DataFrame(X).to_csv(path, index=False)
+    np.testing.assert_array_equal(LandmarkLKG(3, n_landmarks=30, random_state=0).fit(path).labels_, expected)
+    for options in (MANY, ("-k", 3)):
+        lines = run("cluster", path, *options).stdout.splitlines()
+        rows = dict(line.strip().split(maxsplit=1) for line in lines if " " in line.strip())
+        assert rows["samples"] == "200"
+        assert rows["header"] == "row 1 names the columns"

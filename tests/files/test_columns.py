@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from files.small_files import refuse, write
-from kernelbraid.datasets import DataError, read_samples
+from kernelbraid.datasets import DataError, column_names, open_stream, read_samples
 
 
 @pytest.mark.parametrize("name", ["id", "ID", "Index", "name", "sample", ""])
@@ -17,6 +17,63 @@ def test_the_numbered_header_that_pandas_writes_is_a_header(tmp_path):
     samples = read_samples(write(tmp_path, "a.csv", ",0,1\n0,5,6\n1,7,8\n"))
     assert samples.ids == ["0", "1"]
     assert samples.feature_names == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["0.5,1.25", "-1.0,2.0"],
+        ["0.5,1.25", "-1.0,2e-05"],
+        ["5.1,3.5,setosa", "4.9,3.0,virginica"],
+        [f"{12 + i},{40 - i},{30 + i % 7}" for i in range(60)],
+        [f"0,{i % 3},0,{i % 17},5,9,0" for i in range(60)],  # as pixels are
+        [f"{i % 2},{i % 3 // 2},0,1,{i % 5 // 4},{i % 7 // 6}" for i in range(100)],
+    ],
+)
+def test_numbers_from_0_above_other_numbers_are_the_header_of_pandas(tmp_path, rows):
+    names = [str(i) for i in range(rows[0].count(",") + 1)]
+    samples = read_samples(write(tmp_path, "a.csv", "\n".join([",".join(names), *rows])), drop=["2"] * ("s" in rows[0]))
+    assert samples.header is True
+    assert samples.feature_names == names[: samples.X.shape[1]]
+    assert len(samples.X) == len(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["1,0", "1,1"],
+        ["5,3", "0,2"],  # two whole numbers may well be measured
+        ["2,1,0", "0,2,1"],  # ranks
+        ["1,2,4", "3,4,5"],  # indices
+        ["3,4,5", "6,7,8"],
+        ["1,0,1,2", "2,1,0,1", "3,2,1,0"],  # distances
+        ["1,0,2.5,9", "2,2.5,0,9", "3,9,9,0"],
+        [f"{i % 5},{i % 7 % 5},{i % 11 % 5}" for i in range(60)],  # marks from 0 to 4
+        [f"{10 * i},{i % 7}" for i in range(1, 60)],  # a time, and what was measured
+        ["12,40,31", "15,42,30", "11,48,35"],  # too few to tell
+        [",".join(str((i + j) % 9) for j in range(9)) for i in range(1, 60)],
+        [],
+    ],
+)
+def test_numbers_from_0_above_their_like_are_a_sample(tmp_path, rows):
+    first = ",".join(str(i) for i in range(rows[0].count(",") + 1)) if rows else "0,1,2"
+    path = write(tmp_path, "a.csv", "\n".join([first, *rows]))
+    samples = read_samples(path)
+    assert samples.header is False
+    assert len(samples.X) == len(rows) + 1
+    if rows:
+        assert len(read_samples(path, header=True).X) == len(rows)
+
+
+@pytest.mark.parametrize("dtype", [float, int, bool])
+def test_what_pandas_writes_of_an_array_comes_back(tmp_path, dtype):
+    pandas = pytest.importorskip("pandas")
+    X = (10 * np.random.default_rng(0).normal(size=(300, 6))).astype(dtype)
+    pandas.DataFrame(X).to_csv(tmp_path / "a.csv", index=False)
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.csv").X, X)
+    assert column_names(tmp_path / "a.csv") == list("012345")
+    stream = open_stream(tmp_path / "a.csv")
+    assert (stream.n_samples, stream.header) == (300, True)
 
 
 @pytest.mark.parametrize("id_column", ["code", "2", 2])

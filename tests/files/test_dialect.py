@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from files.small_files import refuse, write
-from kernelbraid.datasets import read_labels, read_samples
+from kernelbraid.datasets import open_stream, read_labels, read_samples
 from kernelbraid.files.dialect import find_delimiter
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.sources import Form, open_source
@@ -148,3 +148,44 @@ def test_a_packed_table_that_grows_beyond_the_memory_is_refused(tmp_path, monkey
 def test_a_packed_file_without_content_is_empty(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b""))
     refuse(read_samples, tmp_path / "a.csv.gz", "the file is empty")
+
+
+@pytest.mark.parametrize(
+    ("content", "header"),
+    [
+        ("a,b\nTrue,1.5\nFalse,2.5\n", True),
+        ("TRUE,1.5\nfalse,2.5\n", False),
+        ("a;b\n true ;1,5\nFALSE;2,5\n", True),  # no decimal point beside the commas
+    ],
+)
+def test_true_and_false_are_1_and_0(tmp_path, content, header):
+    path = write(tmp_path, "a.csv", content)
+    samples = read_samples(path)
+    np.testing.assert_array_equal(samples.X, [[1, 1.5], [0, 2.5]])
+    assert samples.header is header
+    np.testing.assert_array_equal(np.vstack(list(open_stream(path))), samples.X)
+
+
+def test_a_first_row_of_true_and_false_is_a_sample(tmp_path):
+    np.testing.assert_array_equal(
+        read_samples(write(tmp_path, "a.csv", "True,False\nFalse,True\n")).X, [[1, 0], [0, 1]]
+    )
+    path = write(tmp_path, "b.csv", "x,True\ny,False\n")
+    refuse(read_samples, path, "column 1 has text in row 1 ('x')", "--id 1")
+    np.testing.assert_array_equal(read_samples(path, id_column=1).X, [[1], [0]])
+
+
+@pytest.mark.parametrize(
+    ("rows", "fragment"),
+    [
+        (["True", "0"], "column 'b' has '0' in row 3 where the rows above have true or false"),
+        (["0", "1", "True"], "column 'b' has 'True' in row 4 where the rows above have numbers"),
+        (["True", "maybe"], "column 'b' has text in row 3 ('maybe')"),
+        (["True", ""], "column 'b' has no value in row 3"),
+        (["True", "yes"], "column 'b' has text in row 3 ('yes')"),
+    ],
+)
+def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragment):
+    path = write(tmp_path, "a.csv", "\n".join(["a,b", *(f"1,{row}" for row in rows)]))
+    refuse(read_samples, path, fragment, "--drop b")
+    assert read_samples(path, drop=["b"]).X.shape == (len(rows), 1)

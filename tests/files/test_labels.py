@@ -23,10 +23,12 @@ from kernelbraid.files import memory
         (",cluster\nx,0\ny,1\n", [0, 1], ["x", "y"]),
         ("id,Class,note\nx,a,1\ny,b,2\n", ["a", "b"], ["x", "y"]),
         ("id,species\nx,a\ny,b\n", ["a", "b"], ["x", "y"]),
-        ("width,species\n1,a\n2,b\n", ["species", "a", "b"], None),
+        ("width,species\n1,a\n2,b\n", ["a", "b"], None),
+        ("plant,species\nx,0\ny,1\n", [0, 1], ["x", "y"]),
+        ("id,label,confidence,outlier_score\nx,0,0.9,1.0\ny,0,0.9,1.1\n", [0, 0], ["x", "y"]),
+        ("x,y,class\n1,2,a\n1,2,b\n", ["a", "b"], None),
         ("label,width\na,1\nb,2\n", ["a", "b"], None),
         ("x,0\ny,1\n", [0, 1], ["x", "y"]),
-        ("x,0\nx,1\n", [0, 1], None),
         ("5,0\n6,1\n", [0, 1], None),
         ("\ufefflabel\n3\n", [3], None),
         (
@@ -55,6 +57,41 @@ def test_labels_are_read_from_the_column_that_is_asked_for(tmp_path):
     np.testing.assert_array_equal(labels.values, ["a", "b"])
     assert labels.ids == ["x", "y"]
     refuse(read_labels, path, "there is no column 'genus'; use one of id, species, label", column="genus")
+    for number in (2, "2"):
+        np.testing.assert_array_equal(read_labels(path, column=number).values, ["a", "b"])
+    bare = write(tmp_path, "b.csv", "5.1,a,3\n4.9,b,3\n")
+    np.testing.assert_array_equal(read_labels(bare, column=2).values, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("cultivar,alcohol,proline\n1,14.2,1065\n1,13.2,1050\n", "cultivar, alcohol, proline"),
+        ("id,batch,kind\nx,1,a\ny,1,b\n", "batch, kind"),
+        ("id,class,label\nx,1,a\ny,1,b\n", "class, label"),
+        ("5.1,3.5,a\n4.9,3.5,b\n", "1, 2, 3"),
+        ("length,width\n5.1,3.5\n4.9,3.0\n", "length, width"),
+        ("x,0\nx,1\n", "1, 2"),
+    ],
+)
+def test_no_column_is_guessed_where_several_could_hold_the_labels(tmp_path, content, columns):
+    path = write(tmp_path, "a.csv", content)
+    refuse(read_labels, path, f"in any of the columns {columns}; say in which (--column NAME", "or call it label")
+
+
+def test_no_column_of_a_parquet_file_is_guessed(tmp_path):
+    polars = pytest.importorskip("polars")
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"cultivar": [1, 1], "alcohol": [14.2, 13.2], "proline": [1065, 1050]}).write_parquet(path)
+    refuse(read_labels, path, "in any of the columns cultivar, alcohol, proline; say in which (--column NAME")
+    for column in ("cultivar", 1):
+        assert read_labels(path, column=column).values.tolist() == [1, 1]
+    polars.DataFrame({"cell": ["x", "y"], "kind": ["a", "a"]}).write_parquet(path)
+    assert read_labels(path).values.tolist() == ["a", "a"]
+    assert read_labels(path).ids == ["x", "y"]
+    polars.DataFrame({"batch": ["x", "x"], "kind": ["a", "a"]}).write_parquet(path)
+    refuse(read_labels, path, "batch, kind")
+    assert read_labels(path, column="kind").ids is None
 
 
 def test_labels_are_read_from_tab_separated_files(tmp_path):
@@ -148,6 +185,32 @@ def test_the_header_of_labels_can_be_given(tmp_path):
     path = write(tmp_path, "b.csv", "y\nn\nn\n")
     assert read_labels(path).header is True
     assert read_labels(path, header=False).values.tolist() == ["y", "n", "n"]
+
+
+@pytest.mark.parametrize(
+    ("content", "is_unclear"),
+    [
+        ("celltype\nT cell\nB cell\n", True),
+        ("cell,celltype\nc1,T cell\nc2,B cell\n", True),
+        ("T cell\nB cell\nT cell\n", False),  # a class that comes back
+        ("T cell\n", False),  # a header needs something below it
+        ("NA\nT cell\nB cell\n", False),
+        ("celltype\n0\n1\n", False),  # a header
+        ("cell,celltype,age\nc1,T cell,5\nc2,B cell,6\n", False),
+    ],
+)
+def test_texts_above_texts_may_be_a_header(tmp_path, content, is_unclear):
+    path = write(tmp_path, "a.csv", content)
+    column = None if "age" not in content else 2
+    assert read_labels(path, column=column).is_unclear is is_unclear
+    assert read_labels(path, column=column, header=False).is_unclear is False
+
+
+def test_the_names_of_columns_are_told_where_the_first_row_may_be_a_header(tmp_path):
+    path = write(tmp_path, "a.csv", "cell,batch,celltype\nc1,b1,T\nc2,b1,T\n")
+    refuse(read_labels, path, "in any of the columns cell, batch, celltype; say in which")
+    labels = read_labels(path, column="celltype")
+    assert (labels.values.tolist(), labels.ids, labels.header) == (["T", "T"], ["c1", "c2"], True)
 
 
 def test_large_whole_numbers_of_a_parquet_file_stay_apart(tmp_path):

@@ -98,3 +98,20 @@ def test_a_file_is_closed_while_its_error_is_still_known(monkeypatch, tmp_path):
         read_samples(write(tmp_path, "a.csv", "1,2\n3,x\n5,6\n" * 2000))
     assert "row 2" in str(error.value)
     assert [file.closed for file in opened] == [True] * len(opened) != []
+
+
+@pytest.mark.parametrize(
+    ("cell", "fragment"),
+    [
+        ("1e400", "column 'b' has an infinite value in row 3 ('1e400')"),
+        ("-1e400", "column 'b' has an infinite value in row 3 ('-1e400')"),
+        ("Infinity", "column 'b' has an infinite value in row 3 ('Infinity')"),
+        ("NaN", "column 'b' has no value in row 3 ('NaN')"),
+    ],
+)
+def test_a_value_that_is_not_finite_is_quoted_as_it_is_written(tmp_path, cell, fragment):
+    refuse(read_samples, write(tmp_path, "a.csv", f"a,b\n1,2\n3, {cell}\n"), fragment)
+
+
+def test_a_decimal_comma_does_not_make_text_of_an_infinite_value(tmp_path):
+    refuse(read_samples, write(tmp_path, "a.csv", "a;b\n0,5;1,5\n3,5;1,5e400\n"), "infinite value in row 3 ('1,5e400')")

@@ -102,7 +102,7 @@ def start(
 
     LKG learns a graph of the samples over several kernels, and clusters that graph; it can learn the kernel, too.
 
-    Nine methods that its paper compares it with are here, too.
+    Thirteen more methods are here, too: nine that its paper compares it with, and four that came after it.
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())

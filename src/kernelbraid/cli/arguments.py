@@ -223,9 +223,9 @@ def predict(
     form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
     refuse_two_outputs(out, as_json=as_json)
     if out is not None:
-        check_label_file(out, "'--out'", files_among(data))
-        if out.exists() and out.samefile(model):
+        if model not in data and out.exists() and out.samefile(model):
             raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
+        check_label_file(out, "'--out'", files_among(data))
     reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
     prediction.run(model, data, reading=reading, out=out, confidence=confidence, as_json=as_json, quiet=quiet)
 
@@ -272,6 +272,21 @@ def score(
             help="Divide the mutual information by the larger entropy or by the mean of both.",
         ),
     ] = "max",
+    column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of TRUTH with the classes, by name or number from 1; a column called label, cluster, class, "
+            "target or y, and the only one beside ids, is found by itself.",
+            rich_help_panel=options.INPUT,
+        ),
+    ] = None,
+    labels_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of LABELS with the labels, likewise.", rich_help_panel=options.INPUT
+        ),
+    ] = None,
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
     header: options.Header = None,
     file_format: options.Format = None,
@@ -281,15 +296,26 @@ def score(
 
     Samples are matched by id where both files have ids, otherwise by their order.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       kernelbraid score truth.csv labels.csv --json
+
+      kernelbraid score wine.csv labels.csv --column cultivar
     """
     from kernelbraid.cli.commands import score as scoring
     from kernelbraid.cli.inputs import form_of
 
     form = form_of([truth, labels], suffix=suffix_of(file_format), delimiter=delimiter)
-    scoring.run(truth, labels, key=key, header=header, form=form, nmi_average=nmi_average, as_json=as_json)
+    scoring.run(
+        truth,
+        labels,
+        key=key,
+        header=header,
+        columns=(column, labels_column),
+        form=form,
+        nmi_average=nmi_average,
+        as_json=as_json,
+    )
 
 
 def suffix_of(file_format: str | None) -> str | None:

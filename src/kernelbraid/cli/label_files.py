@@ -16,7 +16,7 @@ from kernelbraid._messages import install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.inputs import STANDARD
 from kernelbraid.cli.output import check_target, write_whole
-from kernelbraid.files.sources import ARRAY_FILES, DELIMITERS, PACKED
+from kernelbraid.files.sources import DELIMITERS, PACKED
 
 PARQUET = ".parquet"
 
@@ -26,11 +26,14 @@ def check_label_file(path: Path, option: str, inputs: Iterable[Path] = ()) -> No
     if path == STANDARD:
         return
     check_target(path, option, inputs)
-    suffix, is_packed = path.suffix.lower(), path.suffix.lower() == PACKED
-    if suffix in ARRAY_FILES or (is_packed and Path(path.stem).suffix.lower() in (PARQUET, *ARRAY_FILES)):
+    suffix = path.suffix.lower()
+    is_packed = suffix == PACKED
+    inner = Path(path.stem).suffix.lower() if is_packed else suffix
+    # A name without an ending, such as that of a pipe, promises nothing, and CSV is what most programs read.
+    if inner not in ("", *DELIMITERS, *([] if is_packed else [PARQUET])):
         raise typer.BadParameter(
-            f"labels are written as .csv, .tsv, .csv.gz or .parquet, not as {''.join(path.suffixes[-2:])}; choose "
-            "another name.",
+            "labels are written as .csv, .tsv, .csv.gz or .parquet, not as "
+            f"{inner}{PACKED if is_packed else ''}; choose another name.",
             param_hint=option,
         )
     if suffix == PARQUET and find_spec("pyarrow") is None:

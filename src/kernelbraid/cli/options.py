@@ -63,7 +63,7 @@ MethodName: TypeAlias = Annotated[
     str | None,
     _option(
         "NAME",
-        "A method of the paper, see kernelbraid methods; without it LKG.",
+        "A method of the paper, or a later one, see kernelbraid methods; without it LKG.",
         known_method,
         "--method",
         complete_method,

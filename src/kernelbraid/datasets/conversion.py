@@ -55,9 +55,9 @@ def _read_table(entry: Entry, source: Source) -> tuple[list[Matrix], Host]:
         raise DataError(f"{path}: a table holds one view; save the {len(entry.views)} views as X0, X1 in an .npz file.")
     names = [name.strip().lower() for name in readers.column_names(source)]
     at = next((names.index(name) for name in LABEL_NAMES if name in names), len(names) - 1)
-    X = readers.read_samples(source, drop=[at + 1]).X
-    _check_shape(entry, path, {"the table without its labels": X})
-    return [X], readers.read_labels(source).values
+    samples = readers.read_samples(source, drop=[at + 1])
+    _check_shape(entry, path, {"the table without its labels": samples.X})
+    return [samples.X], readers.read_labels(source, header=samples.header, column=at + 1).values
 
 
 def _check_shape(entry: Entry, path: Path, found: Mapping[str, Matrix]) -> None:

@@ -7,13 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from kernelbraid.files.errors import DataError
 
 ID_NAMES = ("id", "index", "name", "sample")
 LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
+TRUTHS = {"true": "1", "false": "0"}  # words for numbers, in any case
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 # A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
 LIKE_NUMBER = re.compile(r"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?", re.IGNORECASE)
+WHOLE = re.compile(r"[+-]?\d+")
+CHANCE = 1e-5  # of a sample that counts its columns: below it, such a first row is a header
 # What fills gaps, and what makes numbers of words.
 IMPUTER, ENCODER = " (scikit-learn's SimpleImputer can)", " (scikit-learn's OneHotEncoder in a ColumnTransformer can)"
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
@@ -29,26 +34,51 @@ def is_number(cell: str) -> bool:
 
 
 def is_name(cell: str) -> bool:
-    """Return whether a cell can name a column: it is no number, nothing like one, and no mark of a missing value."""
+    """Return whether a cell can name a column: it is no number, nothing like one, no truth and no mark of a gap."""
     text = cell.strip()
-    return text.lower() not in MISSING and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
+    return text.lower() not in (*MISSING, *TRUTHS) and not is_number(text) and LIKE_NUMBER.fullmatch(text) is None
 
 
-def is_header(first: Sequence[str]) -> bool:
-    """Return whether the first row of a file names its columns.
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
+    """Return whether the first row of a file names its columns, given rows below it.
 
-    A row of text is a header if there is a name in it. A row with numbers is a sample, whatever stands beside them: an
-    id, or a slip. It is a header if its first cell is the usual name of ids, if it counts more than two columns, or if
-    it counts them after an empty cell, as pandas writes it.
+    A row of text is a header if there is a name in it. A row with numbers, or with true and false, is a sample,
+    whatever stands beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, if it
+    counts more than two columns, if it counts them after an empty cell, as pandas writes it, or if it counts them from
+    0 and cannot be a sample.
     """
     first = [cell.strip() for cell in first]
+    if len(first) > 1 and first == [str(i) for i in range(len(first))]:
+        return _only_counts([[cell.strip() for cell in row] for row in below])
     numbers = [cell for cell in first if is_number(cell)]
     counts = numbers in ([str(i) for i in range(len(numbers))], [str(i + 1) for i in range(len(numbers))])
     if not any(map(is_name, first)):
         return counts and not first[0] and len(numbers) == len(first) - 1 > 0
-    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) for cell in first):
+    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) or cell.lower() in TRUTHS for cell in first):
         return True
     return first[0].lower() in ID_NAMES or (counts and len(numbers) > 2)  # fewer may well be measurements
+
+
+def _only_counts(below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first row 0, 1, ... is a header, as pandas writes it, by what is below it.
+
+    It is one if no cell below is a whole number: whoever wrote them would have written 0.0, 1.0. Above whole numbers it
+    is one if a sample would hardly hold just these numbers, as far as each occurs in its column. It is none above rows
+    of its own kind: that hold the same numbers, as ranks do; that all increase, as indices do; or that mirror it in
+    their first column, as distances do.
+    """
+    cells = [cell for row in below for cell in row]
+    if not any(WHOLE.fullmatch(cell) for cell in cells):
+        return len(cells) > 0
+    if not all(map(is_number, cells)):
+        return False
+    rows = np.array(below, dtype=np.float64)
+    n, d = rows.shape
+    is_alike = (np.sort(rows) == np.arange(d)).all() or (np.diff(rows) > 0).all()
+    if d == 2 or is_alike or np.array_equal(rows[:, 0], np.arange(1, n + 1)):
+        return False
+    # Each number has a share in its column as if it had been seen there once, and something else, too.
+    return bool(np.prod((np.sum(rows == np.arange(d), axis=0) + 1) / (n + 2)) < CHANCE)
 
 
 @dataclass(frozen=True)
@@ -120,9 +150,10 @@ class Columns:
         """Return whether there is a column of this name or number."""
         return str(wanted) in self.names or (str(wanted).isdecimal() and 1 <= int(wanted) <= len(self.names))
 
-    def listing(self) -> str:
-        """Return the names for a message, cut short when there are many."""
-        return ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
+    def listing(self, chosen: Sequence[int] | None = None) -> str:
+        """Return the names, or those of some columns, for a message, cut short when there are many."""
+        names = self.names if chosen is None else [self.names[i] for i in chosen]
+        return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
     def describe(self, index: int) -> str:
         """Return how a message calls a column."""
@@ -132,18 +163,31 @@ class Columns:
         """Return what else to do about a cell of the first row."""
         return "" if self.has_header or row > 1 else ", or say that the row names the columns (--header)"
 
+    def _as_option(self, index: int) -> str:
+        """Return a column as an option of the command line takes it."""
+        is_named = self.names[index] and self.names[index].isprintable()
+        return shlex.quote(self.names[index]) if is_named else str(index + 1)
+
+    def mixed_error(self, index: int, row: int, cell: str) -> DataError:
+        """Return the error for a cell of a column that has numbers and true or false."""
+        others = "numbers" if cell.strip().lower() in TRUTHS else "true or false"
+        return DataError(
+            f"{self.path}: {self.describe(index)} has {cell.strip()[:SHOWN]!r} in row {row} where the rows above have "
+            f"{others}; write all of its cells in one way, or leave the column out (--drop {self._as_option(index)})."
+        )
+
     def cell_error(self, index: int, row: int, cell: object) -> DataError:
         """Return the error for a cell that is no finite number."""
         column, text = self.describe(index), "" if cell is None else str(cell).strip()
-        named = self.names[index] and self.names[index].isprintable()
-        name = shlex.quote(self.names[index]) if named else str(index + 1)
+        name = self._as_option(index)
         or_header = self.or_header(row)
         if text.lower() in MISSING:
             return DataError(
                 f"{self.path}: {column} has no value in row {row} ({text[:SHOWN]!r}); fill the cell{IMPUTER}, delete "
                 f"the row, or leave the column out (--drop {name}){or_header}."
             )
-        is_infinite = is_number(text) and math.isinf(float(text))
+        as_number = text.replace(",", ".")  # 1,5e400 is infinite, too
+        is_infinite = is_number(as_number) and math.isinf(float(as_number))
         kind, encode = ("an infinite value", "") if is_infinite else ("text", f", encode it{ENCODER},")
         return DataError(
             f"{self.path}: {column} has {kind} in row {row} ({text[:SHOWN]!r}); "

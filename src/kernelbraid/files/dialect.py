@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kernelbraid.files.columns import Columns, is_number
+from kernelbraid.files.columns import TRUTHS, Columns, is_number
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.sources import DELIMITERS, TELLING, Source
 
@@ -73,6 +73,8 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 class Numbers:
     """Cells that become numbers, while it is found whether commas or points stand before decimals.
 
+    A column whose cells are all true or false is one of 1 and 0; its first cell says whether it is.
+
     A comma does where the user says so, or where numbers have commas and no points, one of which cannot separate
     thousands. Nothing is guessed: what could be read in two ways is refused.
 
@@ -89,6 +91,7 @@ class Numbers:
         self._is_suspect = source.form.delimiter == ";"  # of a country where points may separate thousands
         self._first: dict[str, str] = {}  # by mark: the first cell with it, in words
         self._first_row = sys.maxsize  # of such a cell
+        self._truths: list[int] | None = None  # places among the kept columns of those that are true or false
         self._sure: set[str] = set()  # marks that a cell has before decimals beyond doubt
 
     @property
@@ -104,6 +107,10 @@ class Numbers:
     def of(self, number: int, row: Sequence[str]) -> list[float]:
         """Return the numbers in the kept cells of a row."""
         cells = [row[i] for i in self._columns.kept]
+        if self._truths is None:
+            self._truths = [at for at, cell in enumerate(cells) if cell.strip().lower() in TRUTHS]
+        for at in self._truths:
+            cells[at] = self._truth(number, self._columns.kept[at], cells[at])
         joined = "".join(cells)
         if "," in joined or ("." in joined and not self._has_points):
             cells = [self._marked(number, i, cell) for i, cell in zip(self._columns.kept, cells, strict=True)]
@@ -113,7 +120,14 @@ class Numbers:
         except ValueError:
             pass
         wrong = next(i for i, cell in zip(self._columns.kept, cells, strict=True) if not is_number(cell))
-        raise self._columns.cell_error(wrong, number, row[wrong])
+        is_mixed = row[wrong].strip().lower() in TRUTHS
+        raise (self._columns.mixed_error if is_mixed else self._columns.cell_error)(wrong, number, row[wrong])
+
+    def _truth(self, number: int, index: int, cell: str) -> str:
+        """Return true or false as a number; a number among them is refused, and whatever else is no number anyway."""
+        if is_number(cell):
+            raise self._columns.mixed_error(index, number, cell)
+        return TRUTHS.get(cell.strip().lower(), cell)
 
     def check(self) -> None:
         """Refuse a table whose marks may all separate thousands, now that all rows were read."""

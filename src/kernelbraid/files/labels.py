@@ -1,6 +1,6 @@
 """Labels: the right column of a table, or the right vector of an array file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, DecimalException
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ KINDS = "biufUS"  # of types that can be labels: numbers and text
 
 
 def read_text_labels(
-    source: Source, header: bool | None, column: str | None = None
-) -> tuple[Host, list[str] | None, bool]:
-    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is a header.
+    source: Source, header: bool | None, column: str | int | None = None
+) -> tuple[Host, list[str] | None, bool, bool]:
+    """Return the labels of a CSV or TSV file, the ids beside them, and whether the first row is and may be a header.
 
     A column that is asked for by name is in the header.
     """
@@ -30,40 +30,62 @@ def read_text_labels(
     if not rows:
         raise DataError(f"{path}: the file is empty; give one label per row.")
     cells = [[cell.strip() for cell in row] for _, row in rows]
-    has_header, at = _find_labels(cells, header)
-    if column is not None:
-        has_header, at = True, Columns(path, cells[0], has_header=True).find(column)
+    has_header = _has_header(cells) if header is None else header
+    has_header = has_header or (header is None and column is not None and not str(column).isdecimal())
     if has_header and len(rows) == 1:
         raise DataError(f"{path}: the file has a header but no labels; give one label per row.")
-    columns = Columns(path, cells[0] if has_header else [str(i + 1) for i in range(len(cells[0]))], has_header)
+    may_be_header = has_header or (header is None and _may_be_header(cells))
+    columns = Columns(path, cells[0] if may_be_header else [str(i + 1) for i in range(len(cells[0]))], may_be_header)
     numbers, body = [number for number, _ in rows][has_header:], cells[has_header:]
+    at = _find_labels(columns, lambda: [row[0] for row in body]) if column is None else columns.find(column)
     values = [row[at] for row in body]
     marks = ("",) if not _are_numbers_with_gaps(values) else MISSING
     for number, value in zip(numbers, values, strict=True):
         if value.lower() in marks:
             raise _missing_label(columns, at, number)
     id_index = columns.default_id()
-    if id_index is None and not has_header and at > 0 and _are_ids([row[0] for row in body]):
+    if id_index is None and at > 0 and _are_ids([row[0] for row in body]):
         id_index = 0
     ids = None if id_index is None or id_index == at else [row[id_index] for row in body]
-    return parse(path, values), ids, has_header
+    return parse(path, values), ids, has_header, may_be_header
 
 
-def _find_labels(cells: Sequence[Sequence[str]], header: bool | None) -> tuple[bool, int]:
-    """Return whether the first row is a header, if that is not known, and which column holds the labels."""
+def _may_be_header(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether nothing but the meaning of its words tells a first row from a sample: none comes back below."""
+    first, *rest = cells
+    return len(rest) > 0 and all(is_name(cell) and all(row[i] != cell for row in rest) for i, cell in enumerate(first))
+
+
+def _has_header(cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row of a table with labels names its columns."""
     first = [cell.lower() for cell in cells[0]]
-    if header is False:
-        return False, len(first) - 1
-    for name in LABEL_NAMES:
-        # A name that comes back below is a label itself, as y is among y and n.
-        if name in first and (header or all(row[first.index(name)].lower() != name for row in cells[1:])):
-            return True, first.index(name)
-    if header or (len(first) > 1 and first[0] in ("", *ID_NAMES)):
-        return True, len(first) - 1
-    column = [row[-1] for row in cells]
-    # A number beside it belongs to a sample, and so does a mark of a missing label.
-    names = is_name(column[0]) and not any(map(is_number, first))
-    return names and len(column) > 1 and all(map(is_number, column[1:])), len(first) - 1
+    # A name that comes back below is a label itself, as y is among y and n.
+    named = [i for i, name in enumerate(first) if name in LABEL_NAMES]
+    if any(all(row[i].lower() != first[i] for row in cells[1:]) for i in named):
+        return True
+    if len(first) > 1 and first[0] in ("", *ID_NAMES):
+        return True
+    # A number in the row belongs to a sample, and so does a mark of a missing label.
+    if len(cells) == 1 or any(map(is_number, first)):
+        return False
+    return any(is_name(name) and all(is_number(row[i]) for row in cells[1:]) for i, name in enumerate(first))
+
+
+def _find_labels(columns: Columns, first_column: Callable[[], Sequence[object]]) -> int:
+    """Return the column that holds the labels: by its name, or the only one beside ids; nothing is guessed."""
+    names = [name.lower() for name in columns.names] if columns.has_header else []
+    named = [i for i, name in enumerate(names) if name in LABEL_NAMES]
+    # y may be a coordinate, and is no name of classes where something else is.
+    named = [i for i in named if names[i] != "y"] or named
+    others = [i for i in range(len(columns.names)) if i != columns.default_id()] if len(columns.names) > 1 else [0]
+    if len(named or others) == 1:
+        return (named or others)[0]
+    if not named and len(columns.names) == 2 and _can_be_ids(first_column()):
+        return 1
+    raise DataError(
+        f"{columns.path}: the labels may be in any of the columns {columns.listing(named or others)}; say in which "
+        "(--column NAME for the truth, --labels-column NAME for the labels that are scored), or call it label."
+    )
 
 
 def _are_numbers_with_gaps(values: Sequence[str]) -> bool:
@@ -75,6 +97,12 @@ def _are_numbers_with_gaps(values: Sequence[str]) -> bool:
 def _are_ids(values: Sequence[str]) -> bool:
     """Return whether a column without a name is text and tells all rows apart."""
     return len(set(values)) == len(values) and not any(map(is_number, values))
+
+
+def _can_be_ids(values: Sequence[object]) -> bool:
+    """Return whether a column tells all rows apart by texts or whole numbers, which are no classes then."""
+    cells = list(map(str, values))
+    return len(set(cells)) == len(cells) and not any(is_number(cell) and not cell.isdecimal() for cell in cells)
 
 
 def _missing_label(columns: Columns, index: int, row: int) -> DataError:
@@ -109,20 +137,22 @@ def _not_finite(path: Path, at: int, value: float) -> DataError:
     return DataError(f"{path}: label {at + 1} is {value}; leave out samples without a label.")
 
 
-def read_parquet_labels(source: Source, column: str | None = None) -> tuple[Host, list[str] | None]:
+def read_parquet_labels(source: Source, column: str | int | None = None) -> tuple[Host, list[str] | None]:
     """Return the labels of a Parquet file and the ids beside them."""
     columns = parquet.read_columns(source)
-    names = [name.lower() for name in columns.names]
-    at = next((names.index(name) for name in LABEL_NAMES if name in names), None)
-    at = at if column is None else columns.find(column)
+    if column is None:
+        at = _find_labels(columns, lambda: parquet.read_values(parquet.read_chosen(source, columns, [0])[0]))
+    else:
+        at = columns.find(column)
     id_index = columns.default_id()
-    if at is None:
-        at = max(i for i in range(len(names)) if i != id_index or len(names) == 1)
-    beside = [] if id_index is None or id_index == at else [id_index]
+    maybe = 0 if id_index is None and at > 0 and parquet.is_text(source, 0) else id_index
+    beside = [] if maybe is None or maybe == at else [maybe]
     values, *rest = parquet.read_chosen(source, columns, [at, *beside])
     if values.null_count:
         raise _missing_label(columns, at, parquet.read_values(values).index(None) + 1)
     ids = parquet.read_ids(rest[0], columns, beside[0]) if beside else None
+    if id_index is None and ids is not None and not _are_ids(ids):
+        ids = None
     return _from_column(source.path, values), ids
 
 

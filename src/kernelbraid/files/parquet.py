@@ -66,6 +66,16 @@ def read_columns(source: Source) -> Columns:
         return _describe(file, source)[0]
 
 
+def is_text(source: Source, index: int) -> bool:
+    """Return whether a column holds texts."""
+    import pyarrow as pa
+
+    with open_file(source) as file:
+        kind = file.schema_arrow.field(index).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
 @dataclass(frozen=True)
 class Layout:
     """What a file says about itself: its columns, those of them that are data, and the rows of its groups."""

@@ -52,11 +52,24 @@ class LabelFile:
         Name of each sample, if the file has them.
     header : bool or None
         Whether the first row names the columns; None where the file is no CSV or TSV.
+    may_be_header : bool
+        Whether the first row names the columns, or may do so: texts of which none comes back below it.
     """
 
     values: Host
     ids: list[str] | None = None
     header: bool | None = None
+    may_be_header: bool = False
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the first row is taken for a sample, and may be a header."""
+        return self.header is False and self.may_be_header
+
+    @property
+    def repeats(self) -> bool:
+        """Whether every label occurs more than once."""
+        return bool(np.unique(self.values, return_counts=True)[1].min() > 1)
 
 
 def read_samples(
@@ -87,7 +100,7 @@ def read_samples(
         Names of the columns to read, in this order, if the table has a header; all that are left if None. A name that
         is given several times stands for so many columns of this name, in their order.
     header : bool, default=None
-        Whether the first row of a CSV or TSV file names the columns; the row itself says it if None.
+        Whether the first row of a CSV or TSV file names the columns; the first rows say it if None.
 
     Returns
     -------
@@ -101,12 +114,17 @@ def read_samples(
 
     Notes
     -----
-    The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers is a sample,
-    unless its first cell is called like ids or the numbers count the columns; so is one of marks such as NA or ?, or of
-    numbers with a slip such as 3..5, which is then reported. Semicolons between cells are found in a .csv file, and
-    commas before decimals where a number has one that cannot separate thousands; numbers that could be read in two
-    ways, such as 1,234 alone, are refused. Pickled objects are refused, never loaded. Memory is taken
-    for an array only if its size fits into what is free.
+    A column of a CSV or TSV file whose cells are all true or false, in any case, is read as 1 and 0.
+
+    The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers, or with
+    true or false, is a sample, unless its first cell is called like ids or the numbers count the columns; so is one of
+    marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
+    as pandas writes them above an array, are a header where none of the next 100 rows has a whole number, or where, of
+    three columns or more, a sample would hardly hold just these numbers (by their shares in the columns, with a chance
+    below 1e-5); not above ranks, indices and distances, which are like them. Semicolons between cells are found in a
+    .csv file, and commas before decimals where a number has one that cannot separate thousands; numbers that could be
+    read in two ways, such as 1,234 alone, are refused. Pickled objects are refused, never loaded. Memory is taken for
+    an array only if its size fits into what is free.
 
     Examples
     --------
@@ -141,7 +159,7 @@ def _kept_names(columns: Columns) -> list[str] | None:
 
 
 def read_labels(
-    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | None = None
+    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | int | None = None
 ) -> LabelFile:
     r"""Read one label per sample.
 
@@ -154,8 +172,8 @@ def read_labels(
         "label" or "gnd".
     header : bool, default=None
         Whether the first row of a CSV or TSV file names the columns; its rows say it if None.
-    column : str, default=None
-        Column of a table that holds the labels, by its name in the header.
+    column : str or int, default=None
+        Column of a table that holds the labels, by its name in the header or by number from 1.
 
     Returns
     -------
@@ -169,9 +187,17 @@ def read_labels(
 
     Notes
     -----
-    In a table the labels are `column`, otherwise the one called label, labels, cluster, class, y or target, otherwise
-    the last. Labels that are written as numbers are compared exactly: no two of them become one, however many digits
-    they have.
+    In a table the labels are `column`, otherwise the one called label, labels, cluster, class or target, otherwise y,
+    otherwise the only column beside ids. Ids are a first column called id, index, name or sample, or without a name, or
+    of texts that are all different; of two columns the first may also be of whole numbers that are all different, and
+    is no label then. Where several columns could hold the labels, none is guessed: the table is refused with their
+    names.
+
+    The first row of a CSV or TSV file is a header if one of these names of labels is in it and does not come back
+    below, if its first cell is called like ids, or if it is of text and a column below it is of numbers. Texts above
+    texts are a sample, though they may be a header (`may_be_header`): only a count of the samples, or their ids, tells.
+
+    Labels that are written as numbers are compared exactly: no two of them become one, however many digits they have.
 
     Examples
     --------
@@ -187,6 +213,8 @@ def read_labels(
     """
     source = open_source(path)
     if source.suffix in ARRAY_FILES:
+        if column is not None:
+            raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
         values = arrays.read_array(source, key, ("y", "labels", "label", "gnd"), is_label_array)
         return LabelFile(labels.check_labels(source.path, values))
     if source.suffix == ".parquet":

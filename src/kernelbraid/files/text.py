@@ -17,6 +17,8 @@ from kernelbraid.files.dialect import COMMA_NUMBER, DELIMITER_NAMES, Numbers, wi
 from kernelbraid.files.errors import DataError, reading
 from kernelbraid.files.sources import Form, Source
 
+TELLING_ROWS = 100  # below the first, which say whether that is a header
+
 #: Number of the row in the file, from 1, and its cells.
 NumberedRow: TypeAlias = tuple[int, list[str]]
 
@@ -73,16 +75,16 @@ def _check_delimiter(path: Path, row: Sequence[str], delimiter: str, *, is_asked
 
 @contextmanager
 def opened_columns(source: Source, header: bool | None) -> Iterator[tuple[Columns, Iterator[NumberedRow]]]:
-    """Yield the columns of a file and its rows without the header; None: the first row says whether it is one.
+    """Yield the columns of a file and its rows without the header; None: the first rows say whether there is one.
 
     The file is closed at the end of the block, also if not all rows were asked for.
     """
     with closing(read_rows(source)) as rows:
-        head = list(itertools.islice(rows, 2))
+        head = list(itertools.islice(rows, 1 + TELLING_ROWS))
         if not head:
             raise DataError(f"{source.path}: the file is empty; give at least one row of numbers.")
         first = [cell.strip() for cell in head[0][1]]
-        has_header = is_header(first) if header is None else header
+        has_header = is_header(first, [row for _, row in head[1:]]) if header is None else header
         if has_header and len(head) == 1:
             raise DataError(f"{source.path}: the file has a header but no samples; give at least one row of numbers.")
         names = first if has_header else [str(i + 1) for i in range(len(first))]
@@ -115,6 +117,12 @@ def read_matrix(
         raise columns.cell_error(columns.id_index or 0, numbers[ids.index("")], None)
     X = np.frombuffer(values).reshape(len(numbers), len(columns.kept))
     for i, j in np.argwhere(~np.isfinite(X))[:1]:
-        raise columns.cell_error(columns.kept[j], numbers[i], X[i, j])
+        raise columns.cell_error(columns.kept[j], numbers[i], _cell(source, numbers[i], columns.kept[j]))
     form = Form(source.suffix, source.form.delimiter, cells.decimal)
     return X, columns, ids if columns.id_index is not None else None, form
+
+
+def _cell(source: Source, number: int, index: int) -> str:
+    """Return a cell as it is written; only messages need it, so that the file is read once more."""
+    with closing(read_rows(source)) as rows:
+        return next((row[index] for at, row in rows if at == number), "")

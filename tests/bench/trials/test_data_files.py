@@ -68,6 +68,15 @@ def test_classes_may_have_a_file_of_their_own(tmp_path):
     np.testing.assert_array_equal(found.y, [0, 1, 0])
 
 
+@pytest.mark.parametrize("ids", [False, True])
+def test_a_header_above_the_words_of_classes_is_found_by_the_samples(files, tmp_path, ids):
+    rows = ["plant,species", "a,x", "b,y", "c,x", "d,y"] if ids else ["species", "x", "y", "x", "y"]
+    (tmp_path / "classes.csv").write_text("\n".join(rows))
+    table = "plant,length\na,5.1\nb,4.9\nc,6.2\nd,6.3\n"
+    found = files({"a.csv": table}, labels=tmp_path / "classes.csv", id_column="plant").read()
+    np.testing.assert_array_equal(found.y, [0, 1, 0, 1])
+
+
 def test_parquet_is_read_like_csv(files, tmp_path):
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame({"length": X[:, 0], "width": X[:, 1], "species": ["s", "v", "s"]}).to_parquet(

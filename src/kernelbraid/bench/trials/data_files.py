@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets import DataError, Dataset, Samples, column_names, read_labels, read_samples
+from kernelbraid.datasets import DataError, Dataset, LabelFile, Samples, column_names, read_labels, read_samples
 from kernelbraid.datasets.npz import digest
 from kernelbraid.files.arrays import list_arrays
 from kernelbraid.files.columns import LABEL_NAMES
@@ -46,13 +46,13 @@ class DataFiles:
         at, label = self._find_labels(sources, columns)
         views = [view for pair in zip(sources, columns, strict=True) for view in self._read(*pair, label)]
         if isinstance(self.labels, Path):
-            found = read_labels(self.labels)
+            found = self._read_own_labels(self.labels, [samples for _, samples in views])
             values, ids = found.values, found.ids
         else:
             key, column = (label, None) if sources[at].suffix in ARRAY_FILES else (None, label)
-            values = read_labels(sources[at], key=key, column=column).values
-            # The ids of a table with classes are those of its own rows.
-            ids = next(samples.ids for path, samples in views if path == sources[at].path)
+            own = next(samples for path, samples in views if path == sources[at].path)
+            values = read_labels(sources[at], key=key, column=column, header=own.header).values
+            ids = own.ids  # of a table with classes: those of its own rows
         matrices = [self._scaled(_in_order(path, samples, ids, len(values))) for path, samples in views]
         classes, y = np.unique(values, return_inverse=True)
         if len(classes) < 2:
@@ -63,6 +63,17 @@ class DataFiles:
     @property
     def _where(self) -> str:
         return f"the data set {self.name!r}"
+
+    @staticmethod
+    def _read_own_labels(path: Path, views: Sequence[Samples]) -> LabelFile:
+        """Return the labels in a file of their own, whose first row is a header if the samples say so."""
+        found = read_labels(path)
+        if not found.is_unclear:
+            return found
+        known = {name for samples in views for name in samples.ids or ()}
+        too_many = found.ids[0] not in known if known and found.ids else len(found.values) == views[0].X.shape[0] + 1
+        headed = read_labels(path, header=True) if too_many else found
+        return headed if headed.repeats else found
 
     def _find_labels(self, sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> tuple[int, str | None]:
         """Return the file with the classes, and the name of their column or array."""

@@ -1,5 +1,8 @@
 """``kernelbraid score``: compare two label files."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import cast
 
@@ -32,6 +35,7 @@ def run(
     *,
     key: str | None,
     header: bool | None,
+    columns: tuple[str | None, str | None] = (None, None),
     form: Form | None = None,
     nmi_average: str,
     as_json: bool,
@@ -39,7 +43,13 @@ def run(
     """Score the labels of one file against those of another and report."""
     sources = open_inputs([truth_path, labels_path], form)
     paths = [source.path for source in sources]
-    truth, labels = (read_labels(source, key=key, header=header) for source in sources)
+    readers = [
+        partial(read_labels, source, key=key, column=column) for source, column in zip(sources, columns, strict=True)
+    ]
+    truth, labels = (read(header=header) for read in readers)
+    is_unclear = truth.is_unclear or labels.is_unclear
+    if is_unclear:
+        truth, labels = settle_headers((truth, labels), readers, paths)
     order = match(truth, labels, *paths)
     scores = evaluate(truth.values, labels.values[order], nmi_average=cast(NMIAverage, nmi_average))
     if as_json:
@@ -47,22 +57,67 @@ def run(
     else:
         rows = [[name, f"{value:.4f}", MEANINGS.get(name, "")] for name, value in scores.items()]
         print_table(rows, header=["measure", "value", ""], numbers=[1])
-        told = headers_in_words(headers_of(paths, (truth, labels)))
-        if told is not None:
-            typer.echo(f"Header: {told}.", err=True)
+    told = headers_in_words(headers_of(paths, (truth, labels)))
+    if told is not None and (is_unclear or not as_json):
+        typer.echo(f"Header: {told}.", err=True)
+
+
+def settle_headers(
+    files: tuple[LabelFile, LabelFile], readers: Sequence[Callable[..., LabelFile]], paths: Sequence[Path]
+) -> tuple[LabelFile, LabelFile]:
+    """Return the files with a first row that may be a header taken for what makes them fit each other.
+
+    No sample is lost by a guess: a first row becomes a header where the ids of both files are the same then, or where
+    the counts are and every label below it occurs more than once.
+    """
+    unclear = [file.is_unclear for file in files]
+    if not all(unclear) and _fit(*files):
+        return files
+    options = [
+        [file, read(header=True)] if is_unclear else [file]
+        for file, read, is_unclear in zip(files, readers, unclear, strict=True)
+    ]
+    fitting = [(truth, labels) for truth, labels in product(*options) if _fit(truth, labels)]
+    if len(fitting) == 1:
+        headed = [file for file, first in zip(fitting[0], files, strict=True) if file is not first]
+        if _have_ids(*fitting[0]) or all(file.repeats for file in headed):
+            return fitting[0]
+    if fitting:
+        raise DataError(
+            f"{paths[unclear.index(True)]}: row 1 may be a header or a sample, and nothing tells which; say it of both "
+            "files with --header or --no-header, or call the column label."
+        )
+    return files
+
+
+def _have_ids(truth: LabelFile, labels: LabelFile) -> bool:
+    """Return whether samples are matched by id."""
+    return truth.ids is not None and labels.ids is not None and not _only_row_numbers(truth.ids, labels.ids)
+
+
+def _fit(truth: LabelFile, labels: LabelFile) -> bool:
+    """Return whether two files hold the same samples, as far as they tell."""
+    if _have_ids(truth, labels):
+        return set(truth.ids or ()) == set(labels.ids or ())
+    return len(truth.values) == len(labels.values)
 
 
 def match(truth: LabelFile, labels: LabelFile, truth_path: Path, labels_path: Path) -> np.ndarray:
     """Return where in `labels` each sample of `truth` is: by id if both have ids, otherwise in the same place."""
     n_truth, n_labels = len(truth.values), len(labels.values)
-    if truth.ids is not None and labels.ids is not None and not _only_row_numbers(truth.ids, labels.ids):
-        places, expected = _places(labels.ids, labels_path), _places(truth.ids, truth_path)
+    if _have_ids(truth, labels):
+        places, expected = _places(labels.ids or [], labels_path), _places(truth.ids or [], truth_path)
         _check_known(expected, places, truth_path, labels_path)
         _check_known(places, expected, labels_path, truth_path)
-        return np.array([places[name] for name in truth.ids])
+        return np.array([places[name] for name in truth.ids or []])
     if n_truth != n_labels:
+        has_rows = truth.header is not None or labels.header is not None
+        advice = (
+            ", and say with --header or --no-header what row 1 is" if has_rows and abs(n_truth - n_labels) == 1 else ""
+        )
         raise DataError(
-            f"{labels_path} has {n_labels} labels and {truth_path} has {n_truth}; give one label per sample in both."
+            f"{labels_path} has {n_labels} labels and {truth_path} has {n_truth}; give one label per sample in "
+            f"both{advice}."
         )
     return np.arange(n_truth)
 
