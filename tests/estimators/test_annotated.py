@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.preprocessing import StandardScaler
 
@@ -49,3 +50,16 @@ def test_new_samples_must_be_matrices_too():
         model.fit(np.asarray(cells.X @ cells.X.T if precomputed else cells.X))
         with pytest.raises(TypeError, match=r"^X is an AnnData"):
             model.predict(cells)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_views_in_a_dictionary_and_tables_that_are_not_read_yet_are_named(name):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = getattr(kernelbraid, name)(n_clusters=2)
+    with pytest.raises(TypeError, match=r"^X is a dict of views; give them as a list of matrices\.$"):
+        model.fit({"a": X, "b": X})
+    table = pl.DataFrame(X).lazy()
+    with pytest.raises(TypeError, match=r"^X is a LazyFrame; call its collect\(\) first\.$"):
+        model.fit(table)
+    with pytest.raises(TypeError, match=r"^X holds a LazyFrame"):
+        model.fit([table, X])

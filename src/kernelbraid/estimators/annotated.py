@@ -1,5 +1,6 @@
-"""Annotated data, which have matrices but are none."""
+"""What holds matrices, or will be one, but is none: annotated data, dictionaries of views, tables not read yet."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -22,18 +23,26 @@ def _is_named(data: object, name: str, package: str) -> bool:
 
 
 def refuse_annotated(estimator: BaseEstimator, X: Any) -> None:
-    """Say what to call for annotated data, alone or as one of several views."""
+    """Say what to call for annotated data, alone or as one of several views, and for what is near to views."""
+    if isinstance(X, Mapping) and not (is_anndata(X) or is_mudata(X)):
+        raise TypeError(Message("{data} is a {kind} of views; give them as a list of matrices.", kind=type(X).__name__))
     for given in X if isinstance(X, list | tuple) else [X]:
+        if _is_named(given, "LazyFrame", "polars"):
+            raise TypeError(Message("{data} {holds} a LazyFrame; call its collect() first.", holds=_holds(given, X)))
         if not (is_anndata(given) or is_mudata(given)):
             continue
         n_clusters = getattr(estimator, "n_clusters", None)
         raise TypeError(
             Message(
                 "{data} {holds} {kind}; call {call}, or {class.estimator} with a matrix of it, such as {matrix}.",
-                holds="is" if given is X else "holds",
+                holds=_holds(given, X),
                 kind="an AnnData" if is_anndata(given) else "a MuData",
                 call=f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})",
                 estimator=type(estimator).__name__,
                 matrix="data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']",
             )
         )
+
+
+def _holds(given: Any, X: Any) -> str:
+    return "is" if given is X else "holds"
