@@ -174,13 +174,16 @@ def _told(found: Compared) -> tuple[str, ...]:
 
 
 def _fewer_seeds(found: Compared) -> Iterator[str]:
-    """Say where a method has fewer seeds than another one on the same data."""
+    """Say where methods have fewer seeds than others on the same data."""
+    methods: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for method in (*found.methods, *found.beside):
         counts = {place: len(found.records.get((*place, method), {})) for place in found.places}
         most = {place: max(len(of) for key, of in found.records.items() if key[:2] == place) for place in counts}
-        fewer = [place[0] for place, count in counts.items() if 0 < count < most[place]]
-        if fewer:
-            yield f"{method} has fewer seeds than the others on {', '.join(fewer)}."
+        methods[tuple(place[0] for place, count in counts.items() if 0 < count < most[place])].append(method)
+    for data, names in methods.items():
+        if data:
+            verb = "has" if len(names) == 1 else "have"
+            yield f"{', '.join(names)} {verb} fewer seeds than the others on {', '.join(data)}."
 
 
 def _collapsed(found: Compared) -> Iterator[str]:
