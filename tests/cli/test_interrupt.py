@@ -43,6 +43,15 @@ def test_whoever_notices_in_time_ends_by_itself():
     assert ended(READY) == (0, "noticed\n", "")
 
 
+@pytest.fixture
+def attentive():
+    """Listen to SIGINT, which a process in the background may ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("attentive")
 def test_everything_is_as_before_when_the_work_is_done():
     threads = threading.active_count()
     before = signal.set_wakeup_fd(-1)

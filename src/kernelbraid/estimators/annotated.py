@@ -24,7 +24,7 @@ def _is_named(data: object, name: str, package: str) -> bool:
 
 def refuse_annotated(estimator: BaseEstimator, X: Any) -> None:
     """Say what to call for annotated data, alone or as one of several views, and for what is near to views."""
-    if isinstance(X, Mapping) and not (is_anndata(X) or is_mudata(X)):
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary, too
         raise TypeError(Message("{data} is a {kind} of views; give them as a list of matrices.", kind=type(X).__name__))
     for given in X if isinstance(X, list | tuple) else [X]:
         if _is_named(given, "LazyFrame", "polars"):
