@@ -1,5 +1,6 @@
 """The files of a command as views of the same samples, read at once or opened to be read in blocks."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -136,12 +137,12 @@ def in_order(views: FileViews, names: Sequence[str]) -> FileViews:
 
 def _order_of(file: str, own: list[str], wanted: list[str]) -> np.ndarray:
     """Return where the columns of a file stand that are wanted; those of one name in their order."""
-    for name in own:
-        if own.count(name) != wanted.count(name):
-            raise DataError(
-                f"{file}: the column {name!r} is none of those that this view had in the fit; give the files in the "
-                "order of the fit."
-            )
+    strange = Counter(own) - Counter(wanted)
+    if strange:
+        raise DataError(
+            f"{file}: the column {next(iter(strange))!r} is none of those that this view had in the fit; give the "
+            "files in the order of the fit."
+        )
     return np.argsort(np.array(own), kind="stable")[np.argsort(np.argsort(np.array(wanted), kind="stable"))]
 
 
