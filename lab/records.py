@@ -1,0 +1,234 @@
+"""What was run and what came out: trials, records of them, and the folder that holds these.
+
+A folder has `records/KEY.json`, one file per trial, and perhaps `records.parquet`, where they are once they are packed.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import pyarrow
+from filelock import FileLock, Timeout
+from pyarrow import parquet
+
+#: Changes of the data by name, each with its level, and the name of a kernel if one of them is about a kernel.
+Changes: TypeAlias = Mapping[str, float | str]
+#: Those that add so many views.
+ADDED_VIEWS = ("useless_views", "noise_views", "decoys", "shuffled_views", "copies", "nuisance", "row_sums")
+#: ``"best100"``: one k-means, best of 100 restarts, scored once; ``"mean20"``: mean and deviation over 20 runs.
+#: ``"once"``: one fit with the restarts that the method has by itself, and the seed as its `random_state`.
+Scoring: TypeAlias = Literal["best100", "mean20", "once"]
+#: Scorings behind the figures of the paper.
+SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
+EVERY_SCORING: tuple[Scoring, ...] = (*SCORINGS, "once")
+# Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
+KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
+#: Versions before this one whose records are taken as they are: trials that they ran are not run again.
+EARLIER = ("0.1.0",)
+# Between the name of a method and the part that is taken out of it.
+ABLATED = "/"
+#: Parts of the study; no other table shows their trials.
+STUDIES = ("label-free", "candidates", "baselines", "views", "comparison")
+# What the files of a folder look like; another number is another layout.
+LAYOUT = 1
+# Columns of the packed file that hold tables of their own, as JSON.
+NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept", "tuned")
+
+
+class LabError(Exception):
+    """What was asked for cannot be done; the text says what is wrong, where, and what would be right."""
+
+
+class KernelPicture(TypedDict):
+    """A consensus kernel, small, its samples ordered by cluster."""
+
+    image: list[list[float | None]]  # means over blocks of samples
+    sizes: list[int]  # of the clusters, in the order of the image
+
+
+class Kept(TypedDict, total=False):
+    """What a record keeps of a fit where its trial asks for it."""
+
+    history: dict[str, list[float | None]]  # numbers of each quantity, one per step
+    kernel: KernelPicture
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is run: everything that decides the outcome."""
+
+    data: str  # name of the data set
+    checksum: str  # of its samples and classes
+    method: str
+    scoring: Scoring
+    bank: str = ""  # bank of kernels; "" for a method on features
+    kernel: str = ""  # the one kernel of a method that takes one; "" otherwise
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    version: str = ""  # of the package
+    changes: Changes = field(default_factory=dict)  # of the data
+    keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores
+    study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
+    code: str = ""  # checksum or version of a method that is not ours
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON
+
+    @property
+    def altered(self) -> bool:
+        """Whether the data were changed or a part of the method taken out, which its name tells after a slash."""
+        return bool(self.changes) or ABLATED in self.method
+
+    @property
+    def key(self) -> str:
+        """Hash of all of it."""
+        content = {name: value for name, value in asdict(self).items() if name in KEYED or value}
+        return hashlib.sha256(to_json(content).encode()).hexdigest()
+
+    @property
+    def keys(self) -> set[str]:
+        """Keys under which its outcome may be stored: its own, and those of the versions in `EARLIER`."""
+        return {self.key, *(replace(self, version=version).key for version in EARLIER)}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A trial and its outcome; a failure is an outcome, too."""
+
+    trial: Trial
+    status: str  # how the fit ended, "done" for methods without a status, or "failed" or "skipped"
+    reason: str = ""  # why it failed or was skipped
+    scores: Mapping[str, float] = field(default_factory=dict)  # the eight measures; for "mean20" their means
+    deviations: Mapping[str, float] = field(default_factory=dict)  # of the measures over the runs, "mean20" only
+    label_free: Mapping[str, float] = field(default_factory=dict)  # scores that need no classes
+    learned: Mapping[str, float] = field(default_factory=dict)  # weights of the kernels by name
+    n_iter: int = 0
+    seconds: float = 0.0  # of the fit alone
+    peak_bytes: int = 0  # of the process until then
+    machine: str = ""
+    created: str = ""
+    kept: Kept = field(default_factory=Kept)  # what the trial asked to keep of the fit
+    tuned: Mapping[str, float] = field(default_factory=dict)  # of the searches of earlier versions
+    chosen: str = ""  # likewise
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there are scores."""
+        return self.status not in ("failed", "skipped")
+
+
+def to_json(value: Any) -> str:
+    """Return plain data as text, the same for equal data."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+class Folder:
+    """Records of a folder; a trial that has one is not run again.
+
+    Parameters
+    ----------
+    path : path
+        Made when the first record is added.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.packed = self.path / "records.parquet"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out of the folder as long as this one lives."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.path / "lock", timeout=0):
+                yield
+        except Timeout:
+            raise LabError(f"another run works in {str(self.path)!r}; wait for it, or give another --out.") from None
+
+    def add(self, record: Record) -> None:
+        """Write a record, whole or not at all."""
+        place = self.path / "records" / f"{record.trial.key}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = place.with_suffix(".part")
+        unfinished.write_text(to_json({"layout": LAYOUT, **asdict(record)}), encoding="utf-8")
+        os.replace(unfinished, place)
+
+    def records(self) -> list[Record]:
+        """Return all records, those that are not packed after the others, the newest of each trial."""
+        packed = read_packed(self.packed) if self.packed.exists() else []
+        loose = [_read(path) for path in sorted((self.path / "records").glob("*.json"))]
+        return list({record.trial.key: record for record in (*packed, *loose)}.values())
+
+    def pack(self) -> None:
+        """Put all records into one file, small enough to be kept beside the code."""
+        rows = [_row(record) for record in sorted(self.records(), key=lambda record: record.trial.key)]
+        unfinished = self.packed.with_suffix(".part")
+        parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished, compression="zstd", compression_level=19)
+        os.replace(unfinished, self.packed)
+        for path in (self.path / "records").glob("*.json"):
+            path.unlink()
+
+
+def read_records(place: Path | str) -> list[Record]:
+    """Return the records of a folder or of a packed file; one without records gets a sentence."""
+    place = Path(place)
+    found = read_packed(place) if place.is_file() else Folder(place).records()
+    if not found:
+        raise LabError(f"{str(place)!r} holds no records; make some with python -m lab run FILE --out {place}.")
+    return found
+
+
+def read_packed(path: Path) -> list[Record]:
+    """Read what `Folder.pack` wrote."""
+    try:
+        return [_record(row, path) for row in parquet.read_table(path).to_pylist()]
+    except (OSError, pyarrow.ArrowException, ValueError) as error:
+        raise LabError(f"{path} holds no records ({' '.join(str(error).split())}).") from None
+
+
+def _read(path: Path) -> Record:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        layout, trial = content.pop("layout"), content.pop("trial")
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise LabError(f"{path} is no record ({error!r}); remove it, and its trial is run again.") from None
+    if layout != LAYOUT:
+        raise LabError(f"{path} is of another version (layout {layout}, not {LAYOUT}); give another folder.")
+    return _build(trial, content, path)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    content = asdict(record)
+    row = {**content.pop("trial"), **content}
+    return {name: to_json(value) if name in NESTED else value for name, value in row.items()}
+
+
+def _record(row: Mapping[str, Any], path: Path) -> Record:
+    values = {name: json.loads(value) if name in NESTED else value for name, value in row.items()}
+    trial = {column.name: values.pop(column.name) for column in fields(Trial) if column.name in values}
+    return _build(trial, values, path)
+
+
+def _build(trial: Mapping[str, Any], outcome: Mapping[str, Any], path: Path) -> Record:
+    try:
+        return Record(Trial(**trial), **outcome)
+    except TypeError as error:  # a field that there is not, or one that is missing
+        raise LabError(f"{path} is of another version ({error}); give another folder.") from None
+
+
+def count_by_status(records: Iterable[Record]) -> dict[str, int]:
+    """Return how many trials are done, failed and skipped, each counted once."""
+    found = {"done": 0, "failed": 0, "skipped": 0}
+    for record in records:
+        found["done" if record.succeeded else record.status] += 1
+    return found
+
+
+def outside_study(records: Sequence[Record]) -> list[Record]:
+    """Return the records that are not of the study."""
+    return [record for record in records if not record.trial.study]
