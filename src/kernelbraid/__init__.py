@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         KernelSpectralClustering,
         LandmarkLKG,
         LKGClassifier,
-        LKGSearch,
         MultipleKernelKMeans,
         MultipleKernelTwinGraph,
         MultiViewGraphFusion,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LKG",
-    "LKGSearch",
     "LandmarkLKG",
     "Blocks",
     "LKGClassifier",

@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from kernelbraid._version import __version__
-from kernelbraid.cli.failure import BAD_USAGE, SentenceGroup, clean_up_when_terminated
+from kernelbraid.cli.failure import BAD_USAGE, Failure, SentenceGroup, clean_up_when_terminated
 from kernelbraid.cli.help import in_plain_words
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
@@ -27,9 +27,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "cluster": Command("kernelbraid.cli.arguments", "cluster", "Cluster the samples in one or several files."),
     "predict": Command("kernelbraid.cli.arguments", "predict", "Label new samples with a model that was saved."),
-    "methods": Command(
-        "kernelbraid.cli.arguments", "methods", "List the methods that can be fitted, and what to tune."
-    ),
+    "methods": Command("kernelbraid.cli.arguments", "methods", "List the methods that can be fitted."),
     "score": Command("kernelbraid.cli.arguments", "score", "Score labels against the truth with eight measures."),
     "demo": Command(
         "kernelbraid.cli.arguments",
@@ -40,9 +38,6 @@ COMMANDS = {
         "kernelbraid.cli.commands.datasets",
         "app",
         "List, fetch, import, verify and show the data sets of the paper.",
-    ),
-    "bench": Command(
-        "kernelbraid.cli.commands.bench", "app", "Run experiments, and make tables and a report of what came out."
     ),
 }
 
@@ -70,6 +65,8 @@ class LazyGroup(SentenceGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that is called, loaded, and its arguments."""
+        if args[0] == "bench":
+            raise Failure("bench is no command any more; experiments run from a checkout: python -m lab.", BAD_USAGE)
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else load_command(name), rest
 

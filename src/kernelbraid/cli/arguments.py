@@ -55,8 +55,6 @@ def cluster(
     scale: options.Scale = None,
     landmarks: options.Landmarks = None,
     dask: options.Dask = None,
-    search: options.Search = False,
-    budget: options.Budget = None,
     method: options.MethodName = None,
     preset: options.Preset = None,
     penalty: options.Penalty = None,
@@ -86,8 +84,6 @@ def cluster(
 
       kernelbraid cluster iris.csv --drop species --out labels.csv
 
-      kernelbraid cluster iris.csv --drop species --search --budget 60s
-
       kernelbraid cluster pixels.npy words.mat -k 10 --json
 
       kernelbraid cluster wine.csv --scale standard --save wine.model
@@ -109,7 +105,6 @@ def cluster(
     from kernelbraid.cli.recipe import (
         choose,
         choose_landmarks,
-        choose_search,
         pairs_word,
         refuse_confidence,
         refuse_to_save,
@@ -127,7 +122,6 @@ def cluster(
     asked = {
         "n_clusters": clusters,
         "n_landmarks": landmarks,
-        "budget": budget,
         "preset": preset,
         "graph_penalty": penalty,
         "kernels": kernels,
@@ -150,10 +144,7 @@ def cluster(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    if landmarks is not None and not search:
-        recipe = choose_landmarks(method, asked)
-    else:
-        recipe = choose_search(method, asked) if search else choose(method, asked)
+    recipe = choose(method, asked) if landmarks is None else choose_landmarks(method, asked)
     if dask is not None and not recipe.streams:
         raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
     if save is not None:
@@ -233,7 +224,7 @@ def predict(
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the methods that can be fitted, and what to tune.
+    """List the methods that can be fitted.
 
     [bold]Example[/bold]
 

@@ -16,7 +16,6 @@ from kernelbraid.cli.values import (
     known_method,
     number_of_jobs,
     real_number,
-    search_budget,
     weights_of_views,
     whole_number,
     whole_number_or,
@@ -170,7 +169,7 @@ Jobs: TypeAlias = Annotated[
     int | None,
     _option(
         "N",
-        "Threads of the linear algebra library, and processes of --search and of the choice of --clusters; with "
+        "Threads of the linear algebra library, and processes of the choice of --clusters; with "
         f"--landmarks: blocks in work at a time. {ALL_CORES}",
         number_of_jobs,
     ),
@@ -195,23 +194,6 @@ Dask: TypeAlias = Annotated[
         help="Let the workers of this Dask scheduler read and express the samples; DATA must be a file that they see. "
         "In a network, start it with TLS: whoever reaches it can run any program.",
         rich_help_panel=MANY,
-    ),
-]
-
-SEARCH = "Search (settings of LKG, compared without labels)"
-Search: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--search", help="Try settings of LKG and keep the one that most others agree with.", rich_help_panel=SEARCH
-    ),
-]
-Budget: TypeAlias = Annotated[
-    Any,
-    typer.Option(
-        parser=search_budget,
-        metavar="N|Ts",
-        help="End the search after N fits, or after T seconds: 20 or 60s; without it all settings are tried.",
-        rich_help_panel=SEARCH,
     ),
 ]
 

@@ -153,8 +153,7 @@ def _end_if_not_written(path: Path) -> Iterator[None]:
 
 
 def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> None:
-    """Write a fitted estimator, with the names of the features; of a search, the one that it has chosen."""
-    model = getattr(model, "best_estimator_", model)
+    """Write a fitted estimator, with the names of the features."""
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     with _end_if_not_written(path):

@@ -1,4 +1,4 @@
-"""Signs of life during a fit: a bar for its iterations or its settings, or a spinner if it does not tell them.
+"""Signs of life during a fit: a bar for its iterations, or a spinner if it does not tell them.
 
 While the number of clusters is chosen, which takes most of a fit, the bar is that of the choice, with the time left.
 """
@@ -72,30 +72,6 @@ def show_blocks(name: str, n_samples: int, *, hidden: bool) -> Iterator[Callable
     """
     with _bar(name, f"{name}, samples read", n_samples, counts=True, hidden=hidden) as bar:
         yield None if bar is None else partial(bar[0].advance, bar[1])
-
-
-@contextmanager
-def show_search(name: str, *, hidden: bool) -> Iterator[Callable[[Any], None] | None]:
-    """Yield a callback for a search that draws on stderr, or None if nobody would see it.
-
-    Parameters
-    ----------
-    name : str
-        What searches.
-    hidden : bool
-        Draw nothing, even on a terminal.
-    """
-    with _bar(name, f"{name}, starting", None, counts=True, hidden=hidden) as bar:
-        if bar is None:
-            yield None
-            return
-        progress, task = bar
-
-        def advance(state: Any) -> None:
-            told = f"{name}, Ctrl-C keeps the best"
-            progress.update(task, completed=state.done, total=state.total, description=told, tells_left=True)
-
-        yield advance
 
 
 @contextmanager

@@ -1,33 +1,36 @@
-"""From the options of the command line to a method, or a search for its setting, with its parameters."""
+"""From the options of the command line to a method with its parameters."""
 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from kernelbraid._typing import Parameters
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.messages import option_name
-from kernelbraid.estimators import LKG, LandmarkLKG, LKGSearch
+from kernelbraid.estimators import LKG, LandmarkLKG
 from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH
 from kernelbraid.learning.settings import PRESETS, Settings
-from kernelbraid.methods import METHODS, Method
+from kernelbraid.methods import METHODS, TITLES, kernels_taken, settings_of
 
 PRECOMPUTED = "precomputed"
 #: Words for data that are matrices over pairs of samples.
 OVER_PAIRS = (PRECOMPUTED, GRAPH, DISTANCES)
 PENALTY = "graph_penalty"
 AUTO = "auto"  # the number of clusters is chosen
-SEARCH, LANDMARKS = "LKGSearch", "LandmarkLKG"
-#: What can be fitted: the methods of the paper, LKG as we recommend it, the search for its setting, and LKG of many.
-FITTED: dict[str, Method] = {
-    **METHODS,
-    "LKG": Method("several kernels, graph of small squares", LKG, "all", {PENALTY: "frobenius"}),
-    SEARCH: Method("a setting of LKG, chosen without labels", LKGSearch, "all"),
-    LANDMARKS: Method("LKG of many samples, through landmarks", LandmarkLKG, "all"),
+LANDMARKS = "LandmarkLKG"
+#: What can be fitted: the methods of the paper, LKG as we recommend it, and LKG of many samples.
+FITTED: dict[str, BaseEstimator] = {**METHODS, "LKG": LKG(graph_penalty="frobenius"), LANDMARKS: LandmarkLKG()}
+#: What each of them is, in words.
+WORDS = {
+    **TITLES,
+    "LKG": "several kernels, graph of small squares",
+    LANDMARKS: "LKG of many samples, through landmarks",
 }
 # The name of LKG under each penalty; without --method it is chosen by --penalty.
-BY_PENALTY = {method.settings[PENALTY]: name for name, method in FITTED.items() if PENALTY in method.settings}
+BY_PENALTY = {model.graph_penalty: name for name, model in FITTED.items() if isinstance(model, LKG)}
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ class Recipe:
     parameters: Parameters
 
     @property
-    def method(self) -> Method:
-        """The entry of the registry."""
-        return FITTED[self.name]
+    def estimator(self) -> type[BaseEstimator]:
+        """The class that is fitted."""
+        return type(FITTED[self.name])
 
     @property
     def precomputed(self) -> bool:
@@ -50,12 +53,7 @@ class Recipe:
     @property
     def tells_steps(self) -> bool:
         """Whether the estimator calls back after every step."""
-        return self.name not in (SEARCH, LANDMARKS) and "callback" in _parameters(self.method)
-
-    @property
-    def searches(self) -> bool:
-        """Whether settings are tried."""
-        return self.name == SEARCH
+        return self.name != LANDMARKS and "callback" in _parameters(self.name)
 
     @property
     def streams(self) -> bool:
@@ -64,12 +62,12 @@ class Recipe:
 
     @property
     def predicts(self) -> bool:
-        """Whether what is fitted can label new samples; a search leaves an LKG."""
-        return self.searches or hasattr(self.method.estimator, "predict")
+        """Whether what is fitted can label new samples."""
+        return hasattr(self.estimator, "predict")
 
     def make(self) -> Any:
         """Return an unfitted estimator."""
-        return self.method.estimator(**self.parameters)
+        return self.estimator(**self.parameters)
 
 
 def choose(name: str | None, asked: Parameters) -> Recipe:
@@ -88,55 +86,25 @@ def choose(name: str | None, asked: Parameters) -> Recipe:
         The method and the parameters of its estimator.
     """
     given = _given(asked)
-    if "budget" in given:
-        raise Failure("--budget limits a search; add --search, or leave out --budget.", BAD_USAGE)
     if name is None:
         name = BY_PENALTY[given.get(PENALTY, _preset(given).learning.graph_penalty)]
-        _refuse_foreign(f"{name}, the default", FITTED[name], given, asked)
+        _refuse_foreign(f"{name}, the default", name, given, asked)
         return Recipe(name, {"n_clusters": AUTO, **given})
-    method = METHODS[name]
-    if given.get("kernels") in (GRAPH, DISTANCES) and method.estimator is not LKG:
+    model = METHODS[name]
+    if given.get("kernels") in (GRAPH, DISTANCES) and not isinstance(model, LKG):
         raise Failure(
             f"--kernels {given['kernels']} is read out by LKG, and {name} learns from kernels; leave out --method, or "
             "give it --kernels precomputed.",
             BAD_USAGE,
         )
-    if method.policy == "each":
+    if kernels_taken(model) == "one":
         given = _with_one_kernel(given)
-    _refuse_foreign(name, method, given, [parameter for parameter in asked if parameter != PENALTY])
+    _refuse_foreign(name, name, given, [parameter for parameter in asked if parameter != PENALTY])
     if "n_clusters" not in given:
         raise Failure(
             f"{name} does not choose the number of clusters; give --clusters, or leave out --method.", BAD_USAGE
         )
-    return Recipe(name, {**method.settings, **given})
-
-
-def choose_search(name: str | None, asked: Parameters) -> Recipe:
-    """Return a search for a setting of LKG.
-
-    Parameters
-    ----------
-    name : str or None
-        The method that was given beside, which is refused.
-    asked : dict
-        As for :func:`choose`.
-
-    Returns
-    -------
-    Recipe
-        The search and its parameters.
-    """
-    if name is not None:
-        raise Failure(f"--search tries settings of LKG, not of {name}; leave out --search or --method.", BAD_USAGE)
-    given = _given(asked)
-    _refuse_foreign("--search, which chooses the setting", FITTED[SEARCH], given, asked)
-    if given.get("kernels", PRECOMPUTED) != PRECOMPUTED:
-        raise Failure(
-            f"--search tries kernels of its own, not --kernels {given['kernels']}; leave out --kernels, or give "
-            "--kernels precomputed if DATA holds kernels.",
-            BAD_USAGE,
-        )
-    return Recipe(SEARCH, {"n_clusters": AUTO, **given})
+    return Recipe(name, {**settings_of(model), **given})
 
 
 def choose_landmarks(name: str | None, asked: Parameters) -> Recipe:
@@ -162,13 +130,13 @@ def choose_landmarks(name: str | None, asked: Parameters) -> Recipe:
             f"--landmarks are chosen among samples, and --kernels {given['kernels']} has none; leave out one of them.",
             BAD_USAGE,
         )
-    _refuse_foreign("--landmarks", FITTED[LANDMARKS], given, asked)
+    _refuse_foreign("--landmarks", LANDMARKS, given, asked)
     return Recipe(LANDMARKS, {"n_clusters": AUTO, **given})
 
 
 def refuse_confidence(recipe: Recipe) -> None:
     """Refuse to tell how sure labels are of a method that does not know."""
-    if not hasattr(recipe.method.estimator, "confidence_"):
+    if not hasattr(recipe.estimator, "confidence_"):
         raise Failure(f"{recipe.name} does not know how sure its labels are; --confidence needs LKG.", BAD_USAGE)
 
 
@@ -211,21 +179,21 @@ def _with_one_kernel(given: dict[str, Any]) -> dict[str, Any]:
     return {("kernel" if parameter == "kernels" else parameter): value for parameter, value in given.items()}
 
 
-def _refuse_foreign(whose: str, method: Method, given: Parameters, known: Iterable[str]) -> None:
+def _refuse_foreign(whose: str, name: str, given: Parameters, known: Iterable[str]) -> None:
     """Refuse an option that a method does not have, and say which ones it has."""
-    own = [parameter for parameter in known if parameter in _parameters(method)]
+    own = [parameter for parameter in known if parameter in _parameters(name)]
     foreign = next((parameter for parameter in given if parameter not in own), None)
     if foreign is None:
         return
     options = [option_name(parameter) for parameter in own if parameter not in ("n_clusters", "n_landmarks")]
     wrong = option_name(foreign)
-    if method.policy == "each":
+    if kernels_taken(FITTED[name]) == "one":
         options.insert(options.index("--kernel") + 1, "--kernels precomputed")
         wrong += f" {given[foreign]}" if foreign == "kernels" else ""
     takes = f"{', '.join(options[:-1])} and {options[-1]}"
     raise Failure(f"{wrong} is no option of {whose}; it takes {takes}.", BAD_USAGE)
 
 
-def _parameters(method: Method) -> Iterable[str]:
+def _parameters(name: str) -> Iterable[str]:
     """Return the names of the parameters of a method's estimator."""
-    return inspect.signature(method.estimator).parameters
+    return inspect.signature(type(FITTED[name])).parameters

@@ -10,11 +10,10 @@ import typer
 from sklearn.base import BaseEstimator
 
 from kernelbraid._messages import PYTHON, Message, say
-from kernelbraid._typing import Parameters
 from kernelbraid.cli.inputs import STANDARD
-from kernelbraid.cli.messages import PHRASES, InOptions, option_name
+from kernelbraid.cli.messages import InOptions
 from kernelbraid.cli.output import bar, print_table
-from kernelbraid.cli.recipe import FITTED
+from kernelbraid.cli.recipe import WORDS
 from kernelbraid.cli.views import headers_in_words, tables_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 
@@ -36,27 +35,25 @@ def summarise(
     model: BaseEstimator, n_samples: int, n_features: int | None, files: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return what there is to say about a fit, as plain data; what a method lacks is None or empty."""
-    chosen = getattr(model, "best_estimator_", model)
-    names = list(getattr(chosen, "kernel_names_", []))
-    weights = np.asarray(getattr(chosen, "kernel_weights_", [])).tolist()
+    names = list(getattr(model, "kernel_names_", []))
+    weights = np.asarray(getattr(model, "kernel_weights_", [])).tolist()
     sizes = np.bincount(model.labels_).tolist()
     evidence = getattr(model, "n_clusters_evidence_", None)
-    n_components = getattr(chosen, "n_components_", None)
+    n_components = getattr(model, "n_components_", None)
     return {
         "n_samples": n_samples,
         "n_features": n_features,
         "n_landmarks": _n_landmarks(model),
         "n_clusters": int(getattr(model, "n_clusters_", len(sizes))),
         "evidence": None if evidence is None else {name: _plain(values) for name, values in evidence.items()},
-        "status": getattr(chosen, "status_", None),
-        "n_iter": int(chosen.n_iter_),
+        "status": getattr(model, "status_", None),
+        "n_iter": int(model.n_iter_),
         "n_components": None if n_components is None else int(n_components),
         "cluster_sizes": sizes,
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=True)) if weights else {},
-        "kernels_in_words": _in_words(names, weights, chosen, searched=chosen is not model),
-        "views": _views(chosen, files),
-        "best_params": {name: _plain(value) for name, value in getattr(model, "best_params_", {}).items()},
+        "kernels_in_words": _in_words(names, weights, model),
+        "views": _views(model, files),
         "reliability": getattr(model, "reliability_", None),
         "why": [say(sentence, InOptions({})) for sentence in getattr(model, "why_", [])],
     }
@@ -109,11 +106,11 @@ def _number_or_none(value: int | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _in_words(names: list[str], weights: list[float], model: BaseEstimator, *, searched: bool) -> list[str]:
-    """Return what the kernel weights say; the option that leaves them alone is none of a search."""
+def _in_words(names: list[str], weights: list[float], model: BaseEstimator) -> list[str]:
+    """Return what the kernel weights say."""
     if not weights:
         return []
-    words = InOptions({}, {**PHRASES, "with_gamma": ""} if searched else PHRASES)
+    words = InOptions({})
     told = describe_weights(names, weights, learned=not kernel_is_fixed(model))
     return [say(sentence, words) for sentence in told]
 
@@ -137,8 +134,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     """Print a fit for people."""
     status, features = summary["status"], summary["n_features"]
     rows: dict[str, str | None] = {
-        "method": f"{summary['method']}, {FITTED[summary['method']].title}",
-        "setting": _setting(summary["best_params"]),
+        "method": f"{summary['method']}, {WORDS[summary['method']]}",
         "samples": str(summary["n_samples"]),
         "features": "none, kernels or a graph" if features is None else str(features),
         "header": headers_in_words(summary.get("header", {})),
@@ -184,19 +180,6 @@ def n_clusters_in_words(n_clusters: int, evidence: Mapping[str, Any] | None) -> 
     if not others:
         return f"{n_clusters}, chosen; there was no other to compare"
     return f"{n_clusters}, chosen among {min(tried)} to {max(tried)}; next best {max(others)[1]}"
-
-
-def _setting(params: Parameters) -> str | None:
-    """Return the parameters that a search has chosen, None if there was no search."""
-    words = (
-        f"{option_name(name)[2:]} {' + '.join(map(str, value)) if isinstance(value, list) else _number(value)}"
-        for name, value in params.items()
-    )
-    return ", ".join(words) or None
-
-
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _components(count: int | None) -> str | None:

@@ -107,20 +107,6 @@ def whole_number_or(word: str) -> Callable[[str | int], int | str]:
     return parse
 
 
-def search_budget(value: str | float) -> int | float:
-    """Return a number of fits, or a number of seconds as a float."""
-    text = str(value)
-    try:
-        budget = float(text[:-1]) if text.endswith("s") else int(text)
-    except ValueError:
-        budget = 0
-    if not 0 < budget < math.inf:
-        raise typer.BadParameter(
-            f"{text!r} is no budget; give a number of fits, such as 20, or of seconds, such as 60s."
-        )
-    return budget
-
-
 def real_number(*, zero: bool = False, infinite: bool = False) -> Callable[[str | float], float]:
     """Return a parser for a positive number, or for one that may also be zero or infinite."""
     wanted = "0 or a positive number" if zero else "a positive number"

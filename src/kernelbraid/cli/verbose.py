@@ -68,11 +68,6 @@ class Log:
         change = state.kernel_change if hasattr(state, "kernel_change") else state.change
         self(f"step {n_iter}: change {change:.1e}")
 
-    def tried(self, state: Any) -> None:
-        """Write a setting of a search."""
-        told = ", ".join(f"{option_name(name)[2:]} {value}" for name, value in state.params.items())
-        self(f"setting {state.done} of {state.total}: {told}")
-
     def _hear(self, course: Course) -> None:
         tenths = int(TENTHS * course.done / course.total) if course.total else TENTHS
         if tenths != self._tenths:
@@ -83,13 +78,12 @@ class Log:
         """Write what a fit has decided."""
         if not self.is_asked:
             return
-        chosen = getattr(model, "best_estimator_", model)
-        names = getattr(chosen, "kernel_names_", None)
+        names = getattr(model, "kernel_names_", None)
         if names:
             self(f"kernels: {', '.join(names)}")
-        told = (f"{option_name(name)[2:]} {_plain(value)}" for name, value in settings_of(chosen).items())
+        told = (f"{option_name(name)[2:]} {_plain(value)}" for name, value in settings_of(model).items())
         self(f"settings: {', '.join(told)}")
-        graph = getattr(chosen, "graph_", None)
+        graph = getattr(model, "graph_", None)
         if graph is not None:
             edges = int(graph.nnz if hasattr(graph, "nnz") else (graph != 0).sum()) // 2
             self(f"graph: {graph.shape[0]} samples, {edges} edges")

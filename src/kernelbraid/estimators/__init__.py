@@ -8,14 +8,12 @@ from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.saving import load_model, save_model
-from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
 __all__ = [
     "LKG",
-    "LKGSearch",
     "LandmarkLKG",
     "LKGClassifier",
     "KernelKMeans",

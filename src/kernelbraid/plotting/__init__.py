@@ -1,10 +1,10 @@
-"""Pictures of a fitted LKG and of its views, of the choice of its number of clusters, and of a search for its setting.
+"""Pictures of a fitted LKG and of its views, and of the choice of its number of clusters.
 
 Each function draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown, no
 global setting is changed, and matplotlib is imported only when a function is called.
 """
 
-from kernelbraid.plotting.choices import plot_n_clusters, plot_search
+from kernelbraid.plotting.choices import plot_n_clusters
 from kernelbraid.plotting.fits import plot_convergence, plot_embedding, plot_graph, plot_kernel, plot_kernel_weights
 from kernelbraid.plotting.views import plot_views
 
@@ -15,6 +15,5 @@ __all__ = [
     "plot_kernel",
     "plot_kernel_weights",
     "plot_n_clusters",
-    "plot_search",
     "plot_views",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
     from kernelbraid._typing import Parameters
-    from kernelbraid.estimators import LKG, LandmarkLKG, LKGClassifier, LKGSearch
+    from kernelbraid.estimators import LKG, LandmarkLKG, LKGClassifier
 
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 GREY, EMPTY = "#999999", "#F2F2F2"  # what is left out; a view beside itself
@@ -24,11 +24,10 @@ CLEAR = 20 * LEVEL  # the colour scale reaches at least so far, so that chance n
 DARK = 0.5  # of the colour scale: numbers are white from there on
 WIDTH, GAP = 1.8, 0.3  # of the bars and what is left of them, in cells of the heat map; at most half of it
 MANY = 8  # views: from there on their names stand upright
-KEPT_IN = "best_estimator_", "graph_model_"  # where a search and a classifier keep the LKG that has seen the views
 
 
 def plot_views(
-    model: LKG | LandmarkLKG | LKGSearch | LKGClassifier,
+    model: LKG | LandmarkLKG | LKGClassifier,
     *,
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
@@ -37,7 +36,7 @@ def plot_views(
 
     Parameters
     ----------
-    model : LKG, LandmarkLKG, LKGSearch or LKGClassifier
+    model : LKG, LandmarkLKG or LKGClassifier
         Fitted on several views.
     names : sequence of str, default=None
         What the views are called; "view 1", "view 2" and so on by default.
@@ -82,9 +81,8 @@ def plot_views(
 def _report_of(model: Any) -> list[Parameters]:
     """Return what a fit tells about its views, or say why there is nothing."""
     name = type(model).__name__
-    for attribute in KEPT_IN:
-        model = getattr(model, attribute, model)
-    report: list[Parameters] | None = getattr(model, "view_report_", None)
+    seen = getattr(model, "graph_model_", model)  # where a classifier keeps the LKG that has seen the views
+    report: list[Parameters] | None = getattr(seen, "view_report_", None)
     if report is None:
         raise ValueError(f"{name} has no view_report_; fit it on a list of views.")
     if len(report) < 2:

@@ -1,7 +1,7 @@
 """``kernelbraid cluster``: read views, fit a method, write labels, summarise."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,7 @@ from kernelbraid.cli.interrupt import interruptible
 from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.messages import InOptions, out_of_range
 from kernelbraid.cli.output import beside_labels, collect_warnings, print_json, print_warnings, write_model
-from kernelbraid.cli.progress import show_progress, show_search
+from kernelbraid.cli.progress import show_progress
 from kernelbraid.cli.recipe import Recipe
 from kernelbraid.cli.scaling import Scaling
 from kernelbraid.cli.streaming import samples_of
@@ -69,7 +69,7 @@ def run(
         if scaling is None:
             write_model(save, model, views.names)
         else:
-            write_model(save, scaling.before(getattr(model, "best_estimator_", model), views.names), None)
+            write_model(save, scaling.before(model, views.names), None)
     summary = {
         "method": recipe.name,
         **summarise(model, views.n_samples, views.n_features, views.files),
@@ -111,8 +111,7 @@ def fit(
                 scaling = Scaling.of(scale, given if dask is None else views.data)  # workers scale, but do not measure
                 scaled = scaling.apply(given)
                 data = scaled if isinstance(data, list) else scaled[0]
-            # A search keeps the best when it is interrupted, and ends by itself.
-            with nullcontext() if recipe.searches else interruptible():
+            with interruptible():
                 model.fit(data)
             for name in here:
                 if name in vars(model):
@@ -148,16 +147,13 @@ def _watched(
             yield data
         return
     with _watch(model, recipe, hidden=hidden) as drawn, log.listening():
-        callback = (log.tried if recipe.searches else log.step) if log.is_asked else drawn
-        if recipe.tells_steps or recipe.searches:
-            model.set_params(callback=callback)
+        if recipe.tells_steps:
+            model.set_params(callback=log.step if log.is_asked else drawn)
         yield views.data
 
 
 def _watch(model: BaseEstimator, recipe: Recipe, *, hidden: bool) -> AbstractContextManager[Callable[..., None] | None]:
     """Return what shows that a fit lives."""
-    if recipe.searches:
-        return show_search(recipe.name, hidden=hidden)
     return show_progress(recipe.name, _most_steps(model) if recipe.tells_steps else None, hidden=hidden)
 
 
@@ -172,4 +168,4 @@ def _most_steps(model: BaseEstimator) -> int | None:
 
 def words_of(recipe: Recipe, columns: Sequence[Sequence[str] | None] = ()) -> InOptions:
     """Return how the command line speaks of a fit, on files with these columns."""
-    return InOptions({recipe.method.estimator.__name__: recipe.name}, columns=columns)
+    return InOptions({recipe.estimator.__name__: recipe.name}, columns=columns)

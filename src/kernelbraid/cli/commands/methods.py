@@ -1,15 +1,13 @@
 """``kernelbraid methods``: the methods that ``kernelbraid cluster`` knows."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import typer
 
 from kernelbraid.cli.output import print_json, print_table
-from kernelbraid.methods import METHODS
+from kernelbraid.methods import METHODS, TITLES, kernels_taken, settings_of
 
-POLICY_WORDS = {"each": "one at a time", "all": "all at once", "features": "none, features"}
-HEADER = ["name", "method", "estimator", "kernels", "to tune"]
+KERNELS = {"one": "one at a time", "several": "all at once", "none": "none, features"}
 
 
 def run(*, as_json: bool) -> None:
@@ -18,29 +16,20 @@ def run(*, as_json: bool) -> None:
     if as_json:
         print_json({"methods": methods})
         return
-    rows = [
-        [method["name"], method["title"], method["estimator"], POLICY_WORDS[method["policy"]], shorten(method["grid"])]
-        for method in methods
-    ]
-    print_table(rows, header=HEADER, unbroken=(0, 2))
+    rows = [[one["name"], one["title"], one["estimator"], KERNELS[one["kernels"]]] for one in methods]
+    print_table(rows, header=["name", "method", "estimator", "kernels"], unbroken=(0, 2))
     typer.echo("\nUse one with kernelbraid cluster DATA --clusters K --method NAME.")
 
 
 def describe() -> list[dict[str, Any]]:
-    """Return the registry as plain data."""
+    """Return the methods as plain data."""
     return [
         {
             "name": name,
-            "title": method.title,
-            "estimator": method.estimator.__name__,
-            "policy": method.policy,
-            "settings": dict(method.settings),
-            "grid": {parameter: list(values) for parameter, values in method.grid.items()},
+            "title": TITLES[name],
+            "estimator": type(model).__name__,
+            "kernels": kernels_taken(model),
+            "settings": settings_of(model),
         }
-        for name, method in METHODS.items()
+        for name, model in METHODS.items()
     ]
-
-
-def shorten(grid: Mapping[str, list[Any]]) -> str:
-    """Return the ends of the values of every parameter."""
-    return ", ".join(f"{name} {min(values):g} to {max(values):g}" for name, values in grid.items()) or "nothing"

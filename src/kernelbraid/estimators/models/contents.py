@@ -27,7 +27,6 @@ from kernelbraid.estimators.models.parts import (
     bank,
     centres,
     fail_unless,
-    part,
     widths_of,
 )
 from kernelbraid.estimators.models.rules import (
@@ -42,11 +41,9 @@ from kernelbraid.estimators.models.rules import (
     several,
     whole,
 )
-from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
-from kernelbraid.estimators.tryouts import Member
 
 
 def classes(value: Any, sizes: Sizes) -> None:
@@ -105,7 +102,6 @@ def settings(value: Any, sizes: Sizes) -> None:
     count(1)(value.get("n_clusters"), sizes)
 
 
-MEMBER = {"labels": whole("n"), "params": of(dict), "scores": of(dict), "status": of(str), "graph": maybe(MATRIX)}
 KMEANS = {
     **FEATURES,
     "centre_weights_": numbers("k n"),
@@ -131,18 +127,6 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
         "history_": of(dict),
         "settings_": settings,
         "_fitted": GRAPHS,
-        "_certainty": certainty,
-    },
-    LKGSearch: {
-        **FEATURES,
-        **COUNTED,
-        "labels_": LABELS,
-        **ENDED,
-        "candidate_labels_": whole("_ n"),
-        "best_index_": count(0),
-        "best_params_": of(dict),
-        "best_estimator_": inner_model(LKG),
-        "_members": several(part(Member, MEMBER), least=1),
         "_certainty": certainty,
     },
     LKGClassifier: {
@@ -177,7 +161,6 @@ MODEL_RULES: dict[type, dict[str, Rule]] = {
 #: Attributes without which a model of a class cannot do what it is kept for; all others may be missing.
 NEEDED: dict[type, tuple[str, ...]] = {
     LKG: ("n_features_in_", "n_clusters_", "embedding_", "labels_", "_fitted"),
-    LKGSearch: ("n_features_in_", "n_clusters_", "labels_", "best_estimator_", "_members", "best_index_"),
     LKGClassifier: ("n_features_in_", "classes_", "label_distributions_", "transduction_", "_spread", "graph_model_"),
     # Labels and embedding may have been Dask arrays.
     LandmarkLKG: ("n_features_in_", "n_clusters_", "landmarks_", "cluster_centers_", "_placement", "_expression"),
@@ -214,10 +197,6 @@ def _check_counted(model: Any, sizes: Sizes) -> None:
     fail_unless(fits, f"n_clusters_ of LKG is {sizes['k']}, more than the {sizes['e']} coordinates of embedding_")
 
 
-def _check_search(model: Any, sizes: Sizes) -> None:
-    fail_unless(model.best_index_ < len(model._members), "best_index_ is none of the settings")
-
-
 def _check_classifier(model: Any, sizes: Sizes) -> None:
     fail_unless("graph_" in vars(model.graph_model_), "graph_model_ of LKGClassifier lacks graph_")
     check_fields(model.graph_model_, {"labels_": whole("n"), "n_features_in_": count(1, "d")}, sizes)
@@ -231,6 +210,5 @@ def _check_classifier(model: Any, sizes: Sizes) -> None:
 TOGETHER: dict[type, Callable[[Any, Sizes], None]] = {
     **dict.fromkeys((KernelKMeans, MultipleKernelKMeans), _check_kmeans),
     LKG: _check_counted,
-    LKGSearch: _check_search,
     LKGClassifier: _check_classifier,
 }

@@ -22,11 +22,9 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.models.members import PLAIN, MembersIn
 from kernelbraid.estimators.models.upgrading import PARTS_OF_VERSION_1, upgrade
-from kernelbraid.estimators.search import LKGSearch
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
-from kernelbraid.estimators.tryouts import Member
 from kernelbraid.kernels import Custom, FittedBank
 from kernelbraid.kernels.functions import Given, Pairs
 from kernelbraid.learning.extension import Extension
@@ -42,7 +40,7 @@ from kernelbraid.solvers.landmarks import BipartiteEmbedding, LandmarkExpression
 MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
-        *(LKG, LKGSearch, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
+        *(LKG, LandmarkLKG, LKGClassifier, KernelKMeans, MultipleKernelKMeans, KernelSpectralClustering),
         *(AffinityAggregation, SimplexGraph, TwinGraph, MultipleKernelTwinGraph),
         *(SimpleMultipleKernelKMeans, CrossViewDiffusion, MultiViewGraphFusion, SelfWeightedMultipleKernel),
     )
@@ -59,7 +57,7 @@ PARTS: dict[str, type] = {
     for part in (
         *(*KERNELS, Given, Pairs, FittedBank, Extension),
         *(FusedExtension, ViewMember, FusedExpression, GraphExtension, GraphMember),
-        *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres, Member),
+        *(Expression, Placement, LandmarkExpression, BipartiteEmbedding, Centres, KernelCentres),
     )
 }
 SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}

@@ -1,1 +1,0 @@
-"""The page: everything in one file that needs no network."""

@@ -1,1 +1,0 @@
-"""What is said: published figures, selection, statistics, tables, claims, the study, figures."""
