@@ -1,0 +1,149 @@
+"""Everything that experiments compare: a name, an estimator, its kernels, a grid."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+
+from kernelbraid import LKG, KernelSpectralClustering
+from kernelbraid.methods import METHODS as ESTIMATORS
+from kernelbraid.methods import TITLES, kernels_taken, settings_of
+from lab.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
+from lab.records import ABLATED
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is compared under one name."""
+
+    title: str  # what it is, in words
+    estimator: type[BaseEstimator]
+    #: One kernel at a time, reported by the best and the mean; all kernels of a bank at once; or none.
+    policy: Literal["each", "all", "features"]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # tuned with labels
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what no tuning changes
+    reduce: Callable[..., np.ndarray] | None = None  # from all kernels of a bank to the one that it is given
+    bank: str = "rmkkm"  # where an experiment names none
+    #: What several views are to what takes one matrix: side by side as they are, or as rows of unit length.
+    joins: Literal["", "columns", "unit rows"] = ""
+    learns_graph: bool = False  # and finds clusters in its embedding, as often as is asked for
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters of the estimator."""
+        starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        known = inspect.signature(self.estimator).parameters
+        return [name for name, parameter in known.items() if parameter.kind not in starred]
+
+    def make(self, n_clusters: int, **parameters: Any) -> BaseEstimator:
+        """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
+
+        An estimator that chooses the number of clusters itself, or draws nothing, is not told what it cannot use.
+        """
+        given = {"n_clusters": n_clusters, **self.settings, **parameters, **self.fixed}
+        unused = [name for name in ("n_clusters", "random_state") if name not in self.parameters]
+        return self.estimator(**{name: value for name, value in given.items() if name not in unused})
+
+
+def combinations(grid: Mapping[str, Sequence[T]]) -> Iterator[dict[str, T]]:
+    """Yield every point of a grid, one empty one if the grid is."""
+    return (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
+
+
+_TWIN = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1), "beta": (1e-5, 1e-4, 1e-3, 1e-2)}
+_LOW_RANK = {
+    "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+    "beta": (1e-2, 1e-1, 1.0),
+    "gamma": (1e-2, 1e-1, 1.0, 10.0),
+    "mu": (0.1, 0.3, 1.0, 3.0),
+}
+_GRIDS: dict[str, Mapping[str, Sequence[float]]] = {
+    "SCSK": _TWIN,
+    "RMKKM": {"gamma": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)},
+    "SCMK": _TWIN,
+    "LKGs": _LOW_RANK,
+    "LKGr": _LOW_RANK,
+    "SMKL": {"alpha": (1e-5, 1e-3, 1e-1), "beta": (5.0, 15.0, 50.0, 150.0, 500.0), "gamma": (0.1, 1.0, 10.0)},
+}
+_POLICIES: dict[str, Literal["each", "all", "features"]] = {"one": "each", "several": "all", "none": "features"}
+_WITHOUT_GRAPH = ("KKM", "RKKM", "MKKM", "RMKKM", "SimpleMKKM")  # k-means over kernels
+
+
+def _method(name: str, model: BaseEstimator) -> Method:
+    policy, grid = _POLICIES[kernels_taken(model)], _GRIDS.get(name, {})
+    learns_graph = name not in _WITHOUT_GRAPH
+    return Method(TITLES[name], type(model), policy, settings_of(model), grid, learns_graph=learns_graph)
+
+
+#: The methods of the paper, and later ones.
+METHODS = {name: _method(name, model) for name, model in ESTIMATORS.items()}
+
+#: Other forms of the methods above that every table shows beside them.
+VARIANTS = {
+    "SC-normalised": replace(
+        METHODS["SC"],
+        title="spectral clustering, normalised",
+        estimator=KernelSpectralClustering,
+        settings={**METHODS["SC"].settings, "embedding": "largest"},
+    ),
+}
+
+#: What a user of scikit-learn would use otherwise, untuned.
+RIVALS = {
+    "KMeans": Method("scikit-learn's k-means", KMeans, "features", {"n_init": 10}, joins="columns"),
+    "SC-rbf": Method("scikit-learn's spectral clustering, rbf", SpectralClustering, "features", joins="columns"),
+    "SC-knn": Method(
+        "scikit-learn's spectral clustering, 10 neighbours",
+        SpectralClustering,
+        "features",
+        {"affinity": "nearest_neighbors", "n_neighbors": 10},
+        joins="columns",
+    ),
+    "HDBSCAN": Method(
+        "scikit-learn's HDBSCAN, clusters of 5 samples or more; it chooses their number, and noise counts as one more",
+        HDBSCAN,
+        "features",
+        {"min_cluster_size": 5, "copy": True},
+        joins="columns",
+    ),
+}
+
+#: Ours for somebody without labels, as it comes.
+LABEL_FREE = {"LKG": Method("LKG with its defaults", LKG, "all", bank="auto", learns_graph=True)}
+
+_NO_RANK = {"beta": NOTHING}
+# One kernel that stays as it is, but for negative entries, which LKG allows in no kernel. LKG stops when the kernel
+# does, so the graph is given a number of steps instead.
+_STAYS = {**_NO_RANK, "gamma": TIGHT, "tol": 0.0, "max_iter": 30}
+_WHOLE = replace(METHODS["LKGr"], title="LKGr", grid={})
+
+#: LKGr as a whole and with a part taken out, for the claims of the paper; no other table shows them.
+ABLATIONS = {
+    f"LKGr{ABLATED}{name}": method
+    for name, method in {
+        "whole": _WHOLE,
+        "no-rank": replace(_WHOLE, title="no low-rank term (beta to 0)", fixed=_NO_RANK),
+        "bound": replace(_WHOLE, title="kernel bound to the combination", fixed=_STAYS, reduce=bound_combination),
+        "one-kernel": replace(_WHOLE, title="one kernel (Eq. 2)", policy="each", fixed=_STAYS),
+        "average": replace(_WHOLE, title="the average kernel", fixed=_STAYS, reduce=average),
+        "in-turn": replace(_WHOLE, title="first the kernel, then the graph", fixed=_STAYS, reduce=kernel_first),
+    }.items()
+}
+
+#: What takes one matrix, on several views as many would join them: rows of unit length, side by side.
+JOINED = {
+    f"{name}-joined": replace(method, title=f"{method.title}, views joined as rows of unit length", joins="unit rows")
+    for name, method in {**METHODS, **VARIANTS, **RIVALS}.items()
+    if name in ("KMeans", "SC-knn") or (name not in RIVALS and method.policy != "all")
+}
+
+#: Everything that can be compared.
+COMPARED: dict[str, Method] = {**METHODS, **VARIANTS, **RIVALS, **LABEL_FREE, **ABLATIONS, **JOINED}
