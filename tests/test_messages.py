@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import kernelbraid
-from kernelbraid import LKG, KernelKMeans, LandmarkLKG, LKGSearch, MultipleKernelKMeans
+from kernelbraid import LKG, KernelKMeans, LandmarkLKG, MultipleKernelKMeans
 from kernelbraid._messages import PHRASES, PYTHON, Message, content_of, join, say
 from kernelbraid.cli.app import app
 from kernelbraid.cli.messages import InOptions
@@ -113,7 +113,7 @@ def options_of_cluster():
 
 
 def parameters_with_underscores():
-    estimators = (LKG, LandmarkLKG, LKGSearch, KernelKMeans, MultipleKernelKMeans)
+    estimators = (LKG, LandmarkLKG, KernelKMeans, MultipleKernelKMeans)
     names = {name for estimator in estimators for name in inspect.signature(estimator).parameters}
     return {name for name in names if "_" in name}
 

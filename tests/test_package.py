@@ -48,7 +48,7 @@ def test_the_package_itself_loads_next_to_nothing():
 
 def test_an_estimator_loads_no_bench_command_line_picture_or_data_frame_of_ours():
     modules = loaded("from kernelbraid import LKG")
-    assert rooms(modules).isdisjoint({"kernelbraid.bench", "kernelbraid.cli", "kernelbraid.plotting"})
+    assert rooms(modules).isdisjoint({"kernelbraid.cli", "kernelbraid.plotting"})
     assert modules.isdisjoint(("matplotlib", "torch", "distributed", "plotly"))
 
 
@@ -118,7 +118,7 @@ def test_everything_loads_without_what_only_unix_has():
         "        importlib.import_module(found.name); print(found.name)\n"
     )
     names = set(outcome(code))
-    assert {"kernelbraid._system", "kernelbraid.cli.commands.bench", "kernelbraid.bench.trials.runner"} <= names
+    assert {"kernelbraid._system", "kernelbraid.cli.commands.cluster", "kernelbraid.blocks.client"} <= names
 
 
 def test_a_fit_works_without_what_only_unix_has():

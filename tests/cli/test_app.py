@@ -102,13 +102,6 @@ def test_the_list_of_commands_needs_no_scientific_package(args, code):
     assert modules.isdisjoint(("sklearn", "scipy", "numpy", "kernelbraid.estimators"))
 
 
-@pytest.mark.parametrize("args", [*([name, "--help"] for name in COMMANDS if name != "bench"), ["methods"]])
-def test_no_command_of_a_user_loads_the_bench(args):
-    exit_code, modules = modules_after(*args)
-    assert exit_code == 0
-    assert [name for name in modules if name.startswith("kernelbraid.bench")] == []
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_shows_the_first_sentence_of_a_command(read_help, name):
     command = load_command(name)
@@ -126,3 +119,7 @@ def test_commands_stand_in_the_help_in_their_order(read_help):
 @pytest.mark.parametrize(("wrong", "right"), [("clutser", "cluster"), ("benc", "bench")])
 def test_a_misspelt_command_is_answered_with_the_nearest(refuse, wrong, right):
     refuse(wrong, code=2, says=[f"No such command '{wrong}'. Did you mean '{right}'?", "kernelbraid --help"])
+
+
+def test_the_lab_is_named_to_whoever_asks_for_the_bench(refuse):
+    refuse("bench", "run", "smoke.toml", code=2, says="experiments run from a checkout: python -m lab")

@@ -1,11 +1,11 @@
 import pytest
 
 from kernelbraid._messages import PHRASES, Message
-from kernelbraid.bench import METHODS
 from kernelbraid.cli import messages
 from kernelbraid.cli.messages import InOptions, option_name, out_of_range
 from kernelbraid.estimators.base import refused_parameter
 from kernelbraid.learning.memory import choose_storage
+from kernelbraid.methods import METHODS
 
 KKM = InOptions({"KernelKMeans": "KKM"})
 
@@ -69,7 +69,7 @@ def test_too_little_memory_offers_options_only():
 
 def test_a_value_out_of_range_is_a_matter_of_an_option():
     for value in (1.5, 1):
-        sentence = out_of_range(refused_parameter(METHODS["RMKKM"].make(2, gamma=value)), "RMKKM")
+        sentence = out_of_range(refused_parameter(METHODS["RMKKM"].set_params(gamma=value)), "RMKKM")
         assert sentence == f"--gamma {value} is out of range for RMKKM; give a number in the range [0.01, 0.99]."
 
 
@@ -82,6 +82,6 @@ def test_a_value_out_of_range_is_a_matter_of_an_option():
     ],
 )
 def test_what_an_option_may_be_is_said_without_python(parameters, wanted):
-    told = out_of_range(refused_parameter(METHODS["LKGr"].make(2, **parameters)), "LKGr")
+    told = out_of_range(refused_parameter(METHODS["LKGr"].set_params(**parameters)), "LKGr")
     assert told.startswith(wanted)
     assert "None" not in told

@@ -2,11 +2,9 @@ import json
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
 
-from kernelbraid import LKG, LKGSearch, load_model
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.output import (
     BAR_WIDTH,
@@ -17,7 +15,6 @@ from kernelbraid.cli.output import (
     print_json,
     print_table,
     print_warnings,
-    write_model,
     write_whole,
 )
 
@@ -63,16 +60,6 @@ def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_pat
     with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), write_whole(path):
         raise OSError(28, "No space left on device")
     assert not path.exists()
-
-
-def test_of_a_search_the_chosen_model_is_written_with_the_names_of_the_features(tmp_path, blobs):
-    X = blobs[0]
-    search = LKGSearch(3, budget=1, random_state=0).fit(X)
-    write_model(tmp_path / "a.model", search, list("abcd"))
-    model = load_model(tmp_path / "a.model")
-    assert isinstance(model, LKG)
-    assert list(model.feature_names_in_) == list("abcd")
-    np.testing.assert_array_equal(model.labels_, search.labels_)
 
 
 def test_json_is_printed_as_it_is_read(capsys):

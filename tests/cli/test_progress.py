@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from kernelbraid.cli import progress as module
-from kernelbraid.cli.progress import show_blocks, show_progress, show_search
+from kernelbraid.cli.progress import show_blocks, show_progress
 from kernelbraid.learning.progress import on_course, stretch
 
 
@@ -16,7 +16,6 @@ from kernelbraid.learning.progress import on_course, stretch
         partial(show_progress, "LKGr", 10),
         partial(show_progress, "KKM", None),
         partial(show_blocks, "LandmarkLKG", 200),
-        partial(show_search, "LKGSearch"),
     ],
 )
 def test_what_is_hidden_shows_nothing_even_on_a_terminal(look_like_a_terminal, capsys, show):
@@ -43,18 +42,6 @@ def test_the_bar_follows_the_steps_on_a_terminal(look_like_a_terminal, capsys, s
     assert captured.out == ""
     assert "LKGr, change 3.0e-04" in captured.err
     assert "4/10" in captured.err.replace(" ", "")
-
-
-def test_the_bar_of_a_search_follows_the_settings(look_like_a_terminal, capsys):
-    look_like_a_terminal()
-    with show_search("LKGSearch", hidden=False) as callback:
-        assert callback(SimpleNamespace(done=3, total=40)) is None  # True would end the search
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "Ctrl-C keeps the best" in captured.err
-    assert "3/40" in captured.err.replace(" ", "")
-    with show_search("LKGSearch", hidden=True) as callback:
-        assert callback is None
 
 
 def test_a_fit_that_does_not_tell_its_steps_has_a_spinner(look_like_a_terminal, capsys):
@@ -89,7 +76,6 @@ SHOWS = {
     "spinner": partial(show_progress, "LKG", None),
     "steps": partial(show_progress, "LKG", 10),
     "blocks": partial(show_blocks, "LKG", 200),
-    "search": partial(show_search, "LKG"),
 }
 
 

@@ -1,21 +1,21 @@
 import pytest
 
-from kernelbraid import LKG, LKGSearch
-from kernelbraid.bench import METHODS
+from kernelbraid import LKG
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.recipe import choose
+from kernelbraid.methods import METHODS, kernels_taken
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_comes_with_the_settings_of_the_registry(run, built, blobs_csv, method):
     run("cluster", blobs_csv, "-k", 3, "--method", method)
-    assert built == METHODS[method].make(3, random_state=0).get_params()
+    assert built == METHODS[method].set_params(n_clusters=3, random_state=0).get_params()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_given_options_win_over_the_settings(run, built, blobs_csv, method):
     run("cluster", blobs_csv, "-k", 3, "--method", method, "--n-init", 77, "--seed", 5, "--jobs", -1)
-    assert built == METHODS[method].make(3, n_init=77, random_state=5, n_jobs=-1).get_params()
+    assert built == METHODS[method].set_params(n_clusters=3, n_init=77, random_state=5, n_jobs=-1).get_params()
 
 
 def test_the_embedding_of_a_graph_method_is_an_option(run, built, blobs_csv):
@@ -39,34 +39,23 @@ def test_without_a_penalty_the_preset_chooses_one(preset, name):
     assert choose(None, {"n_clusters": 3, "preset": preset}).name == name
 
 
-def test_lkg_and_the_search_choose_the_number_of_clusters_that_is_not_given(run, built, blobs_csv):
+def test_lkg_chooses_the_number_of_clusters_that_is_not_given(run, built, blobs_csv):
     run("cluster", blobs_csv)
     assert built == LKG("auto", random_state=0).get_params()
-    built.clear()
-    run("cluster", blobs_csv, "--search")
-    assert built == LKGSearch("auto", random_state=0).get_params()
-
-
-@pytest.mark.parametrize(("text", "budget"), [("7", 7), ("60s", 60.0), ("0.5s", 0.5)])
-def test_a_budget_is_a_number_of_fits_or_of_seconds(run, built, blobs_csv, text, budget):
-    run("cluster", blobs_csv, "-k", 3, "--search", "--budget", text, "--jobs", 2, "--device", "cpu")
-    wanted = LKGSearch(3, budget=budget, n_jobs=2, device="cpu", random_state=0)
-    assert built == wanted.get_params()
-    assert type(built["budget"]) is type(budget)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_precomputed_kernels_are_one_kernel_or_several(method):
     asked = {"n_clusters": 3, "kernels": "precomputed", "kernel": None, "n_init": None, "random_state": 0}
     assert not choose(method, {"n_clusters": 3}).precomputed
-    if METHODS[method].policy == "features":
+    if kernels_taken(METHODS[method]) == "none":
         with pytest.raises(Failure, match="it takes --n-init and --seed"):
             choose(method, asked)
         return
     recipe = choose(method, asked)
     assert recipe.precomputed
-    assert ("kernel" in recipe.parameters) == (METHODS[method].policy == "each")
-    assert ("kernels" in recipe.parameters) == (METHODS[method].policy == "all")
+    assert ("kernel" in recipe.parameters) == (kernels_taken(METHODS[method]) == "one")
+    assert ("kernels" in recipe.parameters) == (kernels_taken(METHODS[method]) == "several")
 
 
 @pytest.mark.parametrize(

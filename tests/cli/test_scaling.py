@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from kernelbraid import LKG, EachView, LandmarkLKG, LKGSearch, load_model, save_model
+from kernelbraid import LKG, EachView, LandmarkLKG, load_model, save_model
 from kernelbraid.cli.scaling import Scaling, first_step, last_step
 from kernelbraid.datasets import open_stream
 from kernelbraid.files import streams as module
@@ -73,13 +73,6 @@ def test_unit_is_the_length_of_samples_and_none_is_the_default(run, tmp_path):
     result = run("cluster", path, "-k", 3, "--save", model)
     assert "scale" not in result.stdout
     assert isinstance(load_model(model), LKG)
-
-
-def test_a_search_saves_its_choice_behind_the_scaling(run, tmp_path):
-    np.save(tmp_path / "X.npy", X[:60])
-    options = ("--search", "--budget", 2, "--scale", "standard", "--save", tmp_path / "a.model")
-    assert run("cluster", tmp_path / "X.npy", "-k", 3, *options, "-q").exit_code == 0
-    assert [type(step) for _, step in load_model(tmp_path / "a.model").steps] == [StandardScaler, LKG]
 
 
 def test_every_file_is_scaled_on_its_own_and_gaps_stay(run, told, write_views, tmp_path):
@@ -163,14 +156,6 @@ def test_what_cannot_be_scaled_gets_a_sentence(refuse, no_fit, tmp_path):
     refuse("cluster", tmp_path / "X.npy", "--scale", "minmax", code=2, says=says)
     says = ["'--scale'", "with --kernels precomputed there are none; leave out one of them"]
     refuse("cluster", tmp_path / "X.npy", "--scale", "unit", "--kernels", "precomputed", code=2, says=says)
-
-
-def test_a_search_in_a_pipeline_cannot_label(refuse, tmp_path):
-    np.save(tmp_path / "X.npy", X[:30])
-    model = make_pipeline(StandardScaler(), LKGSearch(3, budget=1, random_state=0)).fit(X[:30])
-    save_model(model, tmp_path / "a.model")
-    says = ["holds a LKGSearch, which cannot label new samples; save its best_estimator_"]
-    refuse("predict", tmp_path / "a.model", tmp_path / "X.npy", code=1, says=says)
 
 
 def test_a_view_that_lacks_every_sample_is_left_as_it_is(tmp_path):

@@ -5,9 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernelbraid._messages import Message
 from kernelbraid.cli import summary as summaries
-from kernelbraid.kernels import Gaussian, Linear
 
 EVIDENCE = {"n_clusters": [2, 3, 12, 55], "score": [0.1, 0.4, 0.7, math.nan], "eigengap": [0.0, 0.1, 0.2, math.inf]}
 
@@ -94,8 +92,6 @@ def test_weights_that_were_not_learned_are_not_listed(capsys):
     text = printed(capsys, **even)
     assert "Both kernels count alike: their weights are not learned with --gamma inf; --gamma 10 learns them.\n" in text
     assert "█" not in text
-    searched = printed(capsys, best_estimator_=model_of(**even))
-    assert "Both kernels count alike: their weights are not learned.\n" in searched
 
 
 def view_of(number, *, n_samples=9, agreement=(), **more):
@@ -140,18 +136,3 @@ def test_kernels_of_no_weight_are_counted(capsys):
     names = {"kernel_names_": ["a", "b", "c", "d"]}
     assert "1 other " in printed(capsys, **names, kernel_weights_=np.array([0.2, 0.3, 0.5, 0.0]))
     assert "2 others " in printed(capsys, **names, kernel_weights_=np.array([0.5, 0.5, 0.0, 0.0]))
-
-
-def test_a_search_tells_why_and_what_it_chose(capsys):
-    best = model_of(kernel_names_=["gaussian s=2", "linear"], kernel_weights_=np.array([0.5, 0.5]), status_="converged")
-    params = {"kernels": [Gaussian(2.0), Linear()], "alpha": 0.1, "gamma": math.inf, "graph_penalty": "l1"}
-    why = ["First.", Message("Chosen: {set.n_neighbors}.", n_neighbors=5)]
-    found = {"best_estimator_": best, "best_params_": params, "why_": why}
-    text = printed(capsys, **found)
-    assert "setting        kernels gaussian s=2 + linear, alpha 0.1, gamma inf, penalty l1" in text
-    assert "\nFirst.\nChosen: --neighbors 5.\n" in text
-    assert "status         converged" in text
-    plain = json.loads(json.dumps(summaries.summarise(model_of(**found), 3, 4), allow_nan=False))
-    assert plain["best_params"] == {**params, "kernels": ["gaussian s=2", "linear"], "gamma": "inf"}
-    assert plain["why"] == ["First.", "Chosen: --neighbors 5."]
-    assert plain["kernels"] == ["gaussian s=2", "linear"]

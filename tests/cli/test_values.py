@@ -10,7 +10,6 @@ from kernelbraid.cli.values import (
     known_method,
     number_of_jobs,
     real_number,
-    search_budget,
     several,
     weights_of_views,
     whole_number,
@@ -31,8 +30,6 @@ from kernelbraid.methods import METHODS
         (whole_number(0, LARGEST_SEED), "4294967295", 2**32 - 1),
         (whole_number_or("all"), "all", "all"),
         (whole_number_or("all"), "7", 7),
-        (search_budget, "20", 20),
-        (search_budget, "0.5s", 0.5),
         (real_number(), "1e-3", 1e-3),
         (real_number(zero=True), "0", 0.0),
         (real_number(infinite=True), "inf", math.inf),
@@ -65,10 +62,6 @@ def test_what_is_right_becomes_a_value_of_its_type(parse, text, value):
         (real_number(zero=True), "inf", "'inf' is out of range; give 0 or a positive number."),
         (real_number(infinite=True), "-inf", "'-inf' is out of range; give a positive number, or inf."),
         *(
-            (search_budget, text, f"{text!r} is no budget; give a number of fits, such as 20, or of seconds")
-            for text in ("0", "-1", "2.5", "0s", "nans", "infs", "s", "")
-        ),
-        *(
             (weights_of_views, text, f"{text!r} are no weights; give a number from 0 on for each file, not all 0")
             for text in ("", "1,", "1;1", "1,-1", "0,0", "1,nan", "1,inf")
         ),
@@ -80,9 +73,7 @@ def test_what_is_wrong_is_refused_with_what_it_must_be(parse, text, says):
     assert str(refused.value).startswith(says)
 
 
-@pytest.mark.parametrize(
-    "parse", [whole_number(0, 9), whole_number_or("all"), search_budget, real_number(zero=True, infinite=True)]
-)
+@pytest.mark.parametrize("parse", [whole_number(0, 9), whole_number_or("all"), real_number(zero=True, infinite=True)])
 def test_a_value_may_go_through_its_parser_again(parse):
     """Defaults are parsed too."""
     assert parse(parse("7")) == 7

@@ -48,7 +48,6 @@ def test_every_method_tells_its_settings(run, blobs_csv, method):
     [
         ([], ["choosing the number of clusters: 100 %", "kernels: gaussian", "graph: 30 samples"]),
         (["-k", 3, "--gamma", 10], ["step 2: change", "penalty frobenius"]),
-        (["-k", 3, "--search", "--budget", 2], ["setting 2 of 2: "]),
         (["-k", 3, "--landmarks", 12], ["graph: 12 samples"]),
     ],
 )

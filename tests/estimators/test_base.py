@@ -23,7 +23,7 @@ def test_a_choice_of_clusters_needs_six_samples():
 def test_a_parameter_that_is_refused_is_found_with_what_it_may_be():
     assert refused_parameter(LKG(3)) is None
     assert refused_parameter(LKG(3, alpha=-1.0)) == Refusal("alpha", -1.0, (Range(False, "(0.0, inf)"), "None"))
-    found = refused_parameter(METHODS["RMKKM"].make(3, gamma=1.5))
+    found = refused_parameter(METHODS["RMKKM"].set_params(gamma=1.5))
     assert (found.parameter, found.value) == ("gamma", 1.5)
     assert found.wanted == (Range(False, "[0.01, 0.99]"),)
     assert refused_parameter(LKG(3, n_neighbors="none")).wanted[:2] == (Range(True, "[1, inf)"), frozenset({"all"}))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG, LKGSearch, load_model, save_model
+from kernelbraid import LKG, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +105,3 @@ def test_a_file_with_memberships_that_are_none_is_refused(model, tmp_path):
     save_model(broken, tmp_path / "model.kb")
     with pytest.raises(ValueError, match="sum is not one"):
         load_model(tmp_path / "model.kb")
-
-
-@pytest.mark.parametrize("result", ["best", "consensus"])
-def test_a_search_is_as_sure_as_the_graph_that_it_chose(blobs, result):
-    search = LKGSearch(3, candidates=[{}, {"n_neighbors": 5}], result=result, random_state=0).fit(blobs)
-    M = search.membership_
-    np.testing.assert_allclose(M.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(search.confidence_, M[np.arange(90), search.labels_])
-    np.testing.assert_array_equal(search.outlier_scores_, search.best_estimator_.outlier_scores_)

@@ -17,7 +17,6 @@ from kernelbraid import (
     KernelSpectralClustering,
     LandmarkLKG,
     LKGClassifier,
-    LKGSearch,
     SimplexGraph,
     _arrays,
 )
@@ -340,9 +339,7 @@ class TestScales:
 
     RAW = np.abs(X) * np.r_[1e4, np.ones(X.shape[1] - 1)] + 1.0
 
-    @pytest.mark.parametrize(
-        "kind", [LKG, LKGSearch, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering]
-    )
+    @pytest.mark.parametrize("kind", [LKG, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering])
     def test_every_estimator_warns_once_where_it_was_called(self, kind):
         model = kind(3, random_state=0, **({"n_landmarks": 20} if kind is LandmarkLKG else {}))
         with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of X has .*StandardScaler") as caught:

@@ -4,8 +4,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
-from kernelbraid.bench import METHODS
 from kernelbraid.kernels import BANKS, Gaussian, Linear, build_bank
+from kernelbraid.methods import METHODS
 from kernelbraid.metrics import accuracy
 from problems import blobs, paper_data
 
@@ -114,7 +114,7 @@ def test_without_the_spectral_term_one_step_is_enough():
 @pytest.mark.parametrize(("name", "k", "least"), [("yale", 15, 0.60), ("jaffe", 10, 0.97)])
 def test_simplex_graphs_reach_their_accuracy_on_faces(name, k, least):
     faces, persons = paper_data(name)
-    model = METHODS["SSR"].make(k, random_state=0).fit(faces)
+    model = METHODS["SSR"].set_params(n_clusters=k, random_state=0).fit(faces)
     assert model.status_ == "converged"
     assert accuracy(persons, model.labels_) >= least
 
@@ -123,9 +123,8 @@ def test_simplex_graphs_reach_their_accuracy_on_faces(name, k, least):
 @pytest.mark.parametrize(("name", "k", "alpha", "least"), [("yale", 15, 1e-3, 0.56), ("jaffe", 10, 1e-2, 0.97)])
 def test_twin_graphs_of_one_kernel_reach_their_accuracy_on_faces(name, k, alpha, least):
     faces, persons = paper_data(name)
-    tuning = {"alpha": alpha, "beta": 1e-4}
-    assert tuning in list(METHODS["SCSK"].tunings())
-    model = METHODS["SCSK"].make(k, kernel=BANKS["paper"][3], random_state=0, **tuning).fit(faces)  # gaussian t=1
+    settings = {"n_clusters": k, "kernel": BANKS["paper"][3], "alpha": alpha, "beta": 1e-4, "random_state": 0}
+    model = METHODS["SCSK"].set_params(**settings).fit(faces)  # gaussian t=1
     assert accuracy(persons, model.labels_) >= least
 
 
@@ -133,7 +132,6 @@ def test_twin_graphs_of_one_kernel_reach_their_accuracy_on_faces(name, k, alpha,
 @pytest.mark.parametrize(("name", "k", "least"), [("yale", 15, 0.57), ("jaffe", 10, 0.97)])
 def test_twin_graphs_of_several_kernels_reach_their_accuracy_on_faces(name, k, least):
     faces, persons = paper_data(name)
-    tuning = {"alpha": 1e-3, "beta": 1e-4}
-    assert tuning in list(METHODS["SCMK"].tunings())
-    model = METHODS["SCMK"].make(k, kernels="paper", random_state=0, **tuning).fit(faces)
+    settings = {"n_clusters": k, "kernels": "paper", "alpha": 1e-3, "beta": 1e-4, "random_state": 0}
+    model = METHODS["SCMK"].set_params(**settings).fit(faces)
     assert accuracy(persons, model.labels_) >= least

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG, LKGSearch
+from kernelbraid import LKG
 
 
 @pytest.fixture(scope="session")
@@ -22,11 +22,6 @@ def model(samples):
 def fixed(samples):
     """A fit whose kernel stays the average."""
     return LKG(n_clusters=3, random_state=0, n_init=3).fit(samples)
-
-
-@pytest.fixture(scope="session")
-def search(samples):
-    return LKGSearch(3, budget=18, random_state=0).fit(samples)
 
 
 @pytest.fixture

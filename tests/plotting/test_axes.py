@@ -10,9 +10,9 @@ from matplotlib.figure import Figure  # noqa: E402 (the same)
 
 
 @pytest.fixture(params=plotting.__all__)
-def picture(request, model, search, chooser, fused):
+def picture(request, model, chooser, fused):
     """A function that draws, and what it draws."""
-    subject = {"plot_search": search, "plot_n_clusters": chooser, "plot_views": fused}.get(request.param, model)
+    subject = {"plot_n_clusters": chooser, "plot_views": fused}.get(request.param, model)
     return getattr(plotting, request.param), subject
 
 

@@ -1,105 +1,10 @@
-import math
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, LKGSearch
-from kernelbraid.kernels import Gaussian, Linear
-from kernelbraid.plotting import plot_n_clusters, plot_search
+from kernelbraid import LKG
+from kernelbraid.plotting import plot_n_clusters
 
 pytest.importorskip("matplotlib")
-
-
-def tried(score=None, fault="", **params):
-    """A setting, as far as the picture looks at it."""
-    return SimpleNamespace(params=params, scores={} if score is None else {"score": score}, fault=fault)
-
-
-def search_of(*members, best=0):
-    return SimpleNamespace(_members=list(members), best_index_=best)
-
-
-def row_names(ax):
-    return [label.get_text() for label in ax.get_yticklabels()]
-
-
-def words(ax):
-    return [text.get_text() for text in ax.texts]
-
-
-# The search
-
-
-def test_every_setting_is_a_point_at_its_score_in_the_row_of_its_kernels(draw, search):
-    ax = draw(plot_search, search)
-    points, ring = ax.collections
-    x, y = points.get_offsets().T
-    np.testing.assert_allclose(x, search.results_["score"])
-    assert row_names(ax) == ["LKG as it comes", *(f"n_neighbors={few}" for few in (5, 10, 7, 15))]
-    assert list(np.round(y)) == [0, 1, 1, *(row for row in (2, 3, 4) for _ in range(3))]
-    np.testing.assert_allclose(ring.get_offsets()[0], [x[search.best_index_], y[search.best_index_]])
-    chosen = search.best_params_.get("alpha")
-    assert words(ax) == ["chosen" if chosen is None else f"chosen, alpha={chosen:g}"]
-
-
-def test_settings_that_were_left_out_are_crosses_left_of_the_others(draw):
-    members = [
-        tried(fault="the fit ended with graph_empty", kernels=[Linear()], alpha=100.0),
-        tried(0.6, kernels=[Linear()], alpha=1.0),
-        tried(0.8, kernels=[Gaussian(2.0)], alpha=1.0),
-    ]
-    ax = draw(plot_search, search_of(*members, best=2))
-    points, crosses, ring = ax.collections
-    assert len(points.get_offsets()) == 2
-    assert len(crosses.get_offsets()) == 1
-    assert crosses.get_offsets()[0, 0] < points.get_offsets()[:, 0].min()
-    assert ring.get_offsets()[0, 0] == 0.8
-    assert "1 left out" in ax.get_title(loc="left")
-
-
-def test_points_of_one_row_have_a_colour_and_a_height_for_each_alpha(draw):
-    members = [tried(0.5, kernels="near", alpha=alpha) for alpha in (0.1, 1.0, 10.0)]
-    ax = draw(plot_search, search_of(*members))
-    points = ax.collections[0]
-    assert len({tuple(colour) for colour in points.get_facecolors()}) == 3
-    assert len(set(points.get_offsets()[:, 1])) == 3
-    assert row_names(ax) == ["near"]
-    bar = ax.figure.axes[1]
-    assert bar.get_title() == "alpha"
-    assert [label.get_text() for label in bar.get_yticklabels()] == ["0.1", "1", "10"]
-
-
-def test_rows_are_told_apart_by_all_that_is_set_but_alpha(draw):
-    members = [
-        tried(0.5, alpha=1.0),
-        tried(0.6, alpha=2.0),
-        tried(0.7, kernels="local", gamma=math.inf),
-        tried(0.7, kernels="local", gamma=1.0, alpha=1.0),
-    ]
-    ax = draw(plot_search, search_of(*members, best=2))
-    assert row_names(ax) == ["shared setting", "local, gamma=inf", "local, gamma=1.0"]
-    assert words(ax) == ["chosen"]
-
-
-@pytest.mark.parametrize(
-    "members",
-    [
-        [tried(0.0, alpha=1.0)],
-        [tried(0.0)],
-        [tried(fault="the fit ended with graph_empty", alpha=1.0)],
-        [tried(0.5, alpha=1.0), tried(0.5, alpha=1.0)],
-        [tried(0.5, alpha=float(alpha)) for alpha in range(1, 31)],
-    ],
-)
-def test_the_smallest_and_largest_searches_are_drawn(draw, members):
-    assert words(draw(plot_search, search_of(*members)))[0].startswith("chosen")
-
-
-def test_a_search_over_given_kernels_is_drawn(draw, samples):
-    kernels = np.stack([samples @ samples.T + 200, np.exp(-((samples[:, None] - samples) ** 2).sum(-1))])
-    search = LKGSearch(3, kernels="precomputed", budget=3, random_state=0).fit(kernels)
-    assert row_names(draw(plot_search, search)) == ["LKG as it comes", "n_neighbors=5"]
 
 
 # The number of clusters

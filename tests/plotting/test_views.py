@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch, plotting
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier, plotting
 from kernelbraid.learning.trust import LEVEL
 
 pytest.importorskip("matplotlib")
@@ -128,7 +128,7 @@ def test_a_pair_without_common_samples_has_an_empty_cell(draw):
 
 @pytest.mark.parametrize(
     "estimator",
-    [LKGSearch(3, budget=2, random_state=0), LKGClassifier(), LandmarkLKG(3, n_landmarks=20, random_state=0)],
+    [LKGClassifier(), LandmarkLKG(3, n_landmarks=20, random_state=0)],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_whoever_has_compared_views_shows_them(draw, fused, views, estimator):

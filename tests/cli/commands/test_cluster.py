@@ -13,10 +13,10 @@ from scipy import io, sparse
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 
 from kernelbraid import LKG
-from kernelbraid.bench import METHODS
 from kernelbraid.cli.commands import cluster as clustering
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.recipe import choose
+from kernelbraid.methods import METHODS, TITLES, kernels_taken
 from kernelbraid.metrics import evaluate
 
 FAST = ("-k", 3, "--n-init", 3)
@@ -35,7 +35,6 @@ KEYS = [
     "kernel_weights",
     "kernels_in_words",
     "views",
-    "best_params",
     "reliability",
     "why",
     "seconds",
@@ -115,7 +114,6 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     assert len(summary["kernel_weights"]) == 7
     assert "7 kernels" in summary["kernels_in_words"][0]
     assert [view["file"] for view in summary["views"]] == ["blobs.csv"]
-    assert summary["best_params"] == {}
     assert summary["reliability"] == pytest.approx(1.0)
     assert "reliability 1.00" in summary["why"][0]
     assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
@@ -265,7 +263,7 @@ def test_every_method_clusters_a_file(run, blobs_csv, blobs, tmp_path, method):
     assert summary["status"] in (None, "converged")
     assert summary["n_iter"] >= 1
     assert sum(summary["cluster_sizes"]) == 30
-    assert len(summary["kernels"]) == {"each": 1, "all": 12, "features": 0}[METHODS[method].policy]
+    assert len(summary["kernels"]) == {"one": 1, "several": 12, "none": 0}[kernels_taken(METHODS[method])]
     assert set(summary["kernel_weights"]) in (set(), set(summary["kernels"]))
     labels = [int(row[1]) for row in read_rows(out)[1:]]
     assert len(set(labels)) == 3
@@ -276,10 +274,10 @@ def test_every_method_clusters_a_file(run, blobs_csv, blobs, tmp_path, method):
 def test_the_summary_of_every_method_has_what_the_method_has(run, blobs_csv, method):
     result = run("cluster", blobs_csv, "-k", 3, "--n-init", 5, "--method", method)
     assert result.exit_code == 0, result.stderr
-    assert f"method         {method}, {METHODS[method].title}" in result.stdout
+    assert f"method         {method}, {TITLES[method]}" in result.stdout
     assert "None" not in result.stdout
-    assert ("weight" in result.stdout) == (METHODS[method].policy == "all")
-    assert ("kernels   " in result.stdout) == (METHODS[method].policy != "features")
+    assert ("weight" in result.stdout) == (kernels_taken(METHODS[method]) == "several")
+    assert ("kernels   " in result.stdout) == (kernels_taken(METHODS[method]) != "none")
 
 
 def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
@@ -301,7 +299,7 @@ def test_a_kernel_is_chosen_by_name(run, blobs_csv):
         assert list(summary["kernel_weights"].values()) == [1.0]
 
 
-@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.policy == "each"])
+@pytest.mark.parametrize("method", [name for name, model in METHODS.items() if kernels_taken(model) == "one"])
 def test_a_method_with_one_kernel_takes_a_precomputed_one(run, stack, blobs, tmp_path, method):
     np.save(tmp_path / "kernel.npy", np.load(stack)[1])
     out = tmp_path / "labels.csv"
@@ -348,7 +346,6 @@ def test_several_graphs_are_views(run, graphs):
         ("near.npz", ("--kernels", "graph", "--method", "SC"), 2, "--kernels graph is read out by LKG"),
         ("near.npz", ("--kernels", "graph", "--landmarks", 9), 2, "--kernels graph has none; leave out one of them"),
         ("near.npz", ("--kernels", "graph", "--scale", "unit"), 2, "with --kernels graph there are none"),
-        ("near.npz", ("--kernels", "graph", "--search"), 2, "--search tries kernels of its own, not --kernels graph"),
     ],
 )
 def test_what_graphs_do_not_go_with(refuse, graphs, name, options, code, says):
@@ -395,13 +392,12 @@ def test_kernels_and_views_need_no_number_either(run, stack, blobs_csv):
         assert json.loads(result.stdout)["evidence"] is not None
 
 
-@pytest.mark.parametrize("search", [(), ("--search",)])
-def test_too_few_samples_to_choose_the_number_are_refused_in_options(refuse, tmp_path, search):
+def test_too_few_samples_to_choose_the_number_are_refused_in_options(refuse, tmp_path):
     for n_samples, told in ((1, "1 sample,"), (5, "5 samples,")):
         path = tmp_path / "few.npy"
         np.save(path, np.eye(6)[:n_samples])
         says = f"DATA holds {told} too few to choose the number of clusters"
-        result = refuse("cluster", path, *search, code=1, says=[says, "give --clusters, or at least 6 samples"])
+        result = refuse("cluster", path, code=1, says=[says, "give --clusters, or at least 6 samples"])
         assert "n_" not in result.stderr
         assert "auto" not in result.stderr
 
@@ -536,9 +532,8 @@ def test_samples_that_a_file_does_not_have_are_clustered_by_the_others(run, writ
     assert evaluate(told[1], list(labels.values()))["acc"] == 1.0
 
 
-@pytest.mark.parametrize("how", [("--search", "--budget", 2), ("--landmarks", 30)], ids=["search", "landmarks"])
-def test_a_search_and_landmarks_tell_of_their_views(run, write_views, how):
-    summary = json.loads(run("cluster", *write_views(), "-k", 3, *how, "--json").stdout)
+def test_landmarks_tell_of_their_views(run, write_views):
+    summary = json.loads(run("cluster", *write_views(), "-k", 3, "--landmarks", 30, "--json").stdout)
     assert [(view["file"], view["trusted"]) for view in summary["views"]] == [
         ("a.csv", True),
         ("b.csv", True),
@@ -804,7 +799,7 @@ def test_pipes_are_opened_once(run, blobs_csv, tmp_path):
     assert json.loads(result.stdout)["n_samples"] == 30
 
 
-@pytest.mark.parametrize("more", [(), ("--search", "--budget", 2), ("--landmarks", 20)], ids=["LKG", "search", "many"])
+@pytest.mark.parametrize("more", [(), ("--landmarks", 20)], ids=["LKG", "many"])
 def test_confidence_stands_beside_the_labels_and_in_the_summary(run, blobs_csv, tmp_path, more):
     out = tmp_path / "labels.csv"
     result = run("cluster", blobs_csv, *FAST, *more, "--confidence", "--out", out)

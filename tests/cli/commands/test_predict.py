@@ -13,13 +13,12 @@ from kernelbraid import (
     KernelSpectralClustering,
     LandmarkLKG,
     LKGClassifier,
-    LKGSearch,
     load_model,
     save_model,
 )
-from kernelbraid.bench import METHODS
 from kernelbraid.cli.commands import predict as prediction
 from kernelbraid.cli.recipe import Recipe
+from kernelbraid.methods import METHODS
 
 FAST = ("-k", 3, "--n-init", 3)
 KEYS = [
@@ -74,14 +73,6 @@ def test_the_summary_of_a_fit_says_where_the_model_is(run, blobs_csv, tmp_path):
     result = run("cluster", blobs_csv, *FAST)
     assert "\nmodel" not in result.stdout
     assert json.loads(run("cluster", blobs_csv, *FAST, "--json").stdout)["model"] is None
-
-
-def test_a_search_saves_the_setting_that_it_has_chosen(run, blobs_csv, tmp_path):
-    path = tmp_path / "blobs.model"
-    summary = json.loads(run("cluster", blobs_csv, "-k", 3, "--search", "--budget", 3, "--save", path, "--json").stdout)
-    model = load_model(path)
-    assert isinstance(model, LKG)
-    assert {name: getattr(model, name) for name in summary["best_params"]} == summary["best_params"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -352,8 +343,6 @@ def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_pa
     path = tmp_path / "a.model"
     save_model(KernelSpectralClustering(3, random_state=0).fit(blobs[0]), path)
     refuse("predict", path, blobs_csv, code=1, says=["holds a KernelSpectralClustering", "cannot label new samples"])
-    save_model(LKGSearch(3, budget=2, random_state=0).fit(blobs[0]), path)
-    refuse("predict", path, blobs_csv, code=1, says=["holds a LKGSearch", "save its best_estimator_"])
 
 
 def test_a_model_that_lacks_something_is_refused(refuse, saved, new_csv):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LKG, KernelKMeans, LandmarkLKG, LKGClassifier, LKGSearch, MultipleKernelKMeans, load_model
+from kernelbraid import LKG, KernelKMeans, LandmarkLKG, LKGClassifier, MultipleKernelKMeans, load_model
 from kernelbraid import save_model as save
 from kernelbraid.estimators.models.contents import MODEL_RULES, NEEDED
 from kernelbraid.estimators.models.encoding import KERNELS, MODELS, PARTS
@@ -33,7 +33,6 @@ MODELS_OF = {
     "landmarks": lambda: LandmarkLKG(3, n_landmarks=8, random_state=0).fit(X),
     "landmark views": lambda: LandmarkLKG(3, n_landmarks=8, random_state=0).fit(VIEWS),
     "landmark gaps": lambda: LandmarkLKG(3, n_landmarks=12, view_weights=[1, 1], random_state=0).fit(GAPPED),
-    "search": lambda: LKGSearch(3, budget=2, random_state=0).fit(X),
     "classifier": lambda: LKGClassifier().fit(X, np.array(["ash", "birch", "cedar"])[classes]),
     "k-means": lambda: MultipleKernelKMeans(3, kernels=[Gaussian(1.0), SelfTuning(3)], random_state=0).fit(X),
     "kernel k-means": lambda: KernelKMeans(3, kernel="precomputed", random_state=0).fit(H[0]),
@@ -174,8 +173,6 @@ DAMAGE = [
     ("landmark gaps", "_expression/reserve/values", to([7]), "names views that there are not"),
     ("landmark gaps", "landmarks_", lambda A: A * np.nan, "landmarks_ of LandmarkLKG holds NaN or infinity"),
     ("landmark views", "_expression/weights", lambda A: A[1:], "weights of FusedExpression has length"),
-    ("search", "best_index_", to(7), "best_index_ is none of the settings"),
-    ("search", "best_estimator_", to(None), "best_estimator_ of LKGSearch is None instead of LKG"),
     ("classifier", "classes_", lambda A: A[[0, 0, 1]], "classes_ of LKGClassifier holds no classes"),
     ("classifier", "transduction_", lambda A: put(A, "oak"), "transduction_ holds other classes"),
     ("classifier", "label_distributions_", lambda A: A * 2, "label_distributions_ of LKGClassifier holds weights"),

@@ -19,7 +19,6 @@ from kernelbraid import (
     KernelSpectralClustering,
     LandmarkLKG,
     LKGClassifier,
-    LKGSearch,
     MultipleKernelKMeans,
     load_model,
     save_model,
@@ -206,12 +205,7 @@ def test_arrays_of_other_libraries_become_numpy_arrays(twin, foreign):
     np.testing.assert_allclose(loaded.transform(new), to_numpy(model.transform(foreign.asarray(new))), atol=1e-8)
 
 
-def test_a_search_and_methods_without_predict_are_saved_too(twin):
-    search = LKGSearch(3, budget=3, candidates=[{"kernels": [Linear()]}, {"alpha": 0.3}], random_state=0).fit(X)
-    loaded = twin(search)
-    assert loaded.why_ == search.why_
-    assert same(loaded.best_estimator_.predict(new), search.best_estimator_.predict(new))
-    assert loaded.results_.equals(search.results_)
+def test_methods_without_predict_are_saved_too(twin):
     spectral = KernelSpectralClustering(3, random_state=0).fit(X)
     assert same(twin(spectral).labels_, spectral.labels_)
 

@@ -110,10 +110,8 @@ def test_the_kernel_of_the_fit_is_the_one_that_is_formed_again(name):
     np.testing.assert_allclose(model._fitted.consensus(), model.kernel_, atol=1e-12)
 
 
-def test_a_search_and_a_classifier_have_upgraded_models_inside():
-    assert isinstance(load("search").best_estimator_._fitted, Extension)
+def test_a_classifier_has_an_upgraded_model_inside():
     assert isinstance(load("classifier").graph_model_._fitted, Extension)
-    assert len(load("search").results_) == 3
 
 
 def test_local_kernels_come_back_with_what_they_know_of_the_samples():

@@ -20,7 +20,6 @@ from kernelbraid import (
     KernelSpectralClustering,
     LandmarkLKG,
     LKGClassifier,
-    LKGSearch,
     MultipleKernelKMeans,
     MultipleKernelTwinGraph,
     MultiViewGraphFusion,
@@ -60,7 +59,6 @@ CASES = {
     "sparse": (LKG(2, random_state=0), thin(FITTED), thin(NEW)),
     "views": (LKG(2, random_state=0), two(FITTED), two(NEW)),
     "precomputed": (LKG(2, kernels="precomputed", random_state=0), KERNELS[:, :14, :14], KERNELS[:, 14:, :14]),
-    "search": (LKGSearch(2, budget=3, random_state=0), FITTED, NEW),
     "classifier": (LKGClassifier(), FITTED, NEW),
     "landmarks": (LandmarkLKG(2, n_landmarks=6, random_state=0), FITTED, NEW),
     "landmark_views": (
