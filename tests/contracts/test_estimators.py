@@ -12,16 +12,16 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
 from kernelbraid._arrays import to_numpy
-from kernelbraid.bench import METHODS
 from kernelbraid.kernels import build_bank
+from kernelbraid.methods import METHODS, kernels_taken
 from problems import blobs
 
-# Beside the registry's settings, the defaults of every class.
-CLASSES = list(dict.fromkeys(method.estimator for method in METHODS.values()))
-ESTIMATORS = [method.make(3) for method in METHODS.values()] + [cls() for cls in CLASSES]
-ESTIMATORS += [LKG(preset="paper"), LKGSearch(budget=6), LKGClassifier(), LandmarkLKG()]
+# One instance per class, and one per preset.
+CLASSES = dict.fromkeys(type(model) for model in METHODS.values())
+ESTIMATORS = [cls() for cls in [*CLASSES, LKGClassifier, LandmarkLKG]]
+ESTIMATORS += [LKG(preset=preset) for preset in ("authors", "paper")]
 
 X, y = blobs(n=45)
 
@@ -43,21 +43,16 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-def test_the_filter_above_names_the_class_that_fits_raise():
-    assert ConvergenceWarning.__module__ == "sklearn.exceptions"
-
-
 @pytest.mark.parametrize("estimator", [LKG(3), LKG(3, preset="authors", max_iter=10), LandmarkLKG(3)])
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_clusterers_with_memberships_take_sparse_samples(estimator, container):
-    rng = np.random.RandomState(0)
-    noise = rng.uniform(size=(40, 3))
+def test_clusterers_with_memberships_take_sparse_samples(estimator):
+    noise = np.random.RandomState(0).uniform(size=(40, 3))
     noise[noise < 0.6] = 0
-    samples = container(noise)
-    model = clone(estimator).fit(samples)
-    assert model.predict(samples).shape == (40,)
-    assert model.predict_proba(samples).shape == (40, 3)
+    for container in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        samples = container(noise)
+        model = clone(estimator).fit(samples)
+        assert model.predict(samples).shape == (40,)
+        assert model.predict_proba(samples).shape == (40, 3)
 
 
 @pytest.fixture(params=METHODS)
@@ -66,7 +61,7 @@ def method(request):
 
 
 def fit(method, data=X, k=3, **parameters):
-    return method.make(k, **{"random_state": 0, "n_init": 5, **parameters}).fit(data)
+    return clone(method).set_params(**{"n_clusters": k, "random_state": 0, "n_init": 5, **parameters}).fit(data)
 
 
 def where(condition):
@@ -77,22 +72,22 @@ def where(condition):
 
 def publishes(attribute):
     """Whether the class documents a fitted attribute."""
-    return lambda method: f"{attribute} : " in method.estimator.__doc__
+    return lambda method: f"{attribute} : " in type(method).__doc__
 
 
-takes_kernels = where(lambda method: method.policy != "features")
+takes_kernels = where(lambda method: kernels_taken(method) != "none")
 
 
 def kernels_of(method):
     """The precomputed kernels that a method takes, as data and parameters."""
     H = build_bank(X, "paper")
-    if method.policy == "each":
+    if kernels_taken(method) == "one":
         return H[3], {"kernel": "precomputed"}
     return H, {"kernels": "precomputed"}
 
 
 def test_every_class_is_exported(method):
-    assert method.estimator.__name__ in kernelbraid.__all__
+    assert type(method).__name__ in kernelbraid.__all__
 
 
 def test_separated_blobs_are_found(method):
@@ -132,15 +127,17 @@ def method_file():
     return fit.__code__.co_filename
 
 
-def test_results_live_where_the_samples_do(method, xp):
-    model, reference = fit(method, xp.asarray(X)), fit(method)
+def test_results_live_where_the_samples_do(method, foreign):
+    model, reference = fit(method, foreign.asarray(X)), fit(method)
     np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
     for name in ("labels_", "graph_", "embedding_", "kernel_weights_", "coefficients_", "centre_weights_"):
         if hasattr(reference, name):
-            assert type(getattr(model, name)) is type(xp.asarray(X)), name
+            assert type(getattr(model, name)) is type(foreign.asarray(X)), name
     if hasattr(reference, "objective_"):
         assert model.objective_[-1] == pytest.approx(reference.objective_[-1], rel=1e-9)
-    if hasattr(reference, "graph_") and method.policy != "features":  # more samples than features: many optimal graphs
+    if (
+        hasattr(reference, "graph_") and kernels_taken(method) != "none"
+    ):  # more samples than features: many optimal graphs
         np.testing.assert_allclose(to_numpy(model.graph_), reference.graph_, atol=1e-7)
 
 
@@ -182,12 +179,13 @@ def test_a_data_frame_may_hold_a_kernel(method):
     np.testing.assert_array_equal(fit(method, frames, **parameters).labels_, fit(method, data, **parameters).labels_)
 
 
-@pytest.mark.parametrize("size", [1e-25, 1e20])
-@where(lambda method: method.policy == "each" and "alpha" not in method.make(3).get_params())
-def test_the_scale_of_a_single_precision_kernel_changes_no_label(method, size):
+@where(lambda method: kernels_taken(method) == "one" and not hasattr(method, "alpha"))
+def test_the_scale_of_a_single_precision_kernel_changes_no_label(method):
     data, parameters = kernels_of(method)
-    scaled = fit(method, (data * size).astype(np.float32), **parameters)
-    assert adjusted_rand_score(fit(method, data, **parameters).labels_, scaled.labels_) == 1
+    expected = fit(method, data, **parameters).labels_
+    for size in (1e-25, 1e20):
+        scaled = fit(method, (data * size).astype(np.float32), **parameters)
+        assert adjusted_rand_score(expected, scaled.labels_) == 1
 
 
 @where(publishes("kernel_weights_"))
@@ -205,7 +203,7 @@ def test_the_objective_is_recorded_for_every_step(method):
     assert np.isfinite(model.objective_).all()
 
 
-@where(lambda method: "callback" in method.make(3).get_params())
+@where(lambda method: hasattr(method, "callback"))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the first step of LKG is no graph
 def test_a_callback_ends_the_iteration(method):
     seen = []
@@ -214,35 +212,34 @@ def test_a_callback_ends_the_iteration(method):
     assert model.n_iter_ == 1
 
 
-@where(lambda method: hasattr(method.estimator, "predict"))
+@where(lambda method: hasattr(type(method), "predict"))
 def test_new_samples_get_the_label_of_their_cluster(method):
     model = fit(method, n_init=20)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (np.where(np.arange(270).reshape(45, 6) == 13, np.nan, X), r"NaN \(row 2, column 1\)"),
-        (X[:2], "n_samples=2 is below n_clusters=3"),
-        (X[None], "shape"),
-        ([X, X[:20]], r"\[45, 20\] rows|takes one"),
-        (X.astype(complex), "omplex"),
-    ],
-    ids=["nan", "few samples", "stack", "unequal views", "complex"],
-)
-def test_bad_samples_get_the_sentences_of_the_core(method, data, message):
-    with pytest.raises(ValueError, match=message):
-        fit(method, data)
+BAD_SAMPLES = [
+    (np.where(np.arange(270).reshape(45, 6) == 13, np.nan, X), r"NaN \(row 2, column 1\)"),
+    (X[:2], "n_samples=2 is below n_clusters=3"),
+    (X[None], "shape"),
+    ([X, X[:20]], r"\[45, 20\] rows|takes one"),
+    (X.astype(complex), "omplex"),
+]
+
+
+def test_bad_samples_get_the_sentences_of_the_core(method):
+    for data, message in BAD_SAMPLES:
+        with pytest.raises(ValueError, match=message):
+            fit(method, data)
 
 
 @takes_kernels
-@pytest.mark.parametrize("wrong", ["no such bank", [], [3]], ids=["name", "empty", "number"])
-def test_bad_kernels_are_named(method, wrong):
-    name = "kernel" if method.policy == "each" else "kernels"
-    with pytest.raises(ValueError, match=name):
-        fit(method, **{name: wrong})
+def test_bad_kernels_are_named(method):
+    name = "kernel" if kernels_taken(method) == "one" else "kernels"
+    for wrong in ("no such bank", [], [3]):
+        with pytest.raises(ValueError, match=name):
+            fit(method, **{name: wrong})
 
 
 def test_all_cores_find_the_same_clusters(method):

@@ -5,17 +5,15 @@ import pytest
 from sklearn.base import clone
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, LKGSearch
-from kernelbraid.bench import METHODS
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid.methods import METHODS
 from problems import blobs
 
 X, y = blobs(n=45)
 COLUMNS = [f"gene {i}" for i in range(X.shape[1])]
-CLASSES = list(dict.fromkeys(method.estimator for method in METHODS.values() if method.estimator is not LKG))
+CLASSES = [*dict.fromkeys(type(model) for model in METHODS.values())]
 ESTIMATORS = [
     *(cls(3, random_state=0) for cls in CLASSES),
-    LKG(3, random_state=0),
-    LKGSearch(3, budget=4, random_state=0),
     LandmarkLKG(3, n_landmarks=30, random_state=0),
     LKGClassifier(),
 ]
@@ -45,14 +43,11 @@ TABLES = {
 }
 
 
-@pytest.fixture(params=TABLES)
-def table(request):
-    return TABLES[request.param]()
-
-
-@pytest.fixture(params=ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
-def estimator(request):
-    return clone(request.param)
+# Every estimator with one kind of table, and every kind of table with one estimator.
+PAIRS = [("pandas", model) for model in ESTIMATORS] + [(kind, LKG(3, random_state=0)) for kind in [*TABLES][1:]]
+both = pytest.mark.parametrize(
+    ("kind", "estimator"), PAIRS, ids=[f"{kind}, {type(one).__name__}" for kind, one in PAIRS]
+)
 
 
 def columns(table, names):
@@ -69,14 +64,18 @@ def test_every_estimator_is_here():
     assert named == {type(estimator).__name__ for estimator in ESTIMATORS}
 
 
-def test_a_table_is_clustered_as_its_numbers_are(estimator, table):
+@both
+def test_a_table_is_clustered_as_its_numbers_are(kind, estimator):
+    table, estimator = TABLES[kind](), clone(estimator)
     expected = found(clone(estimator).fit(X, y))
     np.testing.assert_array_equal(found(estimator.fit(table, y)), expected)
     assert estimator.feature_names_in_.tolist() == COLUMNS
     assert estimator.n_features_in_ == len(COLUMNS)
 
 
-def test_new_samples_have_the_columns_of_the_fit_in_their_order(estimator, table):
+@both
+def test_new_samples_have_the_columns_of_the_fit_in_their_order(kind, estimator):
+    table, estimator = TABLES[kind](), clone(estimator)
     estimator.fit(table, y)
     methods = [name for name in ("predict", "predict_proba", "transform") if hasattr(estimator, name)]
     for method in (getattr(estimator, name) for name in methods):
@@ -89,7 +88,9 @@ def test_new_samples_have_the_columns_of_the_fit_in_their_order(estimator, table
             method(X)
 
 
-def test_a_fit_to_numbers_forgets_the_columns_of_an_earlier_one(estimator, table):
+@both
+def test_a_fit_to_numbers_forgets_the_columns_of_an_earlier_one(kind, estimator):
+    table, estimator = TABLES[kind](), clone(estimator)
     estimator.fit(table, y).fit(X, y)
     assert not hasattr(estimator, "feature_names_in_")
 
