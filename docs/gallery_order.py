@@ -1,4 +1,4 @@
-"""The order of the examples in the gallery: from the first steps to one's own methods."""
+"""The order of the examples in the gallery: from the first steps to the paper."""
 
 ORDER = (
     "first_clusters",
@@ -21,7 +21,6 @@ ORDER = (
     "sequences",
     "own_kernel",
     "paper",
-    "own_method",
 )
 
 
