@@ -106,12 +106,6 @@ CALLS = [
     "LandmarkLKG(3, n_landmarks=9).fit([X, X[:9, :1]])",
     "LandmarkLKG(3, n_landmarks=9).fit([])",
     "LandmarkLKG(3, n_landmarks=9).fit(with_nan)",
-    "LKGSearch(3, candidates=[]).fit(X)",
-    "LKGSearch(3, candidates=[{'alhpa': 1}]).fit(X)",
-    "LKGSearch(3, candidates=[{'alpha': -1}]).fit(X)",
-    "LKGSearch(3, candidates=[{'preset': 'authors', 'alpha': 1e6}]).fit(X)",
-    "LKGSearch(3, budget=-1).fit(X)",
-    "print(LKGSearch(3, candidates=[{'alpha': 1.0}, {'alpha': 2.0}], random_state=0).fit(X).why_[1])",
     "LKGClassifier().fit(X, np.full(30, -1))",
     "LKGClassifier().fit(X, np.zeros(9))",
     "LKGClassifier().fit(X, np.array(['a', -1, 'b'] * 10))",
@@ -199,7 +193,6 @@ COMMANDS = [
     "cluster X.npy noise.npy -k 3 --view-weights 1",
     "cluster X.npy noise.npy -k 3 --view-weights 1,-1",
     "cluster X.npy noise.npy -k 3 --view-weights 1,1 --gamma 1",
-    "cluster X.npy noise.npy -k 3 --view-weights 1,1 --search",
     "cluster X.npy -k 3 --device none",
     "cluster X.npy -k 3 --landmarks 500",
     "cluster X.npy -k 9 --landmarks 5",
@@ -217,9 +210,6 @@ COMMANDS = [
     "cluster complex.npy -k 3",
     "cluster stack.npy -k 3",
     "cluster no_features.npy -k 3",
-    "cluster X.npy -k 3 --search --budget 2",
-    "cluster X.npy -k 3 --search --method KKM",
-    "cluster X.npy -k 3 --search --budget none",
     "cluster X.npy -k 3 --confidence --method KKM",
     "cluster X.npy -k 3 --out none/labels.csv",
     "cluster X.npy -k 3 --out X.npy",
@@ -237,12 +227,6 @@ COMMANDS = [
     "score grown.csv y.npy --column none",
     "datasets fetch none",
     "datasets verify none",
-    "bench run none.toml --store a.db",
-    "bench run wrong.toml --store a.db",
-    *(f"bench run {name}.toml --store a.db" for name in ("no_data", "no_classes", "no_import", "no_fit", "no_method")),
-    "bench tables none.db",
-    "bench report X.npy",
-    "bench import X.npy --store a.db",
 ]
 
 
@@ -304,7 +288,7 @@ def told_by_call(code, names):
 
 
 def told_by_command(line):
-    """Return what a command says on stderr; of a search, why its setting was chosen."""
+    """Return what a command says on stderr."""
     from typer.testing import CliRunner
 
     from kernelbraid.cli.app import app

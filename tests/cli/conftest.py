@@ -124,7 +124,7 @@ def built(monkeypatch):
     found = {}
 
     def stop(recipe):
-        found.update(recipe.method.estimator(**recipe.parameters).get_params())
+        found.update(recipe.estimator(**recipe.parameters).get_params())
         raise Failure("enough")
 
     monkeypatch.setattr(Recipe, "make", stop)

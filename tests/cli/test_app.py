@@ -116,7 +116,7 @@ def test_commands_stand_in_the_help_in_their_order(read_help):
     assert listed == list(COMMANDS)
 
 
-@pytest.mark.parametrize(("wrong", "right"), [("clutser", "cluster"), ("benc", "bench")])
+@pytest.mark.parametrize(("wrong", "right"), [("clutser", "cluster"), ("dem", "demo")])
 def test_a_misspelt_command_is_answered_with_the_nearest(refuse, wrong, right):
     refuse(wrong, code=2, says=[f"No such command '{wrong}'. Did you mean '{right}'?", "kernelbraid --help"])
 

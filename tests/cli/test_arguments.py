@@ -10,7 +10,7 @@ from kernelbraid.cli.failure import Failure
 from kernelbraid.files.sources import Form
 
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --search --budget --method --preset --penalty --kernels --kernel --fusion "
+    "cluster": "--clusters -k --out -o --method --preset --penalty --kernels --kernel --fusion "
     "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
     "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
     "--landmarks --dask --confidence --format --delimiter --decimal --verbose -v",

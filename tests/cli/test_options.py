@@ -18,7 +18,7 @@ RENAMED = {
 }
 #: What the program itself does.
 OURS = {"data", "out", "save", "as_json", "quiet", "key", "id_column", "drop", "header", "scale", "dask"}
-OURS |= {"search", "method", "confidence", "file_format", "delimiter", "decimal", "verbose"}
+OURS |= {"method", "confidence", "file_format", "delimiter", "decimal", "verbose"}
 
 
 def option(annotation):
@@ -30,7 +30,7 @@ OPTIONS = {name: option(value) for name, value in vars(options).items() if hasat
 
 
 def test_every_option_of_cluster_is_a_parameter_that_some_estimator_has():
-    taken = {name for method in FITTED.values() for name in method.estimator().get_params()}
+    taken = {name for model in FITTED.values() for name in model.get_params()}
     asked = {RENAMED.get(name, name) for name in set(inspect.signature(arguments.cluster).parameters) - OURS}
     assert asked <= taken
     assert set(RENAMED.values()) <= asked

@@ -75,16 +75,6 @@ def test_precomputed_kernels_are_one_kernel_or_several(method):
         ("--method RMKKM --penalty l1", "--penalty is no option of RMKKM"),
         ("--method LKGs --penalty l1", ["--penalty is no option of LKGs", "it takes --preset, --kernels"]),
         ("--kernel linear", ["--kernel is no option of LKG, the default", "--penalty"]),
-        ("--budget 9", ["--budget limits a search", "add --search"]),
-        ("--budget 9s --method SC", "--budget limits a search"),
-        ("--search --method SC", ["settings of LKG, not of SC", "leave out --search or --method"]),
-        (
-            "--search --alpha 1",
-            ["--alpha is no option of --search", "it takes --budget, --kernels, --n-init, --device"],
-        ),
-        ("--search --preset paper", "--preset is no option of --search"),
-        ("--search --max-iter 3", "--max-iter is no option of --search"),
-        ("--search --kernels near", ["--kernels near", "give --kernels precomputed if DATA holds kernels"]),
         ("--method KKM --kernels precomputed --kernel linear", ["--kernel linear", "exclude each other", "leave out"]),
     ],
 )

@@ -91,7 +91,6 @@ def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
         (["-k", 3, "--landmarks", 2], 1, ["--landmarks 2 is below --clusters 3; give at least as many"]),
         (["-k", 3, "--landmarks", 0], 2, ["--landmarks", "0 is out of range"]),
         ([*MANY, "--method", "KKM"], 2, ["--landmarks are for LKG, not for KKM"]),
-        ([*MANY, "--search"], 2, ["--landmarks is no option of --search"]),
         ([*MANY, "--kernels", "precomputed"], 2, ["--landmarks are chosen among samples", "leave out one"]),
         ([*MANY, "--device", "cuda"], 2, ["--device is no option of --landmarks; it takes --preset,"]),
         ([*MANY, "--embedding", "unnormalised"], 2, ["give one of largest, magnitude, random_walk."]),

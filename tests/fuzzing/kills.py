@@ -16,12 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from kernelbraid.bench.records.record import Record
+from kernelbraid.bench.records.store import Store, StoreError
 from typer.testing import CliRunner
 
 from fuzzing.target import HANG, Target, check_sentence
 from kernelbraid._system import DRAFT
-from kernelbraid.bench.records.record import Record
-from kernelbraid.bench.records.store import Store, StoreError
 from kernelbraid.cli.app import app
 
 PLAN = "plan.json"

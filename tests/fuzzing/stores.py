@@ -7,10 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.synthetic_records import keeping, lost, record
-from fuzzing.mutation import flip_bits, mutate
-from fuzzing.target import OURS, RefusedError, Target, may_refuse
 from kernelbraid.bench.records.record import Record
 from kernelbraid.bench.records.store import Store, StoreError
+
+from fuzzing.mutation import flip_bits, mutate
+from fuzzing.target import OURS, RefusedError, Target, may_refuse
 
 FILE = "records.db"
 N_RECORDS = 40

@@ -1,7 +1,7 @@
 """Fits whose labels refactoring keeps: every way into the library, at seed 0, on small data sets.
 
-``python tests/golden/cases.py`` writes `labels.json`, a string per fit with a character per sample. It is run again only
-for a commit that explains every difference.
+``python tests/golden/cases.py`` writes `labels.json`, a string per fit with a character per sample. It is run
+again only for a commit that explains every difference.
 """
 
 import json

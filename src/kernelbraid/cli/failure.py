@@ -14,7 +14,7 @@ from kernelbraid._messages import install
 from kernelbraid.files.errors import DataError
 
 #: Optional packages, and the extra that brings each.
-EXTRAS = {"matplotlib": "plot", "pandas": "io", "polars": "io", "pyarrow": "io", "plotly": "bench"}
+EXTRAS = {"matplotlib": "plot", "pandas": "io", "polars": "io", "pyarrow": "io"}
 EXTRAS |= {"dask": "dask", "distributed": "dask", "torch": "gpu", "anndata": "scverse", "mudata": "scverse"}
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143

@@ -26,7 +26,7 @@ def new_figure(n_panels: int, width: float, height: float, columns: int = COLUMN
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError(f"matplotlib, which draws the figures, is not installed; {install('bench')}.") from None
+        raise ImportError(f"matplotlib, which draws the figures, is not installed; {install('plot')}.") from None
     columns = min(columns, n_panels)
     n_rows = -(-n_panels // columns)
     figure = Figure(figsize=(width * columns, height * n_rows), layout="constrained")

@@ -209,7 +209,7 @@ def test_show_refuses_what_it_cannot_draw(refuse, tmp_path, monkeypatch):
     refuse("datasets", "show", "digits", *to, "--classes", 0, code=2, says="at least 1")
     refuse("datasets", "show", "digits", code=2, says="--out")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    refuse("datasets", "show", "digits", *to, code=1, says="kernelbraid[bench]")
+    refuse("datasets", "show", "digits", *to, code=1, says="kernelbraid[plot]")
 
 
 @pytest.mark.reference

@@ -79,8 +79,9 @@ def read_model(path: Path) -> Any:
         raise Failure(f"{path} does not fit into memory; free some, or fit a smaller model.") from None
     last = last_step(model)
     if not hasattr(last, "predict"):
-        remedy = "save its best_estimator_" if hasattr(last, "best_estimator_") else "save a fitted LKG instead"
-        raise Failure(f"{path} holds a {type(last).__name__}, which cannot label new samples; {remedy}.")
+        raise Failure(
+            f"{path} holds a {type(last).__name__}, which cannot label new samples; save a fitted LKG instead."
+        )
     return model
 
 
