@@ -32,6 +32,8 @@ KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters"
 EARLIER = ("0.1.0",)
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
+#: What of a fit may be kept beside its scores.
+PARTS = ("history", "kernel")
 #: Parts of the study; no other table shows their trials.
 STUDIES = ("label-free", "candidates", "baselines", "views", "comparison")
 # What the files of a folder look like; another number is another layout.
