@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
 export SCIPY_ARRAY_API ?= 1
 
-.PHONY: demo test test-frames lint types layers check docs bench bench-gpu bench-baselines bench-scale bench-user fuzz clean
+.PHONY: demo test test-frames lint types layers check docs table2 clean
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -62,32 +62,9 @@ check: lint types layers
 docs: .venv/extra-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-# Speed and memory against plain ports, into benchmarks/results; BENCH_ARGS=--quick tries the commands in a minute.
-bench: .venv/extra-plot
-	$(BIN)/python -m benchmarks.cpu $(BENCH_ARGS)
-
-# The same on a GPU; needs a CUDA build of torch in .venv. KERNELBRAID_SHARED names the folder that holds datasets/.
-bench-gpu: .venv/extra-plot
-	$(BIN)/python -m benchmarks.gpu $(BENCH_ARGS)
-
-# The nine comparison methods on YALE and JAFFE; KERNELBRAID_DATA names the folder with yale_raw.npz and jaffe_raw.npz.
-bench-baselines: .venv/extra-plot
-	$(BIN)/python -m benchmarks.baselines $(BENCH_ARGS)
-
-# LandmarkLKG from 100 000 to 2 million samples; BENCH_ARGS=--dask: a million on two workers, one of which is killed.
-bench-scale: .venv/extra-dask
-	$(BIN)/python -m benchmarks.scale $(BENCH_ARGS)
-
-# What people call first, in units of scikit-learn; BENCH_ARGS="--against FOLDER": another checkout in the same run.
-bench-user: .venv/extra-plot
-	$(BIN)/python -m benchmarks.user $(BENCH_ARGS)
-
-# Attacks on readers, stores, models, estimators and on runs that are killed; inputs that fail are kept in fuzz-failures/.
-# FUZZ_ARGS="--targets mat,npz": some of them only; FUZZ_ARGS="--replay FILE": one of the failures again.
-SECONDS ?= 600
-SEED ?= 0
-fuzz: .venv/extra-test
-	PYTHONPATH=tests $(BIN)/python -m fuzzing --seconds $(SECONDS) --seed $(SEED) $(FUZZ_ARGS)
+# Table 2 of the paper beside ours, from the committed records.
+table2: .venv/extra-lab
+	$(BIN)/python -m lab tables results --only table2 --out table2
 
 clean:
-	rm -rf .venv .venv-frames build dist demo-output docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-frames build dist demo-output table2 docs/_build docs/gallery docs/api/generated

@@ -6,8 +6,7 @@ from scipy import sparse
 
 from kernelbraid import _arrays
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.refinement import average_graphs, refine_columns, refine_graph, strongest_edges
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.refinement import refine_columns, refine_graph, strongest_edges
 from problems import dense
 
 WEIGHTS = ["learned", "scaled", "binary"]
@@ -134,11 +133,3 @@ def test_the_scale_of_a_column_does_not_matter_when_it_is_divided_out(coefficien
 def test_binary_edges_count_one_or_one_half(coefficients):
     graph = dense(refine_graph(coefficients, n_neighbors=4, edge_weights="binary"))
     assert set(np.unique(graph)) == {0.0, 0.5, 1.0}
-
-
-@pytest.mark.parametrize("form", [dense, sparse.csr_array])
-def test_the_average_of_equal_graphs_is_that_graph_without_its_degrees(coefficients, form):
-    graph = form(refine_graph(coefficients, n_neighbors=6))
-    average = average_graphs([graph, 3 * graph])
-    assert sparse.issparse(average) == sparse.issparse(graph)
-    np.testing.assert_allclose(dense(average), dense(normalised_graph(graph)))

@@ -18,7 +18,7 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._typing import Array, Host
 from kernelbraid.ops.proximal import nonnegative
-from kernelbraid.ops.spectral import normalised_graph, symmetrise
+from kernelbraid.ops.spectral import symmetrise
 
 #: What an edge weighs: what was learned, that relative to the strongest edge of its column, or one.
 EdgeWeights: TypeAlias = Literal["learned", "scaled", "binary"]
@@ -88,11 +88,3 @@ def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeigh
         largest = xp.max(A, axis=0)
         return A / xp.where(largest > 0, largest, 1 + zero)[None, :]
     return xp.where(A > 0, 1 + zero, zero) if edge_weights == "binary" else A
-
-
-def average_graphs(graphs: list[Array]) -> Array:
-    """Return the mean of graphs, each with its degrees divided out: what most of them agree on stays strong."""
-    total = normalised_graph(graphs[0])
-    for graph in graphs[1:]:
-        total = total + normalised_graph(graph)
-    return total / len(graphs)
