@@ -1,0 +1,132 @@
+"""Jobs of a judge, each in a process of its own, and the page that tells of their rows.
+
+A judge is a module with `measure(job)`, which returns rows, plain dicts, and `page(rows)`, which returns the lines of
+its page. A job is a word, often the name of a data set. Rows are kept as they come in: what was stopped goes on.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lab.judging.machine import THREADS, commit, describe
+from lab.records import LabError
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Where the pages are.
+JUDGED = ROOT / "lab" / "judged"
+Row: TypeAlias = dict[str, Any]
+
+
+def parser_of(judge: str, told: str | None) -> argparse.ArgumentParser:
+    """Return a parser of what every judge is asked."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m lab {judge}", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("jobs", nargs="*", metavar="JOB", help="measured and printed alone, nothing is written")
+    parser.add_argument("--processes", type=int, default=1, help="jobs at a time")
+    parser.add_argument("--out", type=Path, default=JUDGED, help="folder for the page, lab/judged by default")
+    return parser
+
+
+def carry_out(
+    judge: str,
+    every: Sequence[str],
+    page: Callable[[list[Row]], list[str]],
+    asked: argparse.Namespace,
+    run: Callable[[str], list[Row]] | None = None,
+) -> None:
+    """Measure what is asked for, print the page, and write it where nothing was left out.
+
+    Parameters
+    ----------
+    judge : str
+        Name of the module and of the page.
+    every : sequence of str
+        The jobs if none are named.
+    page : callable
+        From rows to the lines of the page.
+    asked : Namespace
+        From `parser_of`.
+    run : callable, default=None
+        From a job to its rows; :func:`in_process` with one thread by default.
+    """
+    run = run or partial(in_process, judge)
+    kept = None if asked.jobs else asked.out / f"{judge}.part"
+    found = _read(kept)
+    done = {row["job"] for row in found}
+    jobs = list(dict.fromkeys(asked.jobs or every))
+    with ThreadPoolExecutor(asked.processes) as pool:
+        for rows in pool.map(run, [job for job in jobs if job not in done]):
+            _keep(kept, rows)
+            found += rows
+    found.sort(key=lambda row: jobs.index(row["job"]))
+    machines, commits = (" and ".join(dict.fromkeys(row[what] for row in found)) for what in ("machine", "commit"))
+    lines = [*page(found), "", f"Command: `python -m lab {judge}`. {machines}; commit {commits}.", ""]
+    print("\n".join(lines))
+    if kept is not None:
+        (asked.out / f"{judge}.md").write_text("\n".join(lines), encoding="utf-8")
+        kept.unlink(missing_ok=True)
+
+
+def in_process(judge: str, job: str, *, root: Path = ROOT, threads: int | None = 1) -> list[Row]:
+    """Return the rows of a job, measured in a process of its own.
+
+    Parameters
+    ----------
+    root : path
+        Checkout whose package is measured.
+    threads : int or None, default=1
+        Of the libraries for linear algebra; None leaves them as they are.
+    """
+    limits = {} if threads is None else dict.fromkeys(THREADS, str(threads))
+    path = os.pathsep.join([str(root / "src"), str(ROOT)])
+    environment = os.environ | limits | {"PYTHONPATH": path, "SCIPY_ARRAY_API": "1"}
+    command = [sys.executable, "-W", "ignore", "-m", "lab.judging.jobs", judge, job]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise LabError(f"{judge}: {job!r} failed in {str(root)!r}; what it said stands above.")
+    return list(json.loads(done.stdout.splitlines()[-1]))
+
+
+def table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> list[str]:
+    """Return a table; numbers have one digit unless they are words already, None is a dash."""
+    words = [[_word(cell) for cell in line] for line in lines]
+    rule = ["---"] + ["---:"] * (len(header) - 1)
+    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *words)]
+
+
+def _word(cell: Any) -> str:
+    return "-" if cell is None else f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+
+
+def _read(kept: Path | None) -> list[Row]:
+    if kept is None or not kept.exists():
+        return []
+    return [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+
+
+def _keep(kept: Path | None, rows: Iterable[Row]) -> None:
+    """Append the rows of a job."""
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def main() -> None:
+    """Do one job here, and print its rows."""
+    judge, job = sys.argv[1:]
+    rows = import_module(f"lab.judging.{judge}").measure(job)
+    print(json.dumps([{"job": job, "machine": describe(), "commit": commit(), **row} for row in rows]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""What LKG does without labels, on real and drawn data of many kinds, beside scikit-learn.
+
+The weight of the penalty and the number of edges, which the samples decide, are tried as multiples of what they are:
+those that are best on the mean of the other kinds are judged on the kind that is left out. All else is judged as it is,
+on data that it was found on. The number of clusters that is chosen is compared with the true one, and the reliability
+with the adjusted Rand index. KERNELBRAID_DATA names the folder of the data sets.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.cluster import KMeans, SpectralClustering
+
+from kernelbraid import LKG
+from kernelbraid.metrics import accuracy, ari
+from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.machine import timed
+from lab.judging.samples import (
+    KIND_OF,
+    KINDS,
+    LATER,
+    OTHERS,
+    PAPER,
+    REAL,
+    SEEDS,
+    VIEWS,
+    Matrix,
+    as_input,
+    read,
+    side_by_side,
+)
+
+#: Multiples of the weight of the penalty, and of the number of edges.
+TRIED = {f"{weight:g}, {edges:g}": (weight, edges) for weight, edges in product((0.5, 1.0, 2.0), (1.0, 1.4, 2.0))}
+AS_IT_IS = "1, 1"
+RIVALS = ("KMeans", "SC-knn", "KMeans, unit rows", "SC-knn, unit rows")
+GROUPS: dict[str, Sequence[str]] = {
+    "all real sets": REAL,
+    "those of the paper without TDT2": PAPER,
+    "those that came later": LATER,
+    "those of several views": VIEWS,
+    "shapes in two and three dimensions": OTHERS["made shapes"],
+}
+
+
+def measure(job: str) -> list[Row]:
+    """Return what was measured on a data set."""
+    views, y = read(job)
+    X, k = as_input(views), int(y.max()) + 1
+    seconds, fits = timed(lambda: [LKG(k, random_state=seed).fit(X) for seed in SEEDS])
+    seconds_auto, chosen = timed(LKG("auto", random_state=0).fit, X)
+    found = scored(y, [fit.labels_ for fit in fits])
+    return [
+        {
+            "samples": len(y),
+            "clusters": k,
+            **found,
+            "reliability": fmean(float(fit.reliability_) for fit in fits),
+            "chosen": int(chosen.n_clusters_),
+            "index_chosen": 100 * float(ari(y, chosen.labels_)),
+            "reliability_chosen": float(chosen.reliability_),
+            "times": len(SEEDS) * seconds_auto / seconds,
+            "rivals": beside(views, y, k),
+            "tried": try_settings(X, y, fits[0]) if len(views) == 1 else {},
+        }
+    ]
+
+
+def scored(y: np.ndarray, labellings: Iterable[np.ndarray]) -> dict[str, float]:
+    """Return accuracy and adjusted Rand index times 100, means over clusterings."""
+    labellings = list(labellings)
+    scores = {"accuracy": accuracy, "index": ari}
+    return {name: 100 * fmean(float(score(y, labels)) for labels in labellings) for name, score in scores.items()}
+
+
+def beside(views: Sequence[Matrix], y: np.ndarray, k: int) -> dict[str, float]:
+    """Return the accuracy of scikit-learn, on rows as given and of unit length, views side by side."""
+    found = {}
+    for name in RIVALS:
+        X = side_by_side(views, unit="unit" in name)
+        makes: Any = (
+            (lambda seed: KMeans(k, n_init=10, random_state=seed))
+            if name.startswith("KMeans")
+            else (lambda seed: SpectralClustering(k, affinity="nearest_neighbors", random_state=seed))
+        )
+        found[name] = scored(y, [makes(seed).fit_predict(X) for seed in SEEDS])["accuracy"]
+    return found
+
+
+def try_settings(X: Any, y: np.ndarray, fit: LKG) -> dict[str, float]:
+    """Return the accuracy with every setting that is tried."""
+    found = {}
+    for name, (weight, edges) in TRIED.items():
+        alpha, n_neighbors = weight * fit.settings_["alpha"], round(edges * fit.settings_["n_neighbors"])
+        models = [LKG(fit.n_clusters, alpha=alpha, n_neighbors=n_neighbors, random_state=seed) for seed in SEEDS]
+        found[name] = scored(y, [model.fit_predict(X) for model in models])["accuracy"]
+    return found
+
+
+def settings_of_others(rows: Sequence[Row]) -> dict[str, str]:
+    """Return for each kind the setting that is best on the mean of the other kinds; where all are alike, ours."""
+    kinds = [kind for kind in KINDS | OTHERS if any(row["tried"] for row in of_kind(rows, kind))]
+    means = {kind: {name: fmean(row["tried"][name] for row in of_kind(rows, kind)) for name in TRIED} for kind in kinds}
+    ordered = sorted(TRIED, key=lambda name: name != AS_IT_IS)
+    return {
+        kind: max(ordered, key=lambda name: fmean(means[other][name] for other in kinds if other != kind))
+        for kind in kinds
+        if len(kinds) > 1
+    }
+
+
+def of_kind(rows: Sequence[Row], kind: str) -> list[Row]:
+    """Return the rows of a kind."""
+    return [row for row in rows if KIND_OF.get(row["job"]) == kind]
+
+
+def page(rows: Sequence[Row]) -> list[str]:
+    """Return the page."""
+    settings, lines = settings_of_others(rows), []
+    for kind in KINDS | OTHERS:
+        if own := of_kind(rows, kind):
+            rival = max(fmean(row["rivals"][name] for row in own) for name in RIVALS)
+            means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
+            others = fmean(row["tried"][settings[kind]] for row in own) if kind in settings else None
+            lines.append([kind, len(own), *means, rival, others, settings.get(kind)])
+    totals = [fmean(line[at] for line in lines) for at in range(2, 6)]
+    lines.append(["mean of kinds", len(rows), *totals, None, None])
+    header = ["kind", "sets", "index", 'index, "auto"', "accuracy", "scikit-learn", "setting of the others", "which"]
+    names = ["data", "samples", "clusters", "index", "accuracy", *RIVALS, "chosen", "index then", "reliability"]
+    figures = ("job", "samples", "clusters", "index", "accuracy")
+    every = [
+        [
+            *(row[name] for name in figures),
+            *(row["rivals"][name] for name in RIVALS),
+            *(row["chosen"], row["index_chosen"], f"{row['reliability']:.2f}"),
+        ]
+        for row in rows
+    ]
+    return [
+        "# Without labels",
+        "",
+        "Accuracy in per cent and adjusted Rand index times 100, seeds 0 to 2, with the true number of clusters; seed "
+        "0 with a chosen one. scikit-learn is the best of k-means and neighbour spectral clustering for the kind, rows "
+        "as given or of unit length, several views side by side. The last two columns have the accuracy with the "
+        "multiples of the weight of the penalty and of the number of edges that are best on all other kinds.",
+        "",
+        *table(header, lines),
+        "",
+        *summary(rows),
+        "",
+        "## Every data set",
+        "",
+        *table(names, every),
+    ]
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """Return the figures that stand for many data sets."""
+    told = []
+    for title, names in GROUPS.items():
+        if own := [row for row in rows if row["job"] in names]:
+            means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
+            told.append(
+                f'- {title.capitalize()} ({len(own)}): index {means[0]:.1f}, with "auto" {means[1]:.1f}; accuracy '
+                f"{means[2]:.1f}."
+            )
+    times = [row["times"] for row in rows]
+    told.append(
+        f'- `n_clusters="auto"`: {_hits(rows)}, in {median(times):.0f} times the time of a fit (median; largest '
+        f"{max(times):.0f})."
+    )
+    for given, (reliability, index) in {
+        "the true number": ("reliability", "index"),
+        "a chosen one": ("reliability_chosen", "index_chosen"),
+    }.items():
+        rank = stats.spearmanr([row[reliability] for row in rows], [row[index] for row in rows]).statistic
+        told.append(f"- Rank correlation of `reliability_` and index over all sets, with {given}: {rank:.2f}.")
+    return told
+
+
+def _hits(rows: Sequence[Row]) -> str:
+    """Tell how often the chosen number is within 15 % of the true one, or one from it."""
+
+    def near(rows: Iterable[Mapping[str, Any]]) -> str:
+        hits = [abs(row["chosen"] - row["clusters"]) <= max(1, 0.15 * row["clusters"]) for row in rows]
+        return f"{sum(hits)} of {len(hits)}"
+
+    real = near([row for row in rows if row["job"] in REAL])
+    return f"within 15 % of the true number, or one, on {near(rows)} sets, {real} real ones"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Judge, print the page, and write it when it is whole."""
+    carry_out("judge", list(KIND_OF), page, parser_of("judge", __doc__).parse_args(argv))

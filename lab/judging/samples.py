@@ -1,0 +1,97 @@
+"""Data sets by name, in kinds, and what labels are worth against their classes."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn import datasets
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.preprocessing import StandardScaler, normalize
+
+from kernelbraid.datasets import load
+
+Matrix: TypeAlias = np.ndarray | sparse.csr_array
+
+SEEDS = (0, 1, 2)
+#: Real data of one view, and of several; the last ones of a kind came later.
+KINDS = {
+    "faces": ("yale", "jaffe", "orl", "ar"),
+    "letters": ("ba", "mnist1000", "isolet"),
+    "texts": ("tr11", "tr41", "tr45"),
+    "more faces": ("warpar10p", "warppie10p", "pixraw10p", "orlraws10p", "umist"),
+    "more texts": ("pcmac", "relathe"),
+    "genes": ("colon", "lymphoma", "leukemia", "nci9", "prostate", "allaml", "arcene", "glioma", "tox171"),
+    "views of texts": ("webkb203", "ngs", "bbc", "movies", "reuters1200"),
+    "views of things": ("leaves100", "proteinfold", "prokaryotic", "mfeat", "msrcv1"),
+}
+LATER = ("mnist1000", "isolet", "glioma", "tox171", "reuters1200", "mfeat", "msrcv1")
+PAPER = (*KINDS["faces"], "ba", *KINDS["texts"])
+VIEWS = (*KINDS["views of texts"], *KINDS["views of things"])
+REAL = tuple(name for names in KINDS.values() for name in names)
+#: Small tables that come with scikit-learn, and data that are drawn.
+OTHERS = {
+    "tables": ("iris", "iris, standardised", "wine, standardised", "breast cancer, standardised", "digits"),
+    "made shapes": ("moons", "circles", "spirals", "cigars", "eye", "links", "rolls", "tilted"),
+    "made blobs": tuple(f"blobs_{kind}" for kind in ("plane", "spread", "sizes", "near", "many", "most")),
+    "made subspaces": tuple(f"subspaces_{kind}" for kind in ("five", "ten", "uneven", "noisy")),
+    "made texts": tuple(f"topics_{kind}" for kind in ("five", "twenty", "uneven", "short")),
+    "made genes": tuple(f"genes_{kind}" for kind in ("three", "two", "uneven")),
+}
+KIND_OF = {name: kind for kind, names in (KINDS | OTHERS).items() for name in names}
+
+
+def read(name: str) -> tuple[list[Matrix], np.ndarray]:
+    """Return the views of a data set, one or several, and its classes.
+
+    Those of the paper and of its folder `dev` are looked for in the folder that KERNELBRAID_DATA names.
+    """
+    if name in OTHERS["tables"]:
+        plain, _, scaled = name.partition(", ")
+        X, y = getattr(datasets, f"load_{plain.replace(' ', '_')}")(return_X_y=True)
+        return [StandardScaler().fit_transform(X) if scaled else X], y
+    stored = Path(os.environ.get("KERNELBRAID_DATA", "")) / "dev" / f"{name}.npz"
+    if stored.is_file():
+        with np.load(stored) as arrays:
+            return _views(arrays), np.unique(arrays["y"], return_inverse=True)[1]
+    dataset = load(f"made_{name}" if KIND_OF.get(name, "").startswith("made") else name)
+    return list(dataset.views), dataset.y
+
+
+def _views(arrays: Any) -> list[Matrix]:
+    """Return X, or X0, X1, ...; sparse ones are there in four parts."""
+    names = sorted({name.partition("_")[0] for name in arrays} - {"y"}, key=lambda name: (len(name), name))
+    return [arrays[name] if name in arrays else _sparse(arrays, name) for name in names]
+
+
+def _sparse(arrays: Any, name: str) -> sparse.csr_array:
+    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape"))
+    return sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+
+
+def as_input(views: Sequence[Matrix]) -> Any:
+    """Return what an estimator is given: a matrix, or a list of several."""
+    return views[0] if len(views) == 1 else list(views)
+
+
+def side_by_side(views: Sequence[Matrix], *, unit: bool) -> Matrix:
+    """Return rows of one matrix, as they are or of unit length; several views as rows of alike mean length."""
+    if unit:
+        views = [normalize(X) for X in views]
+    elif len(views) > 1:
+        views = [X / np.sqrt((X.astype(float) ** 2).sum() / X.shape[0]) for X in views]
+    if len(views) == 1:
+        return views[0]
+    return sparse.hstack(views, format="csr") if any(map(sparse.issparse, views)) else np.hstack(views)
+
+
+def matched(y: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the class that each cluster stands for, one to one, so that most labels are right; -1 for no class."""
+    classes, clusters = np.unique(y), np.unique(labels)
+    rows, columns = linear_sum_assignment(contingency_matrix(y, labels), maximize=True)
+    found = np.full(n_clusters, -1)
+    found[clusters[columns]] = classes[rows]
+    return found
