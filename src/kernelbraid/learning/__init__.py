@@ -5,7 +5,7 @@ The method in one line is ``read_out(learn(candidates, learning), readout)``.
 
 from kernelbraid.learning.candidates import Candidates, Views
 from kernelbraid.learning.learn import LearnedGraph, learn, learn_many
-from kernelbraid.learning.readout import Reading, read_out
+from kernelbraid.learning.readout import PlacedGraph, Reading, cluster, place, read_out
 from kernelbraid.learning.settings import PRESETS, Learning, Readout, Settings
 
 __all__ = [
@@ -14,7 +14,10 @@ __all__ = [
     "LearnedGraph",
     "learn",
     "learn_many",
+    "PlacedGraph",
+    "place",
     "Reading",
+    "cluster",
     "read_out",
     "PRESETS",
     "Learning",
