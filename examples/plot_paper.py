@@ -33,8 +33,8 @@ print("kernels:", H.shape)
 # --------------------
 # Spectral clustering of each kernel: the choice matters, and labels would be needed to make it.
 
-sc = METHODS["SC"]
-alone = [evaluate(y, sc.make(10, kernel="precomputed", random_state=0).fit_predict(K))["acc"] for K in H]
+sc = METHODS["SC"].set_params(n_clusters=10, kernel="precomputed", random_state=0)
+alone = [evaluate(y, sc.fit_predict(K))["acc"] for K in H]
 print(f"spectral clustering, one kernel: accuracy {min(alone):.3f} to {max(alone):.3f}, mean {np.mean(alone):.3f}")
 
 # %%
@@ -66,7 +66,7 @@ plt.show()
 # comes today, which averages kernels, takes one linear system, and keeps few edges.
 
 labels = {
-    name: METHODS[name].make(10, kernels="precomputed", random_state=0).fit_predict(H)
+    name: METHODS[name].set_params(n_clusters=10, kernels="precomputed", random_state=0).fit_predict(H)
     for name in ("MKKM", "RMKKM", "AASC", "SCMK")
 }
 labels |= {"LKGs": sparse_graph.labels_, "LKGr": low_rank.labels_, "LKG today": LKG(10, random_state=0).fit_predict(X)}
