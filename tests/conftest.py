@@ -1,5 +1,3 @@
-from collections import Counter
-
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
@@ -28,15 +26,3 @@ def xp(request):
 def foreign(request):
     """Every array namespace but NumPy's."""
     return load(request.param)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Print how the fits of the robustness sweep ended."""
-    counts = Counter()
-    for report in terminalreporter.getreports("passed"):
-        for name, value in report.user_properties:
-            if name == "statuses":
-                counts.update(value)
-    if counts:
-        ends = ", ".join(f"{status} {count}" for status, count in counts.most_common())
-        terminalreporter.write_line(f"random settings: {counts.total()} fits, {ends}")

@@ -1,17 +1,14 @@
 """Whatever the setting, a fit ends with finite arrays, the right number of labels and a truthful status."""
 
 import warnings
-from collections import Counter
 
 import numpy as np
-import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid import LKG
 from kernelbraid.kernels import build_bank
 from problems import blobs, dense, is_chaotic, random_settings, survives_unguarded
 
-PARTS = 10
 X, _ = blobs(n=60, d=6, k=3)
 
 
@@ -22,21 +19,17 @@ def assert_sound(model, settings):
     assert len(set(model.labels_)) == 3, settings
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_five_hundred_random_settings(part, record_property):
-    H = build_bank(X, "rmkkm")
-    statuses, undecided = Counter(), 0
-    for settings in random_settings(500)[part::PARTS]:
+def test_a_hundred_random_settings_of_the_published_iteration():
+    H, undecided = build_bank(X, "rmkkm"), 0
+    for settings in random_settings(100):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = LKG(3, preset="authors", kernels="precomputed", n_init=5, random_state=0, **settings).fit(H)
-        statuses[model.status_] += 1
         assert_sound(model, settings)
         if model.status_ not in ("converged", "max_iter") and survives_unguarded(H, settings):
             assert is_chaotic(H, settings), settings
             undecided += 1
     assert undecided <= 1
-    record_property("statuses", dict(statuses))  # summed up and printed at the end of the run
 
 
 def test_a_hundred_random_settings_of_the_default_preset():

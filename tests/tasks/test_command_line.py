@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from kernelbraid import load_model
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -82,6 +85,22 @@ def test_ctrl_c_ends_with_code_130_and_leaves_nothing_half_written(folder, long_
     assert last == "Error: interrupted before the work was done."
     assert (folder / "labels.csv").read_text() == "of an earlier fit"
     assert sorted(path.name for path in folder.iterdir()) == ["labels.csv", "samples.npy"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_killed_command_leaves_each_file_whole_or_as_it_was_and_can_be_run_again(folder, write_table, blobs):
+    write_table("samples.csv", blobs[0])
+    (model := folder / "a.model").write_text("of an earlier fit")
+    command = [sys.executable, "-m", "kernelbraid", "cluster", "samples.csv", "-k", "3", "--quiet"]
+    command += ["--out", "labels.csv", "--save", "a.model"]
+    with subprocess.Popen(command, cwd=folder) as process:
+        while process.poll() is None and not list(folder.glob(".kernelbraid-*")):  # a file that is being written
+            time.sleep(0.001)
+        process.kill()
+    assert model.read_bytes() == b"of an earlier fit" or load_model(model).labels_.shape == (60,)
+    assert not (folder / "labels.csv").exists() or len((folder / "labels.csv").read_text().splitlines()) == 61
+    assert subprocess.run(command, cwd=folder, timeout=120).returncode == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["a.model", "labels.csv", "samples.csv"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
