@@ -6,8 +6,6 @@ from pathlib import Path
 from lab.records import LabError, Record
 from lab.results.claims import claims
 from lab.results.comparison import comparison
-from lab.results.figures import to_png
-from lab.results.fits import fits
 from lab.results.page import page
 from lab.results.paper import failures, paper_results
 from lab.results.pools import newest
@@ -24,7 +22,6 @@ PARTS: Mapping[str, Callable[[Sequence[Record]], Iterable[Table | Picture]]] = {
     "Without labels": study,
     "Several views": views,
     "Fifteen methods without labels": comparison,
-    "Inside the fits": fits,
     "Failed and skipped": failures,
 }
 
@@ -48,24 +45,17 @@ def write_tables(records: Sequence[Record], folder: Path | str, title: str = "",
     list of Path
         The files.
     """
-    folder, ordered = Path(folder), newest(records)
+    ordered = newest(records)
     parts = {name: list(make(ordered)) for name, make in PARTS.items()}
-    names = [item.name for items in parts.values() for item in items]
-    if only is not None and not any(name.startswith(only) for name in names):
-        raise LabError(f"no table of these records is called {only}...; there are {', '.join(names)}.")
-    folder.mkdir(parents=True, exist_ok=True)
-    written, pictures = [], {}
-    for item in (item for items in parts.values() for item in items if item.name.startswith(only or "")):
-        if isinstance(item, Picture):
-            pictures[item.name] = to_png(item.draw())
-        name, content = (
-            (f"{item.name}.md", item.to_markdown().encode())
-            if isinstance(item, Table)
-            else (f"{item.name}.png", pictures[item.name])
-        )
-        written.append(folder / name)
-        written[-1].write_bytes(content)
+    found = [item for items in parts.values() for item in items]
+    chosen = [item for item in found if item.name.startswith(only or "")]
+    if not chosen:
+        names = ", ".join(item.name for item in found)
+        raise LabError(f"these records have no table whose name begins with {only!r}; there are {names}.")
+    contents = {f"{item.name}.{item.suffix}": item.content() for item in chosen}
     if only is None:
-        written.append(folder / "index.html")
-        written[-1].write_text(page(ordered, parts, pictures, title), encoding="utf-8")
-    return written
+        contents["index.html"] = page(ordered, parts, contents, title).encode()
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (Path(folder) / name).write_bytes(content)
+    return [Path(folder) / name for name in contents]

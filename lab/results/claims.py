@@ -6,22 +6,11 @@ from functools import partial
 from statistics import fmean
 
 from lab.records import ABLATED, Record, outside_study
-from lab.results import figures
+from lab.results import figures, robustness
 from lab.results.comparison import LATER, Compared, compared
-from lab.results.significance import LEVEL, MARGIN, Figures, Verdict, judge
 from lab.results.pools import Pools, as_published, pools
-from lab.results.published import DATA, RECORD_NAMES, TABLE_2
-from lab.results.robustness import (
-    ROBUST,
-    accuracies_by_level,
-    collect_steps,
-    collect_weights,
-    on_robustness,
-    on_weights,
-    robustness_table,
-    titles_of,
-    weights_table,
-)
+from lab.results.published import DATA, NINE, TABLE_2
+from lab.results.significance import LEVEL, MARGIN, Figures, Verdict, judge
 from lab.results.table import EMPTY, Footnotes, Picture, Table, show
 
 LKGR, WHOLE = "LKGr", f"LKGr{ABLATED}whole"
@@ -45,14 +34,14 @@ def claims(records: Sequence[Record]) -> Iterator[Table | Picture]:
     altered = [record for record in tested if record.trial.altered and record.trial.scoring == "best100"]
     if not altered:
         return
-    parts, steps = pools(record for record in altered if not record.trial.changes), collect_steps(altered)
-    weights = collect_weights(steps)
+    parts, steps = pools(record for record in altered if not record.trial.changes), robustness.collect_steps(altered)
+    weights = robustness.collect_weights(steps)
     judged = [
         *_on_methods([record for record in tested if not record.trial.altered]),
         *_on_later_methods(compared(records)),
         *(judge(claim, *_at_shared_settings(parts, method)) for method, claim in PARTS.items()),
-        *on_robustness(steps),
-        *on_weights(weights),
+        *robustness.on_changes(steps),
+        *robustness.on_weights(weights),
     ]
     notes = (
         f"A difference of {MARGIN} points of mean accuracy or less is none; p is that of the signed-rank test over the "
@@ -65,20 +54,20 @@ def claims(records: Sequence[Record]) -> Iterator[Table | Picture]:
     if parts:
         yield ablation_table(parts)
     if steps:
-        yield robustness_table(steps)
+        yield robustness.levels_table(steps)
         title = "Mean accuracy on data made worse"
-        found = {change: accuracies_by_level(steps, change) for change in ROBUST}
+        found = {change: robustness.accuracies_by_level(steps, change) for change in robustness.CHANGES}
         yield Picture("robustness", title, partial(figures.lines, title, found))
     if weights:
-        yield weights_table(weights)
+        yield robustness.weights_table(weights)
 
 
 def _on_methods(records: Sequence[Record]) -> Iterator[Verdict]:
     """Judge what Table 2 says: published figures, and ours."""
     grid = TABLE_2["acc"]
     published = {method: {data: grid[data][method].value for data in DATA} for method in grid["YALE"]}
-    results, over = pools(as_published(records)), {title: RECORD_NAMES[title] for title in DATA}
-    ours = {method: results.figures(method, "acc", over) for method in (*published, *PLAIN)}
+    results = pools(as_published(records))
+    ours = {method: results.figures(method, "acc", NINE) for method in (*published, *PLAIN)}
     for several, one in TWINS.items():
         claim = f"Several kernels are better than one: {several} against {one} on its best kernel"
         yield judge(f"{claim} (published).", published[several], published[one])
@@ -100,7 +89,7 @@ def ablation_table(results: Pools) -> Table:
     """Return accuracies of LKGr as a whole and without each part."""
     notes, methods = Footnotes(), [WHOLE, *PARTS]
     rows = []
-    for title, name in titles_of(results).items():
+    for title, name in robustness.titles_of(results).items():
         rows.append((title, *(_show_part(results, name, method, f"{title}, {method}", notes) for method in methods)))
     means = [results.accuracies(method) for method in methods]
     shared = [name for name in results.data if any(means) and all(name in found for found in means if found)]

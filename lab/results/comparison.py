@@ -92,7 +92,7 @@ class Compared(Untuned):
 
 def compared(records: Iterable[Record]) -> Compared:
     """Sort records, given from the oldest to the newest; those of other studies are left out."""
-    return Compared.of(records, "comparison", _place)
+    return Compared.of(records, _place, "comparison")
 
 
 def comparison(records: Sequence[Record]) -> Iterator[Table | Picture]:

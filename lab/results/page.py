@@ -16,19 +16,17 @@ TITLE, OTHER_TITLE = "Low-rank kernel and graph learning: ours against published
 
 
 def page(
-    records: Sequence[Record],
-    parts: Mapping[str, Sequence[Table | Picture]],
-    pictures: Mapping[str, bytes],
-    title: str = "",
+    records: Sequence[Record], parts: Mapping[str, Sequence[Table | Picture]], files: Mapping[str, bytes], title: str
 ) -> str:
-    """Return the whole page; pictures are PNG by the names of those in the parts."""
-    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    """Return the whole page, pictures from their files."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(template).render(
+    template = environment.from_string(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
+    about = [*(record.machine or "machine not recorded" for record in records)]
+    about += [f"version {record.trial.version}" for record in records]
+    return template.render(
         title=title or (TITLE if is_published(record.trial.data for record in records) else OTHER_TITLE),
         counts=count_by_status(records),
-        machines=Counter(record.machine or "not recorded" for record in records).most_common(),
-        versions=Counter(record.trial.version or "not recorded" for record in records).most_common(),
+        about=Counter(about).most_common(),
         parts={name: items for name, items in parts.items() if items},
-        pictures={name: b64encode(content).decode() for name, content in pictures.items()},
+        pictures={name: b64encode(content).decode() for name, content in files.items() if name.endswith(".png")},
     )

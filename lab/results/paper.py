@@ -5,78 +5,57 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from lab.records import Record, outside_study, to_json
-from lab.results import figures
-from lab.results.pools import Cell, Pool, Pools, by_scoring, pools
-from lab.results.published import (
-    DATA,
-    MEASURES,
-    METHODS,
-    MISPRINTS,
-    MULTI_VIEW,
-    ODDITIES,
-    PREFIXES,
-    PROPOSED,
-    RECORD_NAMES,
-    TABLE_2,
-    WILCOXON,
-    Printed,
-    is_published,
-)
-from lab.results.significance import Comparison, compare
-from lab.results.table import EMPTY, Footnotes, Picture, Table
+from lab.results import figures, published
+from lab.results.pools import Cell, Pool, Pools, by_scoring, pools, stem
+from lab.results.published import DATA, MEASURES, MULTI_VIEW, NINE, PREFIXES, PROPOSED, TABLE_2, Printed
+from lab.results.sensitivity import sensitivities
+from lab.results.significance import compare
+from lab.results.table import EMPTY, Footnotes, Picture, Table, show_mean
 
 #: Methods beside those of the paper, in the order of their columns; others follow by name.
 BESIDE = ("SC-normalised", "KMeans", "SC-rbf", "SC-knn")
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"  # whose figures a row has
 TITLES = {"acc": "Accuracy", "nmi": "NMI"}
-BRACKETS = (
-    "In brackets: the mean over the kernels at that setting for methods on one kernel, the deviation over the runs for "
-    "others."
+TUNED = (
+    "Label-tuned: each of our figures is the best over all settings and kernels that were run. In brackets: the mean "
+    "over the kernels at that setting for methods on one kernel, the deviation over the runs for others."
 )
-TUNED = f"Label-tuned: each of our figures is the best over all settings and kernels that were run. {BRACKETS}"
-BEST = f"Label-tuned: each figure is the best, by the classes, of all settings and kernels that were run. {BRACKETS}"
 
 
 def paper_results(records: Sequence[Record]) -> Iterator[Table | Picture]:
-    """Yield every table of the paper that records can fill, and a picture of Table 2, for each scoring that is shown."""
+    """Yield the tables and pictures of the paper that records can fill, for each scoring that is shown."""
     others = outside_study(records)
     if others:
         yield data_table(others)
     for scoring, chosen in by_scoring(others).items():
-        results, stem = pools(chosen), scoring.removeprefix("scored ").replace(" ", "-")
-        data = shown_data(results.data)
-        if data:
-            yield from (results_table(results, data, measure, scoring, stem) for measure in TABLE_2)
-            yield dots(results, data, scoring, stem)
-        if DATA.keys() & data.keys() and any(method in results.methods for method in PROPOSED):
-            yield wilcoxon_table(results, scoring, stem)
+        results = pools(chosen)
+        if shown_data(results.data):
+            yield from (results_table(results, measure, scoring) for measure in TABLE_2)
+            yield dots(results, scoring)
+        if DATA.keys() & shown_data(results.data).keys() and set(PROPOSED) & set(results.methods):
+            yield wilcoxon_table(results, scoring)
         for name in PREFIXES:
-            if any(is_view_of(name, found) for found in results.data):
-                yield multi_view_table(results, name, scoring, stem)
+            if any(is_view(found, name) for found in results.data):
+                yield multi_view_table(results, name, scoring)
+        yield from sensitivities(results, stem(scoring))
 
 
 def shown_methods(found: Iterable[str]) -> list[str]:
     """Return methods in the order of columns: those of the paper first, then others."""
     names = set(found)
-    known = [name for name in (*METHODS, *BESIDE) if name in names]
+    known = [name for name in (*published.METHODS, *BESIDE) if name in names]
     return [*known, *sorted(names.difference(known))]
 
 
 def shown_data(names: Sequence[str]) -> dict[str, str]:
     """Return titles and record names of data, but not of the views: the data sets of Table 2, then others."""
-    known = {title: RECORD_NAMES[title] for title in DATA if RECORD_NAMES[title] in names}
-    others = (name for name in names if name not in known.values() and not is_view(name))
-    return known | {name: name for name in others}
+    known = {title: name for title, name in NINE.items() if name in names}
+    return known | {name: name for name in names if name not in known.values() and not is_view(name, *PREFIXES)}
 
 
-def is_view(name: str) -> bool:
-    """Return whether a record name is one of the multi-view tables of the paper."""
-    return any(is_view_of(data, name) for data in PREFIXES)
-
-
-def is_view_of(data: str, name: str) -> bool:
-    """Return whether a record name is one of a multi-view data set of the paper, or of a view of it."""
-    return name == PREFIXES[data] or name.startswith(f"{PREFIXES[data]}_view")
+def is_view(name: str, *of: str) -> bool:
+    """Return whether a record name is one of those multi-view data sets of the paper, or of a view of it."""
+    return any(name == PREFIXES[data] or name.startswith(f"{PREFIXES[data]}_view") for data in of)
 
 
 def data_table(records: Sequence[Record]) -> Table:
@@ -84,22 +63,17 @@ def data_table(records: Sequence[Record]) -> Table:
     counts = Counter(record.trial.data for record in records)
     checksums = {record.trial.data: record.trial.checksum[:12] for record in records}
     rows = []
-    for title, name in (shown_data(sorted(counts)) | {name: name for name in sorted(counts) if is_view(name)}).items():
-        size = DATA.get(title)
-        sizes = [EMPTY] * 3 if size is None else map(str, (size.instances, size.features, size.classes))
+    names = sorted(counts)
+    for title, name in {**shown_data(names), **{name: name for name in names if is_view(name, *PREFIXES)}}.items():
+        sizes = (cell.text for cell in DATA[title].values()) if title in DATA else [EMPTY] * 3
         rows.append((title, *sizes, name, checksums[name], str(counts[name])))
     header = ("Data", "Instances", "Features", "Classes", "Name in records", "Checksum", "Records")
-    if is_published(counts):
-        return Table("table1_data", "Table 1: data sets", header, tuple(rows), (ODDITIES[0],))
-    return Table("data", "Data sets", ("Data", *header[5:]), tuple((row[0], *row[5:]) for row in rows))
+    return Table("table1_data", "Table 1: data sets", header, tuple(rows), (published.ODDITIES[0],))
 
 
-def results_table(results: Pools, data: Mapping[str, str], measure: str, scoring: str, stem: str) -> Table:
-    """Return one half of Table 2: ours, published and the difference for every data set and method that was run.
-
-    Without data of the paper there is nothing but our figures.
-    """
-    notes, methods, rows = Footnotes(), shown_methods(results.methods), []
+def results_table(results: Pools, measure: str, scoring: str) -> Table:
+    """Return one half of Table 2: ours, published and the difference for every data set and method that was run."""
+    notes, rows, methods, data = Footnotes(), [], shown_methods(results.methods), shown_data(results.data)
     for title, name in data.items():
         cells = [results[name, method].best(measure) for method in methods]
         shown = (cell.show(f"{title}, {by}", notes) for cell, by in zip(cells, methods, strict=True))
@@ -108,13 +82,12 @@ def results_table(results: Pools, data: Mapping[str, str], measure: str, scoring
             printed = [TABLE_2[measure][title].get(method) for method in methods]
             rows.append((title, PUBLISHED, *(EMPTY if cell is None else cell.text for cell in printed)))
             rows.append((title, DIFFERENCE, *map(show_gap, map(gap, cells, printed))))
-    rows += _mean_rows(results, data, methods, measure)
-    title, name = f"{TITLES[measure]} in per cent ({scoring}, all banks)", f"{measure}_{stem}"
-    if is_published(results.data):
-        header = ("Data", "Source", *methods)
-        return Table(f"table2_{name}", f"Table 2: {title}", header, tuple(rows), (TUNED, *notes.notes()))
-    ours = tuple((row[0], *row[2:]) for row in rows if row[1] == OURS)
-    return Table(f"results_{name}", title, ("Data", *methods), ours, (BEST, *notes.notes()))
+    over = {title: name for title, name in data.items() if title in DATA} or data
+    if len(over) > 1:
+        rows += _mean_rows(results, over, methods, measure)
+    title = f"Table 2: {TITLES[measure]} in per cent ({scoring}, all banks)"
+    header, name = ("Data", "Source", *methods), f"table2_{measure}_{stem(scoring)}"
+    return Table(name, title, header, tuple(rows), (TUNED, *notes.notes()))
 
 
 def gap(ours: Cell, printed: Printed | None) -> float | None:
@@ -128,83 +101,71 @@ def show_gap(value: float | None) -> str:
 
 
 def _mean_rows(
-    results: Pools, data: Mapping[str, str], methods: Sequence[str], measure: str
+    results: Pools, over: Mapping[str, str], methods: Sequence[str], measure: str
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the means over the data sets of the paper, or over all; an incomplete one only says how much there is."""
-    over = {title: name for title, name in data.items() if title in DATA} or dict(data)
-    if len(over) < 2:
-        return
-    ours, theirs, gaps = [], [], []
-    for method in methods:
-        found = results.figures(method, measure, over).values()
-        grid = [TABLE_2[measure][title].get(method) for title in over if title in DATA]
-        printed = [cell.value for cell in grid if cell is not None]
-        means = [sum(line) / len(over) if len(line) == len(over) else None for line in (found, printed)]
-        ours.append(f"{len(found)} of {len(over)}" if means[0] is None else f"{means[0]:.2f}")
-        theirs.append(EMPTY if means[1] is None else f"{means[1]:.2f}")
-        gaps.append(show_gap(None if None in means else means[0] - means[1]))
-    title = "mean" if len(over) == len(DATA) else f"mean of {len(over)}"
-    yield from ((title, whose, *line) for whose, line in ((OURS, ours), (PUBLISHED, theirs), (DIFFERENCE, gaps)))
+    """Yield the means over data sets; one that is not complete only says how many figures there are."""
+    title, n = "mean" if over.keys() == DATA.keys() else f"mean of {len(over)}", len(over)
+    ours = [list(results.figures(method, measure, over).values()) for method in methods]
+    grids = [TABLE_2[measure][title] for title in over if title in DATA]
+    theirs = [[grid[method].value for grid in grids if method in grid] for method in methods]
+    yield title, OURS, *(show_mean(line, n, 2) for line in ours)
+    if grids:
+        means = zip(ours, theirs, strict=True)
+        yield title, PUBLISHED, *(show_mean(line, n, 2) if line else EMPTY for line in theirs)
+        yield title, DIFFERENCE, *(show_gap((sum(a) - sum(b)) / n if len(a) == len(b) == n else None) for a, b in means)
 
 
-def dots(results: Pools, data: Mapping[str, str], scoring: str, stem: str) -> Picture:
+def dots(results: Pools, scoring: str) -> Picture:
     """Return the picture of the accuracies, ours beside the published ones."""
-    methods = shown_methods(results.methods)
+    panels, methods, data = {}, shown_methods(results.methods), shown_data(results.data)
     ours = {method: results.figures(method, "acc", data) for method in methods}
-    panels = {}
     for title in data:
         grid = TABLE_2["acc"].get(title, {})
-        panels[title] = {
-            PUBLISHED: {method: grid[method].value for method in methods if method in grid},
-            OURS: {method: line[title] for method, line in ours.items() if title in line},
-        }
-    whose = ": ours (filled) and published (open)" if is_published(results.data) else ""
-    title = f"Accuracy in per cent, {scoring}{whose}"
-    return Picture(f"dots_acc_{stem}", title, partial(figures.dots, title, methods, panels))
+        theirs = {method: grid[method].value for method in methods if method in grid}
+        found = {method: line[title] for method, line in ours.items() if title in line}
+        panels[title] = methods, {PUBLISHED: theirs, OURS: found}
+    title = f"Accuracy in per cent, {scoring}: ours (filled) and published (open)"
+    return Picture(f"dots_acc_{stem(scoring)}", title, partial(figures.dots, title, panels))
 
 
-def wilcoxon_table(results: Pools, scoring: str, stem: str) -> Table:
+def wilcoxon_table(results: Pools, scoring: str) -> Table:
     """Return Table 3: published p-values, the same recomputed from Table 2, and those of our figures."""
     notes, rows = Footnotes(), []
     rivals = [name for name in shown_methods(results.methods) if name not in PROPOSED]
-    over = {title: RECORD_NAMES[title] for title in DATA}
-    for (method, measure), row in WILCOXON.items():
-        if method in results.methods:
-            head = (method, MEASURES[measure])
-            where = {rival: f"Wilcoxon, {method} against {rival}, {MEASURES[measure]}" for rival in rivals}
-            printed = [show_printed(row[name], where[name], notes, 4) if name in row else EMPTY for name in rivals]
-            own = results.figures(method, measure, over)
-            tests = [compare(own, results.figures(name, measure, over)) for name in rivals]
-            again = [f"{_recomputed(method, name, measure).p:.4f}" if name in row else EMPTY for name in rivals]
-            shown = ["not run" if test is None else f"{test.p:.4f} ({test.wins} of {test.n})" for test in tests]
-            rows += [(*head, PUBLISHED, *printed), (*head, "recomputed", *again), (*head, OURS, *shown)]
+    for (method, measure), printed in published.WILCOXON.items():
+        grid = {by: {title: row[by].value for title, row in TABLE_2[measure].items()} for by in published.METHODS}
+        ours = {by: results.figures(by, measure, NINE) for by in (method, *rivals)}
+        cells: dict[str, list[str]] = {PUBLISHED: [], "recomputed": [], OURS: []}
+        for rival in rivals:
+            where = f"Wilcoxon, {method} against {rival}, {MEASURES[measure]}"
+            cells[PUBLISHED].append(show_printed(printed[rival], where, notes, 4) if rival in printed else EMPTY)
+            again, test = compare(grid[method], grid.get(rival, {})), compare(ours[method], ours[rival])
+            cells["recomputed"].append(EMPTY if again is None else f"{again.p:.4f}")
+            cells[OURS].append("not run" if test is None else f"{test.p:.4f} ({test.wins} of {test.n})")
+        if ours[method]:
+            rows += [(method, MEASURES[measure], source, *line) for source, line in cells.items()]
     explained = (
         "Exact two-sided p-values of the signed-rank test over the data sets of Table 2. "
         "Recomputed: from the published Table 2.",
         "Behind ours: on how many of the data sets that both methods were run on the method of the row is better.",
-        *_incomplete(results, rivals, over),
+        *_incomplete(results, rivals),
         *notes.notes(),
     )
-    title, header = (
-        f"Table 3: Wilcoxon signed-rank test ({scoring}, all banks)",
-        ("Method", "Measure", "Source", *rivals),
+    title = f"Table 3: Wilcoxon signed-rank test ({scoring}, all banks)"
+    return Table(
+        f"table3_wilcoxon_{stem(scoring)}", title, ("Method", "Measure", "Source", *rivals), tuple(rows), explained
     )
-    return Table(f"table3_wilcoxon_{stem}", title, header, tuple(rows), explained)
 
 
-def _recomputed(method: str, rival: str, measure: str) -> Comparison:
-    rows = TABLE_2[measure]
-    comparison = compare(*({data: row[name].value for data, row in rows.items()} for name in (method, rival)))
-    assert comparison is not None  # Table 2 has no empty cell
-    return comparison
-
-
-def _incomplete(results: Pools, rivals: Iterable[str], over: Mapping[str, str]) -> Iterator[str]:
+def _incomplete(results: Pools, rivals: Iterable[str]) -> Iterator[str]:
     """Say which rivals have no figure on a data set where a proposed method has one."""
-    ours = set().union(*(results.figures(name, "acc", over) for name in PROPOSED))
-    there = {name: results.figures(name, "acc", over) for name in rivals}
-    lacking = {name: [title for title in over if title in ours and title not in found] for name, found in there.items()}
-    without = [f"{name} ({', '.join(titles)})" for name, titles in lacking.items() if 0 < len(titles) < len(ours)]
+    ours = set().union(*(results.figures(name, "acc", NINE) for name in PROPOSED))
+    lacking = {name: ours - results.figures(name, "acc", NINE).keys() for name in rivals}
+    without = [
+        f"{name} ({', '.join(title for title in NINE if title in titles)})"
+        for name, titles in lacking.items()
+        if 0 < len(titles) < len(ours)
+    ]
     if without:
         yield f"Not on all data sets: {', '.join(without)}."
 
@@ -212,35 +173,35 @@ def _incomplete(results: Pools, rivals: Iterable[str], over: Mapping[str, str]) 
 def show_printed(cell: Printed, where: str, notes: Footnotes, digits: int) -> str:
     """Return a published figure as text, with a note if it is a misprint."""
     text = f"{cell.value:.{digits}f}" + ("" if cell.bracket is None else f" ({cell.bracket:.{digits}f})")
-    if where not in MISPRINTS:
+    if where not in published.MISPRINTS:
         return text
-    printed, reading = MISPRINTS[where]
+    printed, reading = published.MISPRINTS[where]
     return f"{text} {notes.mark(f'misprint {printed}: {reading}', where)}"
 
 
-def multi_view_table(results: Pools, data: str, scoring: str, stem: str) -> Table:
+def multi_view_table(results: Pools, data: str, scoring: str) -> Table:
     """Return Table 4 (Cora) or 5 (NUS-WIDE): eight measures, published for two views, and ours."""
-    notes, rows = Footnotes(), []
-    views = {"1st": MULTI_VIEW[data, 1], "2nd": MULTI_VIEW[data, 2]}
-    names = [name for name in results.data if is_view_of(data, name)]
+    notes, rows, views = Footnotes(), [], {"1st": MULTI_VIEW[data, 1], "2nd": MULTI_VIEW[data, 2]}
+    names = [name for name in results.data if is_view(name, data)]
     run = shown_methods(method for name, method in results if name in names)
     for method in dict.fromkeys([*views["1st"], *run]):
         for ordinal, grid in views.items():
             where = f"{data}, {ordinal} view, {method}"
-            shown = [show_printed(c, f"{where}, {MEASURES[m]}", notes, 3) for m, c in grid.get(method, {}).items()]
+            cells = grid.get(method, {}).items()
+            shown = [show_printed(cell, f"{where}, {MEASURES[measure]}", notes, 3) for measure, cell in cells]
             rows += [(method, f"published, {ordinal} view", *shown)] if shown else []
-        for name in names:
-            rows += _our_view(results[name, method], notes) if (name, method) in results else []
+        for pool in (results[name, method] for name in names if (name, method) in results):
+            rows += _our_view(pool, notes)
     explained = (
         "Brackets: mean over kernels for the methods on one kernel, otherwise the deviation over the runs. "
         "Label-tuned: by each measure itself, or by accuracy for all of them.",
-        *ODDITIES[1:],
+        *published.ODDITIES[1:],
         *notes.notes(),
     )
     number = 4 if data == "Cora" else 5
     title = f"Table {number}: multi-view data, {data} ({scoring}, all banks)"
-    header = ("Method", "Source", *MEASURES.values())
-    return Table(f"table{number}_{PREFIXES[data]}_{stem}", title, header, tuple(rows), explained)
+    header, name = ("Method", "Source", *MEASURES.values()), f"table{number}_{PREFIXES[data]}_{stem(scoring)}"
+    return Table(name, title, header, tuple(rows), explained)
 
 
 def _our_view(pool: Pool, notes: Footnotes) -> Iterator[tuple[str, ...]]:
@@ -258,16 +219,13 @@ def failures(records: Sequence[Record]) -> Iterator[Table]:
 
     What was skipped once, and run in another way since, is not left out.
     """
-
-    def cell(record: Record) -> tuple[str, ...]:
-        return record.trial.data, record.trial.method, to_json(record.trial.changes)
-
-    others = outside_study(records)
-    done = {cell(record) for record in others if record.succeeded}
+    records = outside_study(records)
+    cells = [(record.trial.data, record.trial.method, to_json(record.trial.changes)) for record in records]
+    done = {cell for cell, record in zip(cells, records, strict=True) if record.succeeded}
     lost = Counter(
-        (record.trial.data, record.trial.method, record.status, record.reason or "no reason given")
-        for record in others
-        if not record.succeeded and not (record.status == "skipped" and cell(record) in done)
+        (*cell[:2], record.status, record.reason or "no reason given")
+        for cell, record in zip(cells, records, strict=True)
+        if record.status == "failed" or (record.status == "skipped" and cell not in done)
     )
     rows = tuple((data, method, str(count), state, why) for (data, method, state, why), count in sorted(lost.items()))
     if rows:

@@ -43,6 +43,11 @@ def by_scoring(records: Sequence[Record]) -> dict[str, list[Record]]:
     return {which: [r for r in plain if r.trial.scoring == which] for which in EVERY_SCORING if which in there}
 
 
+def stem(scoring: str) -> str:
+    """Return a scoring as a part of the name of a file."""
+    return scoring.removeprefix("scored ").replace(" ", "-")
+
+
 def as_published(records: Sequence[Record]) -> list[Record]:
     """Return those scored like the published figures; of a method that the paper has not, means before single fits."""
     there = {(record.trial.method, record.trial.scoring) for record in records}
@@ -108,7 +113,7 @@ class Cell:
     kernel_mean: float | None = None  # over the kernels at the setting of the value; one-kernel methods only
     deviation: float | None = None
     outcome: Outcome | None = None
-    kernels: tuple[int, int] = (0, 0)  # with a score at that setting, and tried at all
+    n_kernels: int = 0  # with a score at that setting
     why: str = ""  # there is no value
 
     def show(self, where: str, notes: Footnotes, *, scale: float = 100, digits: int = 2) -> str:
@@ -117,15 +122,9 @@ class Cell:
             return notes.missing(self.why, where)
         extra = self.kernel_mean if self.kernel_mean is not None else self.deviation
         text = f"{scale * self.value:.{digits}f}" + ("" if extra is None else f" ({scale * extra:.{digits}f})")
-        return f"{text} {notes.mark(self.caution, where)}" if self.caution else text
-
-    @property
-    def caution(self) -> str:
-        """What a reader must know about the value."""
-        scored, tried = self.kernels
         if self.outcome is not None and self.outcome.collapsed:
-            return f"the fit collapsed ({self.outcome.records[0].status})"
-        return f"{tried - scored} of {tried} kernels have no score at this setting" if scored < tried else ""
+            return f"{text} {notes.mark(f'the fit collapsed ({self.outcome.records[0].status})', where)}"
+        return text
 
 
 @dataclass
@@ -158,14 +157,12 @@ class Pool:
 
     def cell(self, outcome: Outcome, measure: str) -> Cell:
         """Return a measure of an outcome, for methods on one kernel with the mean over the kernels."""
-        value, deviation, bank = outcome.scores[measure], outcome.deviations.get(measure), outcome.trial.bank
+        value, deviation = outcome.scores[measure], outcome.deviations.get(measure)
         if not outcome.trial.kernel:
             return Cell(value, None, deviation, outcome)
         alike = [other for other in self.outcomes if other.trial.kernel and other.setting == outcome.setting]
         beside = [other.scores[measure] for other in alike if measure in other.scores]
-        trials = [*(other.trial for other in self.outcomes), *(record.trial for record in self.missing)]
-        tried = {trial.kernel for trial in trials if trial.bank == bank and trial.kernel}
-        return Cell(value, fmean(beside), deviation, outcome, (len(beside), len(tried)))
+        return Cell(value, fmean(beside), deviation, outcome, len(beside))
 
 
 class Pools(dict[tuple[str, str], Pool]):
@@ -185,7 +182,7 @@ class Pools(dict[tuple[str, str], Pool]):
         return sorted({data for data, _ in self})
 
     def figures(self, method: str, measure: str, data: Mapping[str, str]) -> dict[str, float]:
-        """Return the best figures of a method in per cent by title, for titles with the names of the data in records."""
+        """Return the best figures of a method in per cent by title, for titles with the names in records."""
         cells = {title: self[name, method].best(measure) for title, name in data.items()}
         return {title: 100 * cell.value for title, cell in cells.items() if cell.value is not None}
 
@@ -195,7 +192,7 @@ class Pools(dict[tuple[str, str], Pool]):
 
 
 def pools(records: Iterable[Record]) -> Pools:
-    """Sort records, given from the oldest to the newest, by data and method; of one setting and seed the newest counts."""
+    """Sort records by data and method, given from the oldest; of one setting and seed the newest counts."""
     last = {}
     for record in records:
         trial = record.trial

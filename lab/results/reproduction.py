@@ -6,17 +6,7 @@ from statistics import fmean
 from lab.records import Record, outside_study
 from lab.results.paper import gap
 from lab.results.pools import Pool, Pools, as_published, pools
-from lab.results.published import (
-    DATA,
-    MEASURES,
-    METHODS,
-    ONE_KERNEL,
-    PROPOSED,
-    RECORD_NAMES,
-    TABLE_2,
-    Printed,
-    is_published,
-)
+from lab.results.published import DATA, MEASURES, METHODS, NINE, PROPOSED, TABLE_2, Printed, is_published
 from lab.results.table import Table
 
 REACHED, NEAR = 1.0, 3.0  # points below the published figure; more than the second above it are no reproduction, either
@@ -59,7 +49,7 @@ def _gaps(
     for measure in measures:
         for title in data:
             for method in methods:
-                cell, printed = results[RECORD_NAMES[title], method].best(measure), TABLE_2[measure][title][method]
+                cell, printed = results[NINE[title], method].best(measure), TABLE_2[measure][title][method]
                 found = gap(cell, printed)
                 if found is not None:
                     yield found
@@ -72,7 +62,7 @@ def cells_table(results: Pools, measure: str) -> Table:
     rows = []
     for title in DATA:
         for method in METHODS:
-            cells = _cells(results[RECORD_NAMES[title], method], measure, TABLE_2[measure][title][method])
+            cells = _cells(results[NINE[title], method], measure, TABLE_2[measure][title][method])
             rows.append((title, method, *cells))
     header = ("Data", "Method", "Published", "Ours", "Difference", "Verdict", "Kernels", "Setting", "Tried")
     notes = (
@@ -93,7 +83,7 @@ def _cells(pool: Pool, measure: str, printed: Printed) -> tuple[str, ...]:
     ours = f"{100 * cell.value:.2f}" + ("" if cell.kernel_mean is None else f" ({100 * cell.kernel_mean:.2f})")
     trial = cell.outcome.trial
     kernels = ", ".join(word for word in (trial.bank, trial.kernel) if word)
-    tried = str(len(pool.settings)) + (f" x {cell.kernels[0]} kernels" if pool.method in ONE_KERNEL else "")
+    tried = str(len(pool.settings)) + (f" x {cell.n_kernels} kernels" if trial.kernel else "")
     return printed.text, ours, f"{found:+.2f}", _verdict(found), kernels, show_parameters(trial.parameters), tried
 
 

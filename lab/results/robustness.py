@@ -6,14 +6,14 @@ from statistics import fmean
 from typing import TypeAlias
 
 from lab.records import ABLATED, Record
-from lab.results.significance import NOT_TESTED, Figures, Verdict, count_data, in_words, mean_gap
 from lab.results.pools import Pools, pools, state
 from lab.results.published import PROPOSED, RECORD_NAMES
+from lab.results.significance import NOT_TESTED, Figures, Verdict, count_data, in_words, mean_gap
 from lab.results.table import Table, show
 
 LKGR = "LKGr"
 #: Changes of the data, and what the paper claims LKG to be robust to.
-ROBUST = {
+CHANGES = {
     "noise": "noise in the samples",
     "outliers": "outliers among the samples",
     "useless_views": "views that say nothing",
@@ -38,7 +38,7 @@ def collect_steps(records: Iterable[Record]) -> Steps:
     groups: dict[tuple[str, float], list[Record]] = defaultdict(list)
     for record in records:
         for name, level in record.trial.changes.items():
-            if name in ROBUST:
+            if name in CHANGES:
                 groups[name, float(level)].append(record)
     return {step: pools(groups[step]) for step in sorted(groups)}
 
@@ -56,7 +56,7 @@ def collect_weights(steps: Steps) -> Weights:
     return found
 
 
-def robustness_table(steps: Steps) -> Table:
+def levels_table(steps: Steps) -> Table:
     """Return accuracies for every level of every change."""
     methods, rows = sorted({method for results in steps.values() for method in results.methods}), []
     for (change, level), results in steps.items():
@@ -76,26 +76,23 @@ def titles_of(results: Pools) -> dict[str, str]:
 def accuracies_by_level(steps: Steps, change: str) -> dict[str, dict[float, float]]:
     """Return accuracies in per cent by method and level of a change, over the data sets that all have at all levels.
 
-    A method without a data set at all levels is left out.
+    A method that was not run at all levels is left out.
     """
     levels = _levels(steps, change)
-    found: dict[str, dict[float, Figures]] = {}
-    for method in sorted({method for results in levels.values() for method in results.methods}):
-        line = {level: results.accuracies(method) for level, results in levels.items()}
-        if set.intersection(*map(set, line.values())):
-            found[method] = line
-    every = [set(accuracies) for line in found.values() for accuracies in line.values()]
-    shared = set.intersection(*every) if every else set()
+    methods = sorted({method for results in levels.values() for method in results.methods})
+    lines = {method: [results.accuracies(method) for results in levels.values()] for method in methods}
+    lines = {method: line for method, line in lines.items() if all(line)}
+    shared = set.intersection(*(set(found) for line in lines.values() for found in line)) if lines else set()
     return {
-        method: {level: fmean(accuracies[name] for name in shared) for level, accuracies in line.items()}
-        for method, line in found.items()
+        method: {level: fmean(found[name] for name in shared) for level, found in zip(levels, line, strict=True)}
+        for method, line in lines.items()
         if shared
     }
 
 
-def on_robustness(steps: Steps) -> Iterator[Verdict]:
+def on_changes(steps: Steps) -> Iterator[Verdict]:
     """Compare what bad data cost LKGr with what they cost the methods that are no form of LKG."""
-    for change, what in ROBUST.items():
+    for change, what in CHANGES.items():
         levels = _levels(steps, change)
         costs = _costs(levels)
         own = costs.get(LKGR, {})

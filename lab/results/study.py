@@ -12,7 +12,7 @@ from lab.records import Record, Trial
 from lab.results import figures
 from lab.results.paper import shown_methods
 from lab.results.pools import Outcome, pools
-from lab.results.published import DATA, MEASURES, MULTI_VIEW, RECORD_NAMES, TABLE_2
+from lab.results.published import DATA, NINE, RECORD_NAMES, TABLE_2
 from lab.results.reproduction import show_parameters
 from lab.results.table import EMPTY, Footnotes, Picture, Table, bold_best, bold_best_of_columns, show, show_mean
 from lab.results.untuned import Place, Untuned, kind_of
@@ -32,8 +32,8 @@ def _place(trial: Trial) -> Place:
 
 def study(records: Sequence[Record]) -> Iterator[Table | Picture]:
     """Yield what the study says; nothing where no record is of it."""
-    found = Untuned.of(records, "label-free", _place)
-    if found.data.intersection(DATA):
+    found = Untuned.of(records, _place, "label-free", "baselines")
+    if found.methods.intersection((LKG, *RIVALS)):
         yield label_free_table(found)
         yield _picture(found)
     candidates = [record for record in records if record.trial.study == "candidates"]
@@ -41,58 +41,53 @@ def study(records: Sequence[Record]) -> Iterator[Table | Picture]:
         yield left_out_table(candidates)
     if found.levels("noise"):
         yield noise_table(found)
-    theirs = Untuned.of(records, "baselines", _place)
-    if theirs.methods:
-        yield baselines_table(found, theirs)
-    if found.runs(LKG, "Cora"):
-        yield views_table(found)
+    if found.methods.difference((LKG, *RIVALS)):
+        yield baselines_table(found)
 
 
 def label_free_table(found: Untuned) -> Table:
     """Return accuracies of all methods without labels on the nine data sets, and below them those of the paper."""
-    notes, methods = Footnotes(), [LKG, *RIVALS]
-    lines = []
-    for method in methods:
-        cells = [found.cell(notes, method, title) for title in DATA]
-        lines.append([*cells, show_mean(found.figures(method, DATA).values(), len(DATA))])
-    rows = [
-        (method, _scoring(found, method), *line)
-        for method, line in zip(methods, bold_best_of_columns(lines), strict=True)
-    ]
-    printed = _published()
-    rows.append((PUBLISHED, EMPTY, *map(show, printed.values()), show_mean(printed.values(), len(DATA))))
+    notes, printed, rows = Footnotes(), _published().values(), []
+    for method, *line in _rows(found, notes, [LKG, *RIVALS], list(DATA)):
+        scorings = {record.trial.scoring for title in DATA for record in found.runs(method, title)}
+        rows.append((method, ", ".join(sorted(scorings)) or EMPTY, *line))
+    rows.append((PUBLISHED, EMPTY, *map(show, printed), show_mean(printed, len(DATA))))
     explained = (BOTH, "Best of the rows without labels in bold.", *notes.notes())
     header = ("Method", "Scored", *DATA, "mean")
     return Table("study_label_free", "Accuracy without labels", header, tuple(rows), explained)
+
+
+def _rows(found: Untuned, notes: Footnotes, methods: Sequence[str], titles: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return one row per method with its accuracies and their mean, the best of every column in bold."""
+    lines = []
+    for method in methods:
+        cells = [found.cell(notes, method, title) for title in titles]
+        lines.append([*cells, show_mean(found.figures(method, titles).values(), len(titles))])
+    return [(method, *line) for method, line in zip(methods, bold_best_of_columns(lines), strict=True)]
 
 
 def _picture(found: Untuned) -> Picture:
     """Return the picture of these accuracies, with means of the methods that have all of them."""
     series = {PUBLISHED: _published(), **{method: found.figures(method, DATA) for method in DRAWN}}
     for line in series.values():
-        if len(line) == len(DATA):
-            line["mean"] = fmean(line.values())
+        line |= {"mean": fmean(line.values())} if len(line) == len(DATA) else {}
     title = "Accuracy in per cent: filled without labels, open circle label-tuned"
-    return Picture("study", title, partial(figures.dots, title, [*DATA, "mean"], {"": series}))
+    return Picture("study", title, partial(figures.dots, title, {"": ([*DATA, "mean"], series)}, columns=1))
 
 
 def _published() -> dict[str, float]:
     return {title: TABLE_2["acc"][title]["LKGr"].value for title in DATA}
 
 
-def _scoring(found: Untuned, method: str) -> str:
-    scorings = {record.trial.scoring for title in DATA for record in found.runs(method, title)}
-    return ", ".join(sorted(scorings)) or EMPTY
-
-
 def left_out_table(records: Sequence[Record]) -> Table:
     """Return for each data set the setting of LKG that is best on the others, and what it gives here."""
     results = pools(records)
-    outcomes = {title: results[RECORD_NAMES[title], LKG].outcomes for title in DATA}
+    outcomes = {title: results[NINE[title], LKG].outcomes for title in DATA}
     titles = [title for title, of in outcomes.items() if of]
     lines: dict[str, dict[str, float]] = defaultdict(dict)  # accuracies by setting and title
-    for title, outcome in ((title, outcome) for title in titles for outcome in outcomes[title]):
-        lines[outcome.setting][title] = 100 * outcome.scores["acc"]
+    for title in titles:
+        for outcome in outcomes[title]:
+            lines[outcome.setting][title] = 100 * outcome.scores["acc"]
     complete = {setting: line for setting, line in sorted(lines.items()) if len(line) == len(titles)}
     words, same = _in_words([outcome for outcome in outcomes[titles[0]] if outcome.setting in complete])
 
@@ -101,8 +96,9 @@ def left_out_table(records: Sequence[Record]) -> Table:
 
     overall, rows, columns = best(titles), [], []
     for title in titles:
-        other, label_tuned = best([each for each in titles if each != title]), max(l[title] for l in complete.values())
-        columns.append((complete[other][title], complete[overall][title], label_tuned))
+        other = best([each for each in titles if each != title])
+        here = max(line[title] for line in complete.values())
+        columns.append((complete[other][title], complete[overall][title], here))
         rows.append((title, words[other], *map(show, columns[-1])))
     rows.append((f"mean of {len(titles)}", EMPTY, *(show(fmean(column)) for column in zip(*columns, strict=True))))
     notes = (
@@ -128,9 +124,9 @@ def _in_words(outcomes: Sequence[Outcome]) -> tuple[dict[str, str], str]:
 def noise_table(found: Untuned) -> Table:
     """Return accuracies without labels for every level of noise, with the clean data first."""
     kinds = {0.0: "", **{level: kind_of({"noise": level}) for level in found.levels("noise")}}
-    noisy = {(method, data) for method, data, kind in found.records if kind.startswith("noise ")}
-    titles = [title for title in RECORD_NAMES if any(title == data for _, data in noisy)]
-    methods = [name for name in (LKG, *RIVALS) if any(name == method for method, _ in noisy)]
+    noisy = [{method, data} for method, data, kind in found.records if kind]
+    titles = [title for title in RECORD_NAMES if any(title in of for of in noisy)]
+    methods = [method for method in (LKG, *RIVALS) if any(method in of for of in noisy)]
     rows = []
     for title in titles:
         for level, kind in kinds.items():
@@ -141,20 +137,15 @@ def noise_table(found: Untuned) -> Table:
         means = (show(fmean(line.values()) if len(line) == len(titles) else None) for line in lines)
         rows.append((f"mean of {len(titles)}", f"{level:g}", *bold_best(list(means))))
     notes = (BOTH, "Noise in deviations of the entries. Best of a row in bold.")
-    return Table(
-        "study_noise", "Accuracy without labels on noisy data", ("Data", "Noise", *methods), tuple(rows), notes
-    )
+    title, header = "Accuracy without labels on noisy data", ("Data", "Noise", *methods)
+    return Table("study_noise", title, header, tuple(rows), notes)
 
 
-def baselines_table(ours: Untuned, theirs: Untuned) -> Table:
+def baselines_table(found: Untuned) -> Table:
     """Return the comparison methods of the paper, untuned and with the same refinement, beside ours."""
-    titles, notes = [title for title in DATA if title in theirs.data], Footnotes()
-    methods, lines = [LKG, *shown_methods(theirs.methods)], []
-    for method in methods:
-        found = ours if method == LKG else theirs
-        cells = [found.cell(notes, method, title) for title in titles]
-        lines.append([*cells, show_mean(found.figures(method, titles).values(), len(titles))])
-    rows = [(method, *line) for method, line in zip(methods, bold_best_of_columns(lines), strict=True)]
+    methods, notes = [method for method in shown_methods(found.methods) if method not in (LKG, *RIVALS)], Footnotes()
+    titles = [title for title in DATA if any(found.runs(method, title) for method in methods)]
+    rows = _rows(found, notes, [LKG, *methods], titles)
     explained = (
         "Accuracy in per cent, scoring best100, ours as the mean over the seeds. Untuned; graphs with 10 neighbours, "
         "scaled edges and the embedding of LKG. Methods on one kernel: the mean over their kernels, none of which is "
@@ -163,14 +154,3 @@ def baselines_table(ours: Untuned, theirs: Untuned) -> Table:
     )
     title = "The comparison methods of the paper with the refinement of LKG"
     return Table("study_baselines", title, ("Method", *titles, "mean"), tuple(rows), explained)
-
-
-def views_table(found: Untuned) -> Table:
-    """Return Cora with both views at once, without labels, beside the published figures of single views."""
-    rows = [(LKG, *(show(found.figure(LKG, "Cora", measure=measure)) for measure in TABLE_2))]
-    for view in (1, 2):
-        printed = MULTI_VIEW["Cora", view]["LKGr"]
-        rows.append((f"{PUBLISHED}, view {view} alone", *(show(100 * printed[measure].value) for measure in TABLE_2)))
-    header = ("Method", *(MEASURES[measure] for measure in TABLE_2))
-    note = "In per cent, best100, mean over the seeds; published: means over 20 runs."
-    return Table("study_cora", "Cora, both views, without labels", header, tuple(rows), (note,))

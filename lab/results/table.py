@@ -1,12 +1,15 @@
 """What is shown of records: tables of text with notes below them, and pictures."""
 
+import io
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import ClassVar
 
 from matplotlib.figure import Figure
 
 EMPTY = "-"  # nothing can stand here
+DPI = 150
 NAMED = 6  # cells that a note names, at most
 
 
@@ -19,13 +22,14 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    suffix: ClassVar[str] = "md"
 
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, its notes as a list below."""
+    def content(self) -> bytes:
+        """Return the content of its file: Markdown, the notes as a list below."""
         rule = ("---", *("---:" for _ in self.header[1:]))
         lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (self.header, rule, *self.rows)]
         notes = [f"- {_markdown(note)}" for note in self.notes]
-        return "\n".join([f"# {_markdown(self.title)}", "", *lines, *(["", *notes] if notes else []), ""])
+        return "\n".join([f"# {_markdown(self.title)}", "", *lines, *(["", *notes] if notes else []), ""]).encode()
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,13 @@ class Picture:
     name: str  # of its file
     title: str  # what it shows, for those who do not see it
     draw: Callable[[], Figure]
+    suffix: ClassVar[str] = "png"
+
+    def content(self) -> bytes:
+        """Return the content of its file, the same for the same picture."""
+        target = io.BytesIO()
+        self.draw().savefig(target, format="png", dpi=DPI)
+        return target.getvalue()
 
 
 @dataclass
@@ -65,9 +76,9 @@ def show(value: float | None, digits: int = 1) -> str:
     return EMPTY if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def show_mean(figures: Collection[float], wanted: int) -> str:
+def show_mean(figures: Collection[float], wanted: int, digits: int = 1) -> str:
     """Return the mean of so many figures as text; an incomplete one only says how many there are."""
-    return show(fmean(figures)) if figures and len(figures) == wanted else f"{len(figures)} of {wanted}"
+    return show(fmean(figures), digits) if figures and len(figures) == wanted else f"{len(figures)} of {wanted}"
 
 
 def bold_best(cells: Sequence[str]) -> list[str]:

@@ -21,26 +21,21 @@ def kind_of(changes: Mapping[str, float | str]) -> str:
 
 @dataclass
 class Untuned:
-    """Records of a study by place, the newest of each seed and kernel, and why others are missing."""
+    """Records of studies by place, the newest of each seed and kernel, and why others are missing."""
 
     records: dict[Place, dict[tuple[int, str], Record]] = field(default_factory=lambda: defaultdict(dict))
     reasons: dict[Place, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Iterable[Record], study: str, place: Callable[[Trial], Place]) -> Self:
-        """Sort the records of a study, given from the oldest to the newest, into their places."""
+    def of(cls, records: Iterable[Record], place: Callable[[Trial], Place], *studies: str) -> Self:
+        """Sort the records of some studies, given from the oldest to the newest, into their places."""
         found = cls()
-        for record in records:
-            if record.trial.study == study and record.succeeded:
+        for record in (record for record in records if record.trial.study in studies):
+            if record.succeeded:
                 found.records[place(record.trial)][record.trial.seed, record.trial.kernel] = record
-            elif record.trial.study == study:
+            else:
                 found.reasons[place(record.trial)] = why_missing(record)
         return found
-
-    @property
-    def data(self) -> set[str]:
-        """Data sets that anything was run on."""
-        return {data for _, data, _ in (*self.records, *self.reasons)}
 
     @property
     def methods(self) -> set[str]:

@@ -52,7 +52,7 @@ def _place(trial: Trial) -> Place:
 
 def views(records: Sequence[Record]) -> Iterator[Table]:
     """Yield every table of several views that has a row."""
-    found = Untuned.of(records, "views", _place)
+    found = Untuned.of(records, _place, "views")
     makers = (methods_table, single_table, false_table, named_table, noise_table, missing_table, poor_table)
     if found.methods:
         yield from (table for table in (make(found) for make in makers) if table.rows)
@@ -62,7 +62,7 @@ def methods_table(found: Untuned) -> Table:
     """Return what every method gives on the views as they are."""
     data = [name for name in (*SEVEN, *BESIDE) if found.runs(LKG, name)]
     notes, single = Footnotes(), {name: _single(found, name) for name in data}
-    methods = [method for method in (LKG, KERNELS, *JOINED, *PAPER) if method in found.methods]
+    methods = [method for method in (LKG, KERNELS, *JOINED, *PAPER) if data and method in found.methods]
     figures = {method: found.figures(method, data) for method in methods}
     lines = [[found.cell(notes, method, name) for name in data] for method in methods]
     best = {name: max(values) for name, values in single.items() if values}
@@ -75,7 +75,7 @@ def methods_table(found: Untuned) -> Table:
     ]
     rows += [(BEST_VIEW, *(show(best.get(name)) for name in data), _mean(best))] if best else []
     rivals = {"the best single view": best, **{method: figures.get(method, {}) for method in JOINED}}
-    told = [_behind(other, figures[LKG], line) for other, line in rivals.items() if line]
+    told = [_behind(other, found.figures(LKG, data), line) for other, line in rivals.items() if line]
     notes_of = (HOW, "Best of a column without labels in bold.", *told, *notes.notes())
     return Table("views_methods", "Several views", ("Method", *data, f"mean of {len(SEVEN)}"), tuple(rows), notes_of)
 
