@@ -90,9 +90,10 @@ def in_process(judge: str, job: str, *, root: Path = ROOT, threads: int | None =
     path = os.pathsep.join([str(root / "src"), str(ROOT)])
     environment = os.environ | limits | {"PYTHONPATH": path, "SCIPY_ARRAY_API": "1"}
     command = [sys.executable, "-W", "ignore", "-m", "lab.judging.jobs", judge, job]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise LabError(f"{judge}: {job!r} failed in {str(root)!r}; what it said stands above.")
+        why = (done.stderr.strip().splitlines() or ["killed"])[-1]
+        raise LabError(f"{judge}: {job!r} failed ({why}); python -m lab.judging.jobs {judge} {job!r} says more.")
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 

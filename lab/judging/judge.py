@@ -6,7 +6,7 @@ on data that it was found on. The number of clusters that is chosen is compared 
 with the adjusted Rand index. KERNELBRAID_DATA names the folder of the data sets.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from statistics import fmean, median
 from typing import Any
@@ -21,7 +21,6 @@ from lab.judging.jobs import Row, carry_out, parser_of, table
 from lab.judging.machine import timed
 from lab.judging.samples import (
     KIND_OF,
-    KINDS,
     LATER,
     OTHERS,
     PAPER,
@@ -37,13 +36,17 @@ from lab.judging.samples import (
 #: Multiples of the weight of the penalty, and of the number of edges.
 TRIED = {f"{weight:g}, {edges:g}": (weight, edges) for weight, edges in product((0.5, 1.0, 2.0), (1.0, 1.4, 2.0))}
 AS_IT_IS = "1, 1"
-RIVALS = ("KMeans", "SC-knn", "KMeans, unit rows", "SC-knn, unit rows")
+#: What people use, by the number of clusters and the seed.
+MAKES: dict[str, Callable[[int, int], Any]] = {
+    "KMeans": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
+    "SC-knn": lambda k, seed: SpectralClustering(k, affinity="nearest_neighbors", random_state=seed),
+}
 GROUPS: dict[str, Sequence[str]] = {
-    "all real sets": REAL,
-    "those of the paper without TDT2": PAPER,
-    "those that came later": LATER,
-    "those of several views": VIEWS,
-    "shapes in two and three dimensions": OTHERS["made shapes"],
+    "All real sets": REAL,
+    "Those of the paper without TDT2": PAPER,
+    "Those that came later": LATER,
+    "Those of several views": VIEWS,
+    "Shapes in two and three dimensions": OTHERS["made shapes"],
 }
 
 
@@ -80,14 +83,10 @@ def scored(y: np.ndarray, labellings: Iterable[np.ndarray]) -> dict[str, float]:
 def beside(views: Sequence[Matrix], y: np.ndarray, k: int) -> dict[str, float]:
     """Return the accuracy of scikit-learn, on rows as given and of unit length, views side by side."""
     found = {}
-    for name in RIVALS:
-        X = side_by_side(views, unit="unit" in name)
-        makes: Any = (
-            (lambda seed: KMeans(k, n_init=10, random_state=seed))
-            if name.startswith("KMeans")
-            else (lambda seed: SpectralClustering(k, affinity="nearest_neighbors", random_state=seed))
-        )
-        found[name] = scored(y, [makes(seed).fit_predict(X) for seed in SEEDS])["accuracy"]
+    for (name, make), unit in product(MAKES.items(), (False, True)):
+        X = side_by_side(views, unit=unit)
+        labels = [make(k, seed).fit_predict(X) for seed in SEEDS]
+        found[name + ", unit rows" * unit] = scored(y, labels)["accuracy"]
     return found
 
 
@@ -103,8 +102,8 @@ def try_settings(X: Any, y: np.ndarray, fit: LKG) -> dict[str, float]:
 
 def settings_of_others(rows: Sequence[Row]) -> dict[str, str]:
     """Return for each kind the setting that is best on the mean of the other kinds; where all are alike, ours."""
-    kinds = [kind for kind in KINDS | OTHERS if any(row["tried"] for row in of_kind(rows, kind))]
-    means = {kind: {name: fmean(row["tried"][name] for row in of_kind(rows, kind)) for name in TRIED} for kind in kinds}
+    kinds = by_kind(row for row in rows if row["tried"])
+    means = {kind: {name: fmean(row["tried"][name] for row in own) for name in TRIED} for kind, own in kinds.items()}
     ordered = sorted(TRIED, key=lambda name: name != AS_IT_IS)
     return {
         kind: max(ordered, key=lambda name: fmean(means[other][name] for other in kinds if other != kind))
@@ -113,31 +112,32 @@ def settings_of_others(rows: Sequence[Row]) -> dict[str, str]:
     }
 
 
-def of_kind(rows: Sequence[Row], kind: str) -> list[Row]:
-    """Return the rows of a kind."""
-    return [row for row in rows if KIND_OF.get(row["job"]) == kind]
+def by_kind(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of every kind of data that there is."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(KIND_OF.get(row["job"], "others"), []).append(row)
+    return found
 
 
 def page(rows: Sequence[Row]) -> list[str]:
     """Return the page."""
-    settings, lines = settings_of_others(rows), []
-    for kind in KINDS | OTHERS:
-        if own := of_kind(rows, kind):
-            rival = max(fmean(row["rivals"][name] for row in own) for name in RIVALS)
-            means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
-            others = fmean(row["tried"][settings[kind]] for row in own) if kind in settings else None
-            lines.append([kind, len(own), *means, rival, others, settings.get(kind)])
+    settings = settings_of_others(rows)
+    lines: list[list[Any]] = []
+    for kind, own in by_kind(rows).items():
+        rival = max(fmean(row["rivals"][name] for row in own) for name in own[0]["rivals"])
+        means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
+        tried = [row["tried"] for row in own if row["tried"]]
+        others = fmean(scores[settings[kind]] for scores in tried) if kind in settings else None
+        lines.append([kind, len(own), *means, rival, others, settings.get(kind)])
     totals = [fmean(line[at] for line in lines) for at in range(2, 6)]
     lines.append(["mean of kinds", len(rows), *totals, None, None])
     header = ["kind", "sets", "index", 'index, "auto"', "accuracy", "scikit-learn", "setting of the others", "which"]
-    names = ["data", "samples", "clusters", "index", "accuracy", *RIVALS, "chosen", "index then", "reliability"]
-    figures = ("job", "samples", "clusters", "index", "accuracy")
+    figures = ("samples", "clusters", "index", "accuracy")
+    names = ["data", *figures, *rows[0]["rivals"], "chosen", "index then", "reliability"]
     every = [
-        [
-            *(row[name] for name in figures),
-            *(row["rivals"][name] for name in RIVALS),
-            *(row["chosen"], row["index_chosen"], f"{row['reliability']:.2f}"),
-        ]
+        [row["job"], *(row[name] for name in figures), *row["rivals"].values()]
+        + [row["chosen"], row["index_chosen"], f"{row['reliability']:.2f}"]
         for row in rows
     ]
     return [
@@ -165,8 +165,7 @@ def summary(rows: Sequence[Row]) -> list[str]:
         if own := [row for row in rows if row["job"] in names]:
             means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
             told.append(
-                f'- {title.capitalize()} ({len(own)}): index {means[0]:.1f}, with "auto" {means[1]:.1f}; accuracy '
-                f"{means[2]:.1f}."
+                f'- {title} ({len(own)}): index {means[0]:.1f}, with "auto" {means[1]:.1f}; accuracy {means[2]:.1f}.'
             )
     times = [row["times"] for row in rows]
     told.append(
