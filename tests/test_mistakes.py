@@ -1,39 +1,37 @@
-"""Calls and commands that go wrong, and what users are told then; it runs with any version of the package."""
+"""Mistakes that people make, as calls and as commands: each gets one sentence, or a warning."""
 
-import contextlib
-import io
-import json
 import re
+import shlex
 import warnings
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
+import pytest
+from sklearn import pipeline, preprocessing
+from typer.testing import CliRunner
+
+import kernelbraid
+from kernelbraid import datasets, kernels, metrics
+from kernelbraid.cli import app
 
 CALLS = [
     "LKG(0).fit(X)",
     "LKG(3, alpha=-1).fit(X)",
-    "LKG(3, n_neighbors=0).fit(X)",
     "LKG(3, preset='none').fit(X)",
-    "LKG(3, embedding='none').fit(X)",
-    "LKG(3, n_jobs=0).fit(X)",
     "LKG(9).fit(X[:4])",
     "LKG('auto').fit(X[:4])",
-    "LKG(3).fit(X[:1])",
     "LKG(3).fit(X[0])",
-    "LKG(3).fit(X[:0])",
     "LKG(3).fit(with_nan)",
     "LKG(3).fit(1 / np.where(X > 0, X, 0))",
     "LKG(3).fit(X + 1j)",
     "LKG(3).fit(X.astype(str).astype(object) + 'a')",
     "LKG(3).fit((X + 9) * [1, 1e4])",
-    "LKG(3).fit([X, (X + 9) * [1, 1e4]])",
     "LandmarkLKG(3, n_landmarks=9).fit((X + 9) * [1, 1e4])",
     "EachView([]).fit([X, X])",
     "EachView('passthrough').fit([X, X]).transform(X)",
     "LKG(3).fit(X[None])",
     "LKG(3).fit([X, X[:9]])",
-    "LKG(3).fit([X, X[0]])",
-    "LKG(3).fit([X, with_nan])",
     "LKG(3).fit([X, X])",
     "LKG(3).fit([X, X + noise[:, :2] / 9, noise])",
     "LKG(3).fit([noise, noise[::-1]])",
@@ -41,7 +39,6 @@ CALLS = [
     "LKG(3).fit([X, np.nan * X])",
     "LKG(3).fit([np.where(np.arange(30)[:, None] == 4, np.nan, view) for view in (X, noise)])",
     "LKG(3, view_weights=[1]).fit([X, noise])",
-    "LKG(3, view_weights=[1, -1]).fit([X, noise])",
     "LKG(3, view_weights=[1, 1], gamma=1).fit([X, noise])",
     "LKG(3, fusion='graphs', gamma=1).fit([X, noise])",
     "LKG(3, view_weights=[1, 1]).fit([X, noise]).kernel_weights_",
@@ -49,42 +46,28 @@ CALLS = [
     "LKG(3, kernels='none').fit(X)",
     "LKG(3, kernels=[]).fit(X)",
     "LKG(3, kernels=[Gaussian]).fit(X)",
-    "LKG(3, kernels=[3]).fit(X)",
     "LKG(3, kernels=['rmkkm'] * 3).fit([X, X])",
     "LKG(3, kernels=[lambda a, b: a]).fit(X)",
     "LKG(3, kernels=[Polynomial(1, 4, None)]).fit(X * 1e100)",
     "LKG(3, kernels='precomputed').fit(X)",
-    "LKG(3, kernels='precomputed').fit([])",
     "LKG(3, kernels='precomputed').fit([K, K[:9, :9]])",
     "LKG(3, kernels='precomputed').fit([K + np.triu(K)])",
     "LKG(3, kernels='precomputed').fit([K * np.nan])",
     "LKG(3, kernels='precomputed').fit([K * 0])",
-    "LKG(3, kernels='precomputed').fit([K + 1j])",
-    "LKG(3, kernels='precomputed').fit(['a'])",
-    "LKG(3, kernels='precomputed').fit(K[0])",
     "LKG(3, device='none').fit(X)",
     "LKG(3, memory_budget=1e4).fit(X)",
-    "LKG(3, preset='authors', memory_budget=1e4, storage='stored').fit(X)",
     "LKG(3).fit(0 * X)",
-    "KernelKMeans(3).fit(0 * X)",
     "LandmarkLKG(3, n_landmarks=9).fit(0 * X)",
-    "LKG('auto').fit(0 * X)",
     "LKG(3).predict(X)",
     "LKG(3).fit(X).predict(X[:, :1])",
-    "LKG(3).fit([X, X]).predict([X, X[:, :1]])",
     "LKG(3).fit(X).predict(with_nan)",
-    "LKG(3, kernels='precomputed').fit([K]).predict([K, K])",
     "LKG(3, kernels='precomputed').fit([K]).predict([K[:, :9]])",
-    "LKG(3, kernels='precomputed').fit([K]).predict([K * np.nan])",
     "LKG(3, preset='authors', max_iter=1).fit(X)",
     "LKG(3, preset='authors', beta=1e6, gamma=1e-6, mu=1e-6).fit(X)",
-    "LKG(3, preset='authors', alpha=1e6, mu=1e-6).fit(X)",
     "LKG(3, preset='authors', alpha=1e9).fit(X)",
-    "LKG(3, preset='paper', max_iter=2).fit(X)",
     "LKG(3, kernels=[Gaussian(1e-9)], graph_penalty='l1', alpha=1e3).fit(X)",
     "KernelKMeans(3, kernel='none').fit(X)",
     "KernelKMeans(3, max_iter=1).fit(noise)",
-    "KernelKMeans(3).fit([X, X])",
     "KernelKMeans(3, kernel='precomputed').fit([K, K])",
     "MultipleKernelKMeans(3, max_iter=1, tol=1e-300).fit(noise)",
     "MultipleKernelKMeans(3, robust=True, gamma=2).fit(X)",
@@ -99,15 +82,11 @@ CALLS = [
     "CrossViewDiffusion(3).fit([X, X[:9]])",
     "LandmarkLKG(3, n_landmarks=500).fit(X)",
     "LandmarkLKG(9, n_landmarks=5).fit(X)",
-    "LandmarkLKG('auto', n_landmarks=5).fit(X)",
     "LandmarkLKG(3, landmarks=X[:9, :1]).fit(X)",
     "LandmarkLKG(3, kernels='precomputed').fit(K)",
     "LandmarkLKG(3).fit(x for x in [X])",
     "LandmarkLKG(3, n_landmarks=9).fit([X, X[:9, :1]])",
-    "LandmarkLKG(3, n_landmarks=9).fit([])",
-    "LandmarkLKG(3, n_landmarks=9).fit(with_nan)",
     "LKGClassifier().fit(X, np.full(30, -1))",
-    "LKGClassifier().fit(X, np.zeros(9))",
     "LKGClassifier().fit(X, np.array(['a', -1, 'b'] * 10))",
     "LKGClassifier().fit(X, np.array(['a', 3, None] * 10, dtype=object))",
     "load_model('none.model')",
@@ -116,16 +95,12 @@ CALLS = [
     "save_model(LKG(3, kernels=[lambda a, b: a @ b.T]).fit(X), 'a.model')",
     "save_model(3, 'a.model')",
     "save_model(Pipeline([('log', FunctionTransformer(np.log1p)), ('lkg', LKG(3))]), 'a.model')",
-    "save_model(Pipeline([('ranks', QuantileTransformer()), ('lkg', LKG(3))]), 'a.model')",
     "save_model(Pipeline([('lkg', LKG(3)), ('scale', StandardScaler())]), 'a.model')",
     "save_model(Pipeline([('scale', StandardScaler()), ('lkg', LKG(3))]), 'a.model')",
     "Gaussian(-1)",
-    "Polynomial(-1, 2)",
-    "Polynomial(1, 0.5)",
     "Linear('none')",
     "build_bank(X, 'none')",
     "evaluate([1, 2], [1])",
-    "evaluate([], [])",
     "evaluate([1.0, np.nan], [1, 2])",
     "nmi([1, 2], [1, 2], average='none')",
     "load('none')",
@@ -133,11 +108,9 @@ CALLS = [
     "read_samples('empty.csv')",
     "read_samples('text.csv')",
     "read_samples('gap.csv')",
-    "read_samples('a.xyz')",
     "read_samples('slip.csv')",
     "read_samples('cut.mat')",
     "read_labels('slip.csv')",
-    "read_labels('grown.csv')",
 ]
 COMMANDS = [
     "clutser",
@@ -230,83 +203,65 @@ COMMANDS = [
 ]
 
 
-def prepare():
-    """Write the files of the commands, and return the names of the calls."""
-    from sklearn import pipeline, preprocessing
-
-    import kernelbraid
-    from kernelbraid import datasets, kernels, metrics
-
-    rng = np.random.default_rng(0)
-    X = np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 9.0]], 10, axis=0) + 0.1 * rng.standard_normal((30, 2))
-    K, noise, with_nan = X @ X.T, rng.standard_normal((30, 4)), X.copy()
-    with_nan[3, 1] = np.nan
-    arrays = {"X": X, "noise": noise, "four": X[:4], "narrow": X[:, :1], "zero": 0 * K, "lopsided": K + np.triu(K)}
-    arrays |= {"flat": X[0], "complex": X + 1j, "stack": X[None], "no_features": X[:, :0]}
-    arrays["dates"] = np.zeros((30, 2), "datetime64[s]")
-    arrays["uneven"] = (X + 9) * [1, 1e4]
-    for name, array in {**arrays, "y": np.arange(30)}.items():
-        np.save(f"{name}.npy", array)
-    np.savez("two.npz", A=X, B=X)
-    files = {"empty.csv": "", "text.csv": "a,b\n1,x\n2,y\n", "gap.csv": "a,b\n1,2\n3,\n", "one.csv": "a,b\n1,2\n"}
-    files |= {"thousands.csv": "a;b\n1,234;5\n2,345;6\n", "marks.csv": "a;b\n0,5;1.234\n"}
-    files |= {"words.csv": "kind\na\na\nb\nb\n"}
-    files |= {"grown.csv": "soil,height,width\n1,5.1,3.5\n1,4.9,3.5\n"}
-    files |= {"slip.csv": "5.1,NA\n4.9,3\n", "cut.mat": "MATLAB 5.0"}
-    files |= {"a.xyz": "1", "wrong.toml": '[[run]]\ndata = ["wine"]\nmethods = ["KKN"]\n'}
-    files |= {"broken.py": "import nothing_of_this_name\n", "unfit.py": "class Mine:\n    pass\n"}
-    for name, data, method in (
-        ("no_data", "none.csv", "KMeans"),
-        ("no_classes", "one.csv", "KMeans"),
-        ("no_import", "wine", "broken.py:Mine"),
-        ("no_fit", "wine", "unfit.py:Mine"),
-        ("no_method", "wine", "none.py:Mine"),
-    ):
-        files[f"{name}.toml"] = f'[[run]]\ndata = ["{data}"]\nmethods = ["{method}"]\n'
-    files["uneven.csv"] = "\n".join(["a,b", *(f"{a},{b}" for a, b in arrays["uneven"])])
-    for name, text in files.items():
-        Path(name).write_text(text, encoding="utf-8")
-    public = {name: getattr(room, name) for room in (kernelbraid, kernels, metrics, datasets) for name in room.__all__}
-    public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
-    public |= vars(preprocessing) | {"Pipeline": pipeline.Pipeline}
-    return {**public, "np": np, "X": X, "K": K, "noise": noise, "with_nan": with_nan}
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    """What the calls name, in a folder with the files that they and the commands read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("mistakes"))
+        rng = np.random.default_rng(0)
+        X = np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 9.0]], 10, axis=0) + 0.1 * rng.standard_normal((30, 2))
+        K, noise, with_nan = X @ X.T, rng.standard_normal((30, 4)), X.copy()
+        with_nan[3, 1] = np.nan
+        arrays = {"X": X, "noise": noise, "four": X[:4], "narrow": X[:, :1], "zero": 0 * K, "lopsided": K + np.triu(K)}
+        arrays |= {"flat": X[0], "complex": X + 1j, "stack": X[None], "no_features": X[:, :0], "y": np.arange(30)}
+        arrays |= {"dates": np.zeros((30, 2), "datetime64[s]"), "uneven": (X + 9) * [1, 1e4]}
+        for name, array in arrays.items():
+            np.save(f"{name}.npy", array)
+        np.savez("two.npz", A=X, B=X)
+        files = {"empty": "", "text": "a,b\n1,x\n2,y\n", "gap": "a,b\n1,2\n3,\n", "one": "a,b\n1,2\n"}
+        files |= {"thousands": "a;b\n1,234;5\n2,345;6\n", "marks": "a;b\n0,5;1.234\n", "words": "kind\na\na\nb\nb\n"}
+        files |= {"grown": "soil,height,width\n1,5.1,3.5\n1,4.9,3.5\n", "slip": "5.1,NA\n4.9,3\n"}
+        files["uneven"] = "\n".join(["a,b", *(f"{a},{b}" for a, b in arrays["uneven"])])
+        for name, text in files.items():
+            Path(f"{name}.csv").write_text(text, encoding="utf-8")
+        Path("cut.mat").write_text("MATLAB 5.0", encoding="utf-8")
+        Path("a.xyz").write_text("1", encoding="utf-8")
+        rooms = (kernelbraid, kernels, metrics, datasets)
+        public = {name: getattr(room, name) for room in rooms for name in room.__all__}
+        public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
+        public |= vars(preprocessing) | {"Pipeline": pipeline.Pipeline}
+        yield {**public, "np": np, "X": X, "K": K, "noise": noise, "with_nan": with_nan}
 
 
-def told_by_call(code, names):
-    """Return the error, the warnings or what is printed; of a call that does not exist, its Python error."""
-    printed = io.StringIO()
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
+def told_by(call, names):
+    """Return the errors and warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for category in (DeprecationWarning, FutureWarning, RuntimeWarning):
-            warnings.simplefilter("ignore", category)
-        np.random.seed(0)  # estimators without a random_state draw from it
         try:
-            exec(code, dict(names))
+            exec(call, dict(names))
         except Exception as error:
-            return f"{type(error).__name__}: {one_line(error)}"
-    return one_line(" ".join([printed.getvalue(), *dict.fromkeys(str(warning.message) for warning in caught)]))
+            return [error]
+    return [warning.message for warning in caught]
 
 
-def told_by_command(line):
-    """Return what a command says on stderr."""
-    from typer.testing import CliRunner
-
-    from kernelbraid.cli.app import app
-
-    result = CliRunner().invoke(app, line.split())
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        return f"{type(result.exception).__name__}: {one_line(result.exception)}"
-    chosen = [text for text in result.stdout.splitlines() if text.startswith("Chosen")]
-    return one_line(" ".join([result.stderr, *chosen]))
+def test_a_call_that_goes_wrong_says_so_in_a_sentence(names):
+    kinds = (ValueError, TypeError, MemoryError, AttributeError, OSError, UserWarning)
+    for call in CALLS:
+        told = told_by(call, names)
+        assert told, call
+        assert all(isinstance(one, kinds) and len(str(one).split()) > 3 for one in told), (call, told)
 
 
-def one_line(text):
-    """Return a text without line breaks, folders and seconds, which differ from run to run."""
-    return re.sub(r"\d+\.\d s\b", "7 s", " ".join(str(text).replace(str(Path.cwd()), ".").split()))
+def parameters_with_underscores():
+    estimators = [getattr(kernelbraid, name) for name in ("LKG", "LandmarkLKG", "KernelKMeans", "MultipleKernelKMeans")]
+    return {name for estimator in estimators for name in signature(estimator).parameters if "_" in name}
 
 
-def tell():
-    """Return everything that is said, as JSON; files are made in the current folder."""
-    names = prepare()
-    calls = {code: told_by_call(code, names) for code in CALLS}
-    return json.dumps({"calls": calls, "commands": {line: told_by_command(line) for line in COMMANDS}})
+@pytest.mark.usefixtures("names")
+def test_a_command_that_goes_wrong_says_so_in_options():
+    python = {*parameters_with_underscores(), "memory_budget", "history_"}
+    for command in COMMANDS:
+        told = " ".join(CliRunner().invoke(app, shlex.split(command)).stderr.split())
+        assert told.startswith(("Error: ", "Warning: ")), (command, told)
+        assert told.endswith("."), (command, told)
+        assert not set(re.findall(r"\w+", told)) & python, (command, told)
