@@ -141,10 +141,10 @@ def page(rows: Sequence[Row]) -> list[str]:
     return [
         "# Without labels",
         "",
-        "Accuracy in per cent, adjusted Rand index and reliability times 100, seeds 0 to 2, with the true number of clusters; seed "
-        "0 with a chosen one. scikit-learn is the best of k-means and neighbour spectral clustering for the kind, rows "
-        "as given or of unit length, several views side by side. The last two columns have the accuracy with the "
-        "multiples of the weight of the penalty and of the number of edges that are best on all other kinds.",
+        "Accuracy in per cent, adjusted Rand index and reliability times 100, seeds 0 to 2, with the true number of "
+        "clusters; seed 0 with a chosen one. scikit-learn is the best of k-means and neighbour spectral clustering for "
+        "the kind, rows as given or of unit length, several views side by side. The last two columns have the accuracy "
+        "with the multiples of the weight of the penalty and of the number of edges that are best on all other kinds.",
         "",
         *table(header, lines),
         "",

@@ -6,7 +6,7 @@ processes of one thread each.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,8 @@ N_CLUSTERS, N_FEATURES = 6, 64
 CHUNK = 50_000  # rows that are drawn at a time, and in a chunk of a Dask array
 
 
-def draw_rings(n: int) -> tuple[np.ndarray, Iterator[np.ndarray]]:
-    """Return the rings that samples belong to, and the samples as float32 in chunks of rows.
+def write_rings(path: Path, n: int) -> np.ndarray:
+    """Write samples as float32 to a .npy file, and return the rings that they belong to.
 
     One generator of seed 0 draws in this order: the rings of all samples, all angles, the noise of all radii, and the
     noise of the features, row by row. So the samples do not depend on the size of the chunks.
@@ -31,26 +31,15 @@ def draw_rings(n: int) -> tuple[np.ndarray, Iterator[np.ndarray]]:
     y = rng.integers(N_CLUSTERS, size=n)
     angle = rng.uniform(0, 2 * np.pi, size=n)
     radius = 1 + 2 * (y % 3) + rng.normal(scale=0.12, size=n)
-
-    def chunks() -> Iterator[np.ndarray]:
-        for start in range(0, n, CHUNK):
-            rows = slice(start, min(start + CHUNK, n))
-            X = rng.normal(scale=0.02, size=(rows.stop - start, N_FEATURES))
-            X[:, 0] += radius[rows] * np.cos(angle[rows]) + 12 * (y[rows] // 3)
-            X[:, 1] += radius[rows] * np.sin(angle[rows])
-            yield X.astype(np.float32)
-
-    return y, chunks()
-
-
-def write_rings(path: Path, n: int) -> np.ndarray:
-    """Write samples to a .npy file, and return their rings; a memory map would keep all pages resident."""
-    y, chunks = draw_rings(n)
-    with path.open("wb") as file:
+    placed = np.stack([radius * np.cos(angle) + 12 * (y // 3), radius * np.sin(angle)], axis=1)
+    with path.open("wb") as file:  # a memory map would keep all pages resident
         header = {"descr": "<f4", "fortran_order": False, "shape": (n, N_FEATURES)}
         np.lib.format.write_array_header_1_0(file, header)
-        for chunk in chunks:
-            file.write(chunk.data)
+        for start in range(0, n, CHUNK):
+            rows = placed[start : start + CHUNK]
+            X = rng.normal(scale=0.02, size=(len(rows), N_FEATURES))
+            X[:, :2] += rows
+            file.write(X.astype(np.float32).data)
     return y
 
 
@@ -110,7 +99,8 @@ def page(rows: Sequence[Row]) -> list[str]:
         f"Six rings in {N_FEATURES} features, float32, from a .npy file; `LandmarkLKG(6, n_jobs=2, random_state=0)`, "
         "one thread for linear algebra, each fit in a fresh process. Peak: resident memory of the whole process, pages "
         "of the file that the system keeps mapped included; growth: over before the fit, and what of it are no pages "
-        "of the file. Index: adjusted Rand index against the rings.",
+        "of the file. On workers: a Dask array on so many processes of one thread, and the peak of client and "
+        "scheduler. Index: adjusted Rand index against the rings.",
         "",
         *table(header, lines),
         *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else []),
