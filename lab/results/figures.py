@@ -26,8 +26,12 @@ LOOKS: dict[str, dict[str, object]] = {
     "ranked": {"marker": "o", "color": INK, "markersize": 5},
     "guests": {"marker": "o", "mfc": "white", "mec": OURS, "markersize": 7},
 }
-# Of the lines of methods; markers tell them apart alone.
-MARKERS = "os^Dv*PpX<"
+# Colours of Okabe and Ito, a grey, a brown and a purple, with dashes and markers: each tells the methods apart alone.
+STYLES = (
+    *((OURS, "-", "o"), ("#D55E00", "--", "s"), ("#009E73", "-.", "^"), ("#CC79A7", ":", "D"), ("#000000", "--", "v")),
+    *((PUBLISHED, "-", "x"), ("#56B4E9", "-.", "P"), ("#999999", "-", "*"), ("#8C510A", ":", "p")),
+    ("#6A3D9A", "--", "X"),
+)
 #: Methods that come first, and what the levels of each change are.
 FIRST = ("LKGr", "LKGs")
 UNITS = {
@@ -61,7 +65,7 @@ Panel: TypeAlias = tuple[Sequence[str], Mapping[str, Mapping[str, float]]]
 def dots(title: str, panels: Mapping[str, Panel], *, end: float = 105, columns: int = 3) -> Figure:
     """Draw figures as dots, a panel each with a line per row and a look per series."""
     n_rows = max(len(rows) for rows, _ in panels.values())
-    figure, drawn = new_figure(title, len(panels), 11 / columns, 1.0 + 0.22 * n_rows, columns)
+    figure, drawn = new_figure(title, len(panels), 1.1 + 7.5 / columns, 1.0 + 0.22 * n_rows, columns)
     for ax, (name, (rows, series)) in zip(drawn, panels.items(), strict=True):
         for label, values in series.items():
             places = [rows.index(row) for row in values]
@@ -92,8 +96,11 @@ def ranks(title: str, found: Mapping[str, tuple[Ranking, Mapping[str, float]]]) 
         for number, group in enumerate(ranking.groups):
             ends = [rows.index(group[0]) - 0.2, rows.index(group[-1]) + 0.2]
             ax.plot([n_methods + 0.5 * number] * 2, ends, color="black", linewidth=3)
+        ax.set_xticks(range(1, n_methods + 1, 2))
         ax.set_xlabel(f"mean rank, critical difference {ranking.critical_difference:.2f}", color=INK, size="small")
-    figure.supxlabel("open circles: what users have, each ranked with the others alone", size="small", color=OURS)
+    figure.supxlabel(
+        "open circles: what users have, each ranked with the others, no part in the bars", size="small", color=OURS
+    )
     return figure
 
 
@@ -105,9 +112,9 @@ def lines(title: str, found: Mapping[str, Mapping[str, Mapping[float, float]]]) 
     handles = {}
     for ax, (change, of) in zip(panels, shown.items(), strict=True):
         for method, levels in of.items():
-            place = methods.index(method) % len(MARKERS)
-            look = {"color": f"C{place}", "marker": MARKERS[place], "markersize": 4}
-            [handles[method]] = ax.plot(list(levels), list(levels.values()), **look)
+            colour, dashes, marker = STYLES[methods.index(method) % len(STYLES)]
+            look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.5}
+            [handles[method]] = ax.plot(list(levels), list(levels.values()), dashes, **look)
         ax.set_title(change.replace("_", " "), loc="left", size="medium")
         ax.set_xlabel(UNITS[change], color=INK)
         ax.set_ylabel("accuracy in per cent", color=INK)
