@@ -30,8 +30,8 @@ def parser_of(judge: str, told: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m lab {judge}", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("jobs", nargs="*", metavar="JOB", help="measured and printed alone, nothing is written")
-    parser.add_argument("--processes", type=int, default=1, help="jobs at a time")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="jobs that are measured and printed alone")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time")
     parser.add_argument("--out", type=Path, default=JUDGED, help="folder for the page, lab/judged by default")
     return parser
 
@@ -59,11 +59,11 @@ def carry_out(
         From a job to its rows; :func:`in_process` with one thread by default.
     """
     run = run or partial(in_process, judge)
-    kept = None if asked.jobs else asked.out / f"{judge}.part"
+    kept = None if asked.names else asked.out / f"{judge}.part"
     found = _read(kept)
     done = {row["job"] for row in found}
-    jobs = list(dict.fromkeys(asked.jobs or every))
-    with ThreadPoolExecutor(asked.processes) as pool:
+    jobs = list(dict.fromkeys(asked.names or every))
+    with ThreadPoolExecutor(asked.jobs) as pool:
         for rows in pool.map(run, [job for job in jobs if job not in done]):
             _keep(kept, rows)
             found += rows

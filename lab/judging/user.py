@@ -165,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="processes per call and checkout")
     parser.add_argument("--threads", type=int, default=1, help="of the libraries for linear algebra")
     asked = parser.parse_args(argv)
-    if unknown := [job for job in asked.jobs if job not in CALLS]:
+    if unknown := [job for job in asked.names if job not in CALLS]:
         raise LabError(f"no call is named {unknown[0]!r}; there are {', '.join(map(repr, CALLS))}.")
     roots = {HERE: ROOT} | ({} if asked.against is None else {BEFORE: asked.against.resolve()})
     run = partial(best_of, roots=roots, rounds=asked.rounds, threads=asked.threads)
