@@ -59,19 +59,10 @@ def combinations(grid: Mapping[str, Sequence[T]]) -> Iterator[dict[str, T]]:
 
 
 _TWIN = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1), "beta": (1e-5, 1e-4, 1e-3, 1e-2)}
-_LOW_RANK = {
-    "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
-    "beta": (1e-2, 1e-1, 1.0),
-    "gamma": (1e-2, 1e-1, 1.0, 10.0),
-    "mu": (0.1, 0.3, 1.0, 3.0),
-}
 _GRIDS: dict[str, Mapping[str, Sequence[float]]] = {
     "SCSK": _TWIN,
     "RMKKM": {"gamma": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)},
     "SCMK": _TWIN,
-    "LKGs": _LOW_RANK,
-    "LKGr": _LOW_RANK,
-    "SMKL": {"alpha": (1e-5, 1e-3, 1e-1), "beta": (5.0, 15.0, 50.0, 150.0, 500.0), "gamma": (0.1, 1.0, 10.0)},
 }
 _POLICIES: dict[str, Literal["each", "all", "features"]] = {"one": "each", "several": "all", "none": "features"}
 _WITHOUT_GRAPH = ("KKM", "RKKM", "MKKM", "RMKKM", "SimpleMKKM")  # k-means over kernels

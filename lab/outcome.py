@@ -17,7 +17,7 @@ from kernelbraid.kernels import bank_names, banks_for
 from kernelbraid.metrics import balance, evaluate
 from lab.changes import OUTLIER, SHUFFLED
 from lab.methods import Method
-from lab.records import Kept, Record, Trial
+from lab.records import Record, Trial
 
 # Samples of which a silhouette is taken where there are more.
 SILHOUETTE_SAMPLES = 2000
@@ -109,13 +109,13 @@ def _machine_facts() -> dict[str, Any]:
     }
 
 
-def keep_parts(model: Any, labels: np.ndarray, parts: Collection[str]) -> Kept:
+def keep_parts(model: Any, labels: np.ndarray, parts: Collection[str]) -> dict[str, Any]:
     """Return the parts of a fitted LKG as plain data.
 
-    ``"history"``: a list of numbers per quantity, one per step. ``"kernel"``: ``"image"``, means of the consensus kernel
-    over at most 96 x 96 blocks, samples ordered by their labels, and ``"sizes"`` of the clusters in this order.
+    ``"history"``: a list of numbers per quantity, one per step. ``"kernel"``: ``"image"``, means of the consensus
+    kernel over at most 96 x 96 blocks, samples ordered by their labels, and ``"sizes"`` of the clusters in this order.
     """
-    kept = Kept()
+    kept: dict[str, Any] = {}
     if "history" in parts:
         kept["history"] = _history(model.history_)
     if "kernel" in parts:

@@ -5,12 +5,11 @@ A folder has `records/KEY.json`, one file per trial, and perhaps `records.parque
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 import pyarrow
 from filelock import FileLock, Timeout
@@ -36,28 +35,12 @@ ABLATED = "/"
 PARTS = ("history", "kernel")
 #: Parts of the study; no other table shows their trials.
 STUDIES = ("label-free", "candidates", "baselines", "views", "comparison")
-# What the files of a folder look like; another number is another layout.
-LAYOUT = 1
 # Columns of the packed file that hold tables of their own, as JSON.
 NESTED = ("parameters", "changes", "keep", "scores", "deviations", "label_free", "learned", "kept", "tuned")
 
 
 class LabError(Exception):
     """What was asked for cannot be done; the text says what is wrong, where, and what would be right."""
-
-
-class KernelPicture(TypedDict):
-    """A consensus kernel, small, its samples ordered by cluster."""
-
-    image: list[list[float | None]]  # means over blocks of samples
-    sizes: list[int]  # of the clusters, in the order of the image
-
-
-class Kept(TypedDict, total=False):
-    """What a record keeps of a fit where its trial asks for it."""
-
-    history: dict[str, list[float | None]]  # numbers of each quantity, one per step
-    kernel: KernelPicture
 
 
 @dataclass(frozen=True)
@@ -114,7 +97,9 @@ class Record:
     peak_bytes: int = 0  # of the process until then
     machine: str = ""
     created: str = ""
-    kept: Kept = field(default_factory=Kept)  # what the trial asked to keep of the fit
+    #: What the trial asked to keep of the fit: of `"history"` a list per quantity, of the `"kernel"` an image of blocks,
+    #: its samples ordered by cluster, and the sizes of the clusters in this order.
+    kept: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, float] = field(default_factory=dict)  # of the searches of earlier versions
     chosen: str = ""  # likewise
 
@@ -157,21 +142,22 @@ class Folder:
         place = self.path / "records" / f"{record.trial.key}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         unfinished = place.with_suffix(".part")
-        unfinished.write_text(to_json({"layout": LAYOUT, **asdict(record)}), encoding="utf-8")
-        os.replace(unfinished, place)
+        unfinished.write_text(to_json(_row(record)), encoding="utf-8")
+        unfinished.replace(place)
 
     def records(self) -> list[Record]:
         """Return all records, those that are not packed after the others, the newest of each trial."""
-        packed = read_packed(self.packed) if self.packed.exists() else []
+        packed = _read_packed(self.packed) if self.packed.exists() else []
         loose = [_read(path) for path in sorted((self.path / "records").glob("*.json"))]
         return list({record.trial.key: record for record in (*packed, *loose)}.values())
 
     def pack(self) -> None:
         """Put all records into one file, small enough to be kept beside the code."""
         rows = [_row(record) for record in sorted(self.records(), key=lambda record: record.trial.key)]
+        rows = [{**row, **{name: to_json(row[name]) for name in NESTED}} for row in rows]
         unfinished = self.packed.with_suffix(".part")
         parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished, compression="zstd", compression_level=19)
-        os.replace(unfinished, self.packed)
+        unfinished.replace(self.packed)
         for path in (self.path / "records").glob("*.json"):
             path.unlink()
 
@@ -179,46 +165,39 @@ class Folder:
 def read_records(place: Path | str) -> list[Record]:
     """Return the records of a folder or of a packed file; one without records gets a sentence."""
     place = Path(place)
-    found = read_packed(place) if place.is_file() else Folder(place).records()
+    found = _read_packed(place) if place.is_file() else Folder(place).records()
     if not found:
         raise LabError(f"{str(place)!r} holds no records; make some with python -m lab run FILE --out {place}.")
     return found
 
 
-def read_packed(path: Path) -> list[Record]:
-    """Read what `Folder.pack` wrote."""
+def _read_packed(path: Path) -> list[Record]:
     try:
-        return [_record(row, path) for row in parquet.read_table(path).to_pylist()]
+        rows = parquet.read_table(path).to_pylist()
+        rows = [{name: json.loads(row[name]) if name in NESTED else row[name] for name in row} for row in rows]
     except (OSError, pyarrow.ArrowException, ValueError) as error:
         raise LabError(f"{path} holds no records ({' '.join(str(error).split())}).") from None
+    return [_record(row, path) for row in rows]
 
 
 def _read(path: Path) -> Record:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        layout, trial = content.pop("layout"), content.pop("trial")
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise LabError(f"{path} is no record ({error!r}); remove it, and its trial is run again.") from None
-    if layout != LAYOUT:
-        raise LabError(f"{path} is of another version (layout {layout}, not {LAYOUT}); give another folder.")
-    return _build(trial, content, path)
+        return _record(json.loads(path.read_text(encoding="utf-8")), path)
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path} is no record ({error}); remove it, and its trial is run again.") from None
 
 
 def _row(record: Record) -> dict[str, Any]:
+    """Return a record as one flat table."""
     content = asdict(record)
-    row = {**content.pop("trial"), **content}
-    return {name: to_json(value) if name in NESTED else value for name, value in row.items()}
+    return {**content.pop("trial"), **content}
 
 
 def _record(row: Mapping[str, Any], path: Path) -> Record:
-    values = {name: json.loads(value) if name in NESTED else value for name, value in row.items()}
-    trial = {column.name: values.pop(column.name) for column in fields(Trial) if column.name in values}
-    return _build(trial, values, path)
-
-
-def _build(trial: Mapping[str, Any], outcome: Mapping[str, Any], path: Path) -> Record:
+    of_trial = {column.name for column in fields(Trial)}
+    trial = {name: value for name, value in row.items() if name in of_trial}
     try:
-        return Record(Trial(**trial), **outcome)
+        return Record(Trial(**trial), **{name: value for name, value in row.items() if name not in of_trial})
     except TypeError as error:  # a field that there is not, or one that is missing
         raise LabError(f"{path} is of another version ({error}); give another folder.") from None
 
