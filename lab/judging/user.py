@@ -5,6 +5,7 @@ Call and unit take turns, the checkouts too, each time in a process of its own; 
 checkout does not have are left out, and the page says so. ``--against FOLDER`` names the other checkout.
 """
 
+import atexit
 import subprocess
 import sys
 import tempfile
@@ -95,8 +96,9 @@ def method(name: str, n_clusters: int) -> Any:
 
 def csv(X: np.ndarray) -> str:
     """Write samples to a file in a folder that goes with the process."""
-    folder = tempfile.mkdtemp(prefix="kernelbraid-")
-    path = str(Path(folder) / "samples.csv")
+    folder = tempfile.TemporaryDirectory(prefix="kernelbraid-")
+    atexit.register(folder.cleanup)
+    path = str(Path(folder.name) / "samples.csv")
     np.savetxt(path, X, delimiter=",", header=",".join(f"x{i}" for i in range(X.shape[1])), comments="")
     return path
 
@@ -117,12 +119,13 @@ def measure(job: str) -> list[Row]:
             eval(asked.call, names)
     except (ImportError, AttributeError, TypeError, LookupError, ValueError) as error:
         return [{"missing": f"{type(error).__name__}: {error}".splitlines()[0]}]
-    seconds, unit = [], []
+    seconds, unit, growth = [], [], []
     for _ in range(asked.repeat):
         unit += [timed(eval, asked.unit, names)[0] for _ in range(3 if asked.repeat > 1 else 1)]
         with metered() as memory:
             seconds.append(timed(eval, asked.call, names)[0])
-    return [{"seconds": min(seconds), "unit": min(unit), "growth_bytes": memory["growth_bytes"]}]
+        growth.append(memory["growth_bytes"])
+    return [{"seconds": min(seconds), "unit": min(unit), "growth_bytes": max(growth)}]
 
 
 def best_of(job: str, *, roots: dict[str, Path], rounds: int, threads: int) -> list[Row]:
