@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import bank_names, banks_for, build_bank
-from lab.records import ADDED_VIEWS, Changes
+from lab.records import Changes
 
 OUTLIER = -1  # class of a sample that is not scored
 FALSE_WIDTH = 50  # features of a view that has nothing to do with the classes
@@ -127,13 +127,9 @@ SHUFFLED = "shuffled"
 UNDRAWN = {"copies", "view", "without", "row_sums"}
 #: What a level of each change may be, and in words.
 LEVELS: dict[str, tuple[Callable[[float], bool], str]] = {
+    **dict.fromkeys(CHANGES, (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more")),
+    **dict.fromkeys(("outliers", "missing"), (lambda share: 0 <= share < 1, "a share from 0 to below 1")),
     "noise": (lambda level: level >= 0, "deviations, 0 or more"),
-    "outliers": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
-    "missing": (lambda share: 0 <= share < 1, "a share from 0 to below 1"),
-    **dict.fromkeys(
-        (*ADDED_VIEWS, "view", "without"),
-        (lambda count: count >= 0 and isinstance(count, int), "a whole number, 0 or more"),
-    ),
     SHUFFLED: (lambda share: 0 <= share <= 1, "a share from 0 to 1"),
 }
 

@@ -8,17 +8,12 @@ import numpy as np
 
 from kernelbraid.kernels import BANKS, name_in_view
 from lab.methods import Method, combinations
-from lab.own_methods import OwnMethod
 from lab.records import ADDED_VIEWS, Changes, Trial
 from lab.words import REGISTRY
 
 
 def expand(
-    run: Mapping[str, Any],
-    version: str,
-    methods: Mapping[str, Method],
-    own: Mapping[str, OwnMethod],
-    facts: Callable[[str], tuple[str, int]],
+    run: Mapping[str, Any], version: str, methods: Mapping[str, Method], facts: Callable[[str], tuple[str, int]]
 ) -> Iterator[Trial]:
     """Yield the trials of a run, which was checked.
 
@@ -30,21 +25,18 @@ def expand(
         Version of the package.
     methods : mapping
         All methods by name.
-    own : mapping
-        Those of them that are the user's own.
     facts : callable
         Returns the checksum of a data set and the number of its views.
     """
     keep, study = tuple(run.get("keep", ())), run.get("study", "")
     outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
     for name, word, scoring, seed, changes in outer:
-        checksum, n_views = facts(name)
-        method, mine = methods[word], own.get(word)
+        (checksum, n_views), method = facts(name), methods[word]
         banks = [""] if method.policy == "features" else run.get("banks", [method.bank])
-        for bank, parameters in product(banks, _settings(run, method, mine)):
+        for bank, parameters in product(banks, _settings(run, method)):
             for kernel in _kernels(method, bank, run.get("kernels"), _n_views(n_views, changes)):
                 what = (name, checksum, word, scoring, bank, kernel, parameters, seed, version)
-                yield Trial(*what, changes, keep, study, "" if mine is None else mine.code)
+                yield Trial(*what, changes, keep, study, method.code)
 
 
 def _changes(run: Mapping[str, Any]) -> list[dict[str, float | str]]:
@@ -77,16 +69,15 @@ def _kernels(method: Method, bank: str, chosen: list[str] | None, n_views: int) 
     return [name_in_view(name, view) for view in range(1, n_views + 1) for name in names]
 
 
-def _settings(run: Mapping[str, Any], method: Method, own: OwnMethod | None) -> Iterator[dict[str, Any]]:
+def _settings(run: Mapping[str, Any], method: Method) -> Iterator[dict[str, Any]]:
     """Yield the parameters of every fit: fixed ones with each random draw and each point of the grid.
 
     Where a run names no grid, a method of ours has one point, and one of the user's those of its own grid.
     """
-    fixed = {**({} if own is None else own.settings), **run.get("settings", {})}
-    grid = run.get("grid", {} if own is None else REGISTRY)
+    grid = run.get("grid", REGISTRY if method.code else {})
     points = list(combinations(method.grid if grid == REGISTRY else grid))
     for draw, point in product(_draws(run.get("random")), points):
-        yield {**fixed, **draw, **point}
+        yield {**run.get("settings", {}), **draw, **point}
 
 
 def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, float]]:

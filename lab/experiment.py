@@ -1,6 +1,6 @@
 """Experiments as TOML files: data sets x methods x banks x settings x scorings x seeds."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from lab.methods import COMPARED, Method
 from lab.own_data import OwnData
 from lab.own_methods import OwnMethod
 from lab.records import ABLATED, EVERY_SCORING, PARTS, STUDIES, LabError, Trial
-from lab.words import DATA, METHODS, REGISTRY, RUN, Kinds, Words
+from lab.words import OWN, REGISTRY, RUN, Words
 
 Own = TypeVar("Own", OwnData, OwnMethod)
 #: A [[run]] of the file, once its types are checked; `lab.words.RUN` says what each key means.
@@ -51,12 +51,11 @@ def read_experiment(path: Path | str, version: str) -> Experiment:
         raise LabError(f"{path}: there is no [[run]], in two brackets on each side; add one with data and methods.")
     for run in runs:
         words.check_table("[[run]]", run, RUN, ("data", "methods"))
-    folder = words.path.parent
-    data = _own(words, runs, "data", DATA, lambda *what: OwnData.at(folder, *what), available())
-    own = _own(words, runs, "methods", METHODS, lambda *what: OwnMethod.at(folder, *what), COMPARED)
+    data = _own(words, runs, "data", OwnData, available())
+    own = _own(words, runs, "methods", OwnMethod, COMPARED)
     methods = {**COMPARED, **{name: method.method() for name, method in own.items()}}
-    for name, method in own.items():
-        _check_parameters(words, name, methods[name], [*method.settings, *method.grid])
+    for name in own:
+        _check_parameters(words, name, methods[name], [*methods[name].settings, *methods[name].grid])
     for run in runs:
         _check_run(words, run, [*available(), *data], methods)
 
@@ -65,29 +64,22 @@ def read_experiment(path: Path | str, version: str) -> Experiment:
         found = data[name].read() if name in data else load(name)
         return found.checksum, len(found.views)
 
-    trials = [(trial, run) for run in runs for trial in expand(run, version, methods, own, facts)]
+    trials = [(trial, run) for run in runs for trial in expand(run, version, methods, facts)]
     skipped = {trial.key: run["skip"] for trial, run in trials if "skip" in run}
     unique = {trial.key: trial for trial, _ in trials}
     return Experiment(words.content.get("title", words.path.stem), list(unique.values()), skipped, data, own)
 
 
-def _own(
-    words: Words,
-    runs: Iterable[Run],
-    key: str,
-    kinds: Kinds,
-    describe: Callable[[str, Mapping[str, Any]], Own | None],
-    known: Iterable[str],
-) -> dict[str, Own]:
+def _own(words: Words, runs: Iterable[Run], key: str, kind: type[Own], known: Iterable[str]) -> dict[str, Own]:
     """Return what is the user's own by its name: of tables, and of files in the lists of runs, which get it there."""
-    tables = words.content.get(key, {})
+    folder, tables, (needed, *_) = words.path.parent, words.content.get(key, {}), OWN[key]
     words.check_table(f"[{key}]", tables, dict.fromkeys(tables, (Any, "")), ())
     for name, table in tables.items():
-        words.check_table(f"[{key}.{name}]", table, kinds, [next(iter(kinds))])
-    found = {name: describe(name, table) for name, table in tables.items()}
+        words.check_table(f"[{key}.{name}]", table, OWN[key], [needed])
+    found = {name: kind.at(folder, name, table) for name, table in tables.items()}
     for run in runs:
         for place, word in enumerate(run[key]):
-            new = None if word in found or word in known else describe("", {next(iter(kinds)): word})
+            new = None if word in found or word in known else kind.at(folder, "", {needed: word})
             if new is not None and found.setdefault(new.name, new) != new:
                 raise words.refuse(word, f"two files give {key} the name {new.name!r}; give each a table with its name")
             run[key][place] = word if new is None else new.name

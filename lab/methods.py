@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 
-from kernelbraid import LKG, KernelSpectralClustering
+from kernelbraid import LKG
 from kernelbraid.methods import METHODS as ESTIMATORS
 from kernelbraid.methods import TITLES, kernels_taken, settings_of
 from lab.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
@@ -35,6 +35,7 @@ class Method:
     #: What several views are to what takes one matrix: side by side as they are, or as rows of unit length.
     joins: Literal["", "columns", "unit rows"] = ""
     learns_graph: bool = False  # and finds clusters in its embedding, as often as is asked for
+    code: str = ""  # checksum or version of one that is not ours
 
     @property
     def parameters(self) -> list[str]:
@@ -68,43 +69,38 @@ _POLICIES: dict[str, Literal["each", "all", "features"]] = {"one": "each", "seve
 _WITHOUT_GRAPH = ("KKM", "RKKM", "MKKM", "RMKKM", "SimpleMKKM")  # k-means over kernels
 
 
-def _method(name: str, model: BaseEstimator) -> Method:
-    policy, grid = _POLICIES[kernels_taken(model)], _GRIDS.get(name, {})
-    learns_graph = name not in _WITHOUT_GRAPH
-    return Method(TITLES[name], type(model), policy, settings_of(model), grid, learns_graph=learns_graph)
-
-
 #: The methods of the paper, and later ones.
-METHODS = {name: _method(name, model) for name, model in ESTIMATORS.items()}
-
-#: Other forms of the methods above that every table shows beside them.
-VARIANTS = {
-    "SC-normalised": replace(
-        METHODS["SC"],
-        title="spectral clustering, normalised",
-        estimator=KernelSpectralClustering,
-        settings={**METHODS["SC"].settings, "embedding": "largest"},
-    ),
+METHODS = {
+    name: Method(
+        TITLES[name],
+        type(model),
+        _POLICIES[kernels_taken(model)],
+        settings_of(model),
+        _GRIDS.get(name, {}),
+        learns_graph=name not in _WITHOUT_GRAPH,
+    )
+    for name, model in ESTIMATORS.items()
 }
 
+_LARGEST = {**METHODS["SC"].settings, "embedding": "largest"}
+#: Other forms of the methods above that every table shows beside them.
+VARIANTS = {
+    "SC-normalised": replace(METHODS["SC"], title="spectral clustering, normalised", settings=_LARGEST),
+}
+
+
+def _rival(title: str, estimator: type[BaseEstimator], **settings: Any) -> Method:
+    return Method(f"scikit-learn's {title}", estimator, "features", settings, joins="columns")
+
+
+_NEIGHBOURS = {"affinity": "nearest_neighbors", "n_neighbors": 10}
+_NOISE = "HDBSCAN, clusters of 5 samples or more; it chooses their number, and noise counts as one more"
 #: What a user of scikit-learn would use otherwise, untuned.
 RIVALS = {
-    "KMeans": Method("scikit-learn's k-means", KMeans, "features", {"n_init": 10}, joins="columns"),
-    "SC-rbf": Method("scikit-learn's spectral clustering, rbf", SpectralClustering, "features", joins="columns"),
-    "SC-knn": Method(
-        "scikit-learn's spectral clustering, 10 neighbours",
-        SpectralClustering,
-        "features",
-        {"affinity": "nearest_neighbors", "n_neighbors": 10},
-        joins="columns",
-    ),
-    "HDBSCAN": Method(
-        "scikit-learn's HDBSCAN, clusters of 5 samples or more; it chooses their number, and noise counts as one more",
-        HDBSCAN,
-        "features",
-        {"min_cluster_size": 5, "copy": True},
-        joins="columns",
-    ),
+    "KMeans": _rival("k-means", KMeans, n_init=10),
+    "SC-rbf": _rival("spectral clustering, rbf", SpectralClustering),
+    "SC-knn": _rival("spectral clustering, 10 neighbours", SpectralClustering, **_NEIGHBOURS),
+    "HDBSCAN": _rival(_NOISE, HDBSCAN, min_cluster_size=5, copy=True),
 }
 
 #: Ours for somebody without labels, as it comes.
@@ -114,19 +110,20 @@ _NO_RANK = {"beta": NOTHING}
 # One kernel that stays as it is, but for negative entries, which LKG allows in no kernel. LKG stops when the kernel
 # does, so the graph is given a number of steps instead.
 _STAYS = {**_NO_RANK, "gamma": TIGHT, "tol": 0.0, "max_iter": 30}
-_WHOLE = replace(METHODS["LKGr"], title="LKGr", grid={})
+
+
+def _ablation(title: str, **what: Any) -> Method:
+    return replace(METHODS["LKGr"], title=title, **what)
+
 
 #: LKGr as a whole and with a part taken out, for the claims of the paper; no other table shows them.
 ABLATIONS = {
-    f"LKGr{ABLATED}{name}": method
-    for name, method in {
-        "whole": _WHOLE,
-        "no-rank": replace(_WHOLE, title="no low-rank term (beta to 0)", fixed=_NO_RANK),
-        "bound": replace(_WHOLE, title="kernel bound to the combination", fixed=_STAYS, reduce=bound_combination),
-        "one-kernel": replace(_WHOLE, title="one kernel (Eq. 2)", policy="each", fixed=_STAYS),
-        "average": replace(_WHOLE, title="the average kernel", fixed=_STAYS, reduce=average),
-        "in-turn": replace(_WHOLE, title="first the kernel, then the graph", fixed=_STAYS, reduce=kernel_first),
-    }.items()
+    f"LKGr{ABLATED}whole": _ablation("LKGr"),
+    f"LKGr{ABLATED}no-rank": _ablation("no low-rank term (beta to 0)", fixed=_NO_RANK),
+    f"LKGr{ABLATED}bound": _ablation("kernel bound to the combination", fixed=_STAYS, reduce=bound_combination),
+    f"LKGr{ABLATED}one-kernel": _ablation("one kernel (Eq. 2)", fixed=_STAYS, policy="each"),
+    f"LKGr{ABLATED}average": _ablation("the average kernel", fixed=_STAYS, reduce=average),
+    f"LKGr{ABLATED}in-turn": _ablation("first the kernel, then the graph", fixed=_STAYS, reduce=kernel_first),
 }
 
 #: What takes one matrix, on several views as many would join them: rows of unit length, side by side.

@@ -2,25 +2,20 @@
 
 import os
 import platform
-import resource
-import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import silhouette_score
 
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import bank_names, banks_for
-from kernelbraid.metrics import balance, evaluate
+from kernelbraid.metrics import evaluate
 from lab.changes import OUTLIER, SHUFFLED
 from lab.methods import Method
 from lab.records import Record, Trial
 
-# Samples of which a silhouette is taken where there are more.
-SILHOUETTE_SAMPLES = 2000
 #: Rows and columns of the picture of a kernel, at most: about 50 kB in a record.
 PIXELS = 96
 DIGITS_OF_HISTORY, DIGITS_OF_KERNEL = 4, 3
@@ -54,7 +49,6 @@ def record_of(
         status=getattr(model, "status_", "done"),
         scores=dict(zip(runs[0], table.mean(axis=0).tolist(), strict=True)),
         deviations=dict(zip(runs[0], table.std(axis=0).tolist(), strict=True)) if len(runs) > 1 else {},
-        label_free=_label_free(dataset, labels[0]),
         learned=_weights(trial, method, dataset, model),
         n_iter=int(getattr(model, "n_iter_", 0)),
         seconds=seconds,
@@ -63,14 +57,9 @@ def record_of(
     )
 
 
-def failure(trial: Trial, error: Exception) -> Record:
-    """Return the record of a trial that failed."""
-    return Record(trial, "failed", " ".join(f"{type(error).__name__}: {error}".split()), **_machine_facts())
-
-
-def skip(trial: Trial, reason: str) -> Record:
-    """Return the record of a trial that is not run."""
-    return Record(trial, "skipped", reason, **_machine_facts())
+def no_outcome(trial: Trial, status: str, reason: str) -> Record:
+    """Return the record of a trial that failed or is not run."""
+    return Record(trial, status, reason, **_machine_facts())
 
 
 def _weights(trial: Trial, method: Method, dataset: Dataset, model: Any) -> dict[str, float]:
@@ -86,24 +75,9 @@ def _weights(trial: Trial, method: Method, dataset: Dataset, model: Any) -> dict
     return dict(zip(names, weights, strict=True))
 
 
-def _label_free(dataset: Dataset, labels: np.ndarray) -> dict[str, float]:
-    """Return scores that need no classes: silhouette in the first view, and how even the clusters are."""
-    found = {"balance": balance(labels)}
-    X = dataset.views[0]
-    if isinstance(X, np.ndarray):
-        there = ~np.isnan(X).any(axis=1)
-        X, labels = X[there], labels[there]
-    if 1 < len(np.unique(labels)) < len(labels):
-        size = min(SILHOUETTE_SAMPLES, len(labels))
-        found["silhouette"] = float(silhouette_score(X, labels, sample_size=size, random_state=0))
-    return found
-
-
 def _machine_facts() -> dict[str, Any]:
     """Return what a record says about the machine and the time."""
-    unit = 1 if sys.platform == "darwin" else 1024
     return {
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -117,22 +91,17 @@ def keep_parts(model: Any, labels: np.ndarray, parts: Collection[str]) -> dict[s
     """
     kept: dict[str, Any] = {}
     if "history" in parts:
-        kept["history"] = _history(model.history_)
+        kept["history"] = {  # but for words, such as the route of a step
+            name: [_rounded(value, DIGITS_OF_HISTORY) for value in values.tolist()]
+            for name, values in model.history_.items()
+            if np.issubdtype(values.dtype, np.number)
+        }
     if "kernel" in parts:
         order = np.argsort(labels, kind="stable")
         image = block_means(np.asarray(model.kernel_)[np.ix_(order, order)])
         rows = [[_rounded(value, DIGITS_OF_KERNEL) for value in row] for row in image.tolist()]
         kept["kernel"] = {"image": rows, "sizes": np.unique(labels, return_counts=True)[1].tolist()}
     return kept
-
-
-def _history(columns: Mapping[str, np.ndarray]) -> dict[str, list[float | None]]:
-    """Return every series of numbers; words, such as the route of a step, are left out."""
-    return {
-        name: [_rounded(value, DIGITS_OF_HISTORY) for value in values.tolist()]
-        for name, values in columns.items()
-        if np.issubdtype(values.dtype, np.number)
-    }
 
 
 def block_means(matrix: np.ndarray, most: int = PIXELS) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +89,7 @@ class OwnData:
             drop = [name for name in (*self.drop, label) if name in names]
             yield path, read_samples(path, id_column=self.id_column if self.id_column in names else None, drop=drop)
             return
-        for key in _numbered(path) or [None]:
-            samples = read_samples(path, key=key)
-            if samples.X.ndim != 2:
-                raise DataError(f"{path}: this is a stack of shape {samples.X.shape}; give one row per sample.")
-            yield path, samples
+        yield from ((path, read_samples(path, key=key)) for key in _numbered(path) or [None])
 
     def _scaled(self, X: Any) -> Any:
         """Return samples as float64, each feature of mean 0 and deviation 1 if that is asked for."""
@@ -111,7 +106,7 @@ def _numbered(path: Path) -> list[str]:
     if path.suffix.lower() != ".npz":
         return []
     with np.load(path) as arrays:
-        return list(takewhile(lambda key: key in arrays or f"{key}_data" in arrays, (f"X{i}" for i in count())))
+        return [key for i in range(len(arrays)) if {key := f"X{i}", f"{key}_data"} & set(arrays)]
 
 
 def _in_order(path: Path, samples: Samples, ids: Sequence[str] | None, n: int) -> Any:

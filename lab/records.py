@@ -90,18 +90,19 @@ class Record:
     reason: str = ""  # why it failed or was skipped
     scores: Mapping[str, float] = field(default_factory=dict)  # the eight measures; for "mean20" their means
     deviations: Mapping[str, float] = field(default_factory=dict)  # of the measures over the runs, "mean20" only
-    label_free: Mapping[str, float] = field(default_factory=dict)  # scores that need no classes
     learned: Mapping[str, float] = field(default_factory=dict)  # weights of the kernels by name
     n_iter: int = 0
     seconds: float = 0.0  # of the fit alone
-    peak_bytes: int = 0  # of the process until then
     machine: str = ""
     created: str = ""
-    #: What the trial asked to keep of the fit: of `"history"` a list per quantity, of the `"kernel"` an image of blocks,
-    #: its samples ordered by cluster, and the sizes of the clusters in this order.
+    #: What the trial asked to keep of the fit: of `"history"` a list per quantity, of the `"kernel"` an image of
+    #: blocks, its samples ordered by cluster, and the sizes of the clusters in this order.
     kept: Mapping[str, Any] = field(default_factory=dict)
-    tuned: Mapping[str, float] = field(default_factory=dict)  # of the searches of earlier versions
-    chosen: str = ""  # likewise
+    # What earlier versions recorded: scores that need no classes, memory, and what a search had found.
+    label_free: Mapping[str, float] = field(default_factory=dict)
+    peak_bytes: int = 0
+    tuned: Mapping[str, float] = field(default_factory=dict)
+    chosen: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -153,13 +154,14 @@ class Folder:
 
     def pack(self) -> None:
         """Put all records into one file, small enough to be kept beside the code."""
-        rows = [_row(record) for record in sorted(self.records(), key=lambda record: record.trial.key)]
-        rows = [{**row, **{name: to_json(row[name]) for name in NESTED}} for row in rows]
-        unfinished = self.packed.with_suffix(".part")
-        parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished, compression="zstd", compression_level=19)
-        unfinished.replace(self.packed)
-        for path in (self.path / "records").glob("*.json"):
-            path.unlink()
+        with self.alone():
+            rows = [_row(record) for record in sorted(read_records(self.path), key=lambda record: record.trial.key)]
+            rows = [{**row, **{name: to_json(row[name]) for name in NESTED}} for row in rows]
+            unfinished = self.packed.with_suffix(".part")
+            parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished, compression="zstd", compression_level=19)
+            unfinished.replace(self.packed)
+            for path in (self.path / "records").glob("*.json"):
+                path.unlink()
 
 
 def read_records(place: Path | str) -> list[Record]:

@@ -1,7 +1,7 @@
 """Runs what is missing of an experiment, in parallel processes, and stores every record as soon as it is there."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from joblib import Parallel, delayed, parallel_config
@@ -10,7 +10,7 @@ from kernelbraid.datasets import DataError, Dataset, load
 from lab.device import run_on_device
 from lab.experiment import Experiment
 from lab.methods import COMPARED, Method
-from lab.outcome import skip
+from lab.outcome import no_outcome
 from lab.own_data import OwnData
 from lab.own_methods import OwnMethod
 from lab.records import Folder, Record, Trial
@@ -50,6 +50,12 @@ def run(
         once.
     """
     counts: Counter[str] = Counter()
+
+    def keep(record: Record) -> None:
+        folder.add(record)
+        counts["done" if record.succeeded else record.status] += 1
+        watch(record)
+
     with folder.alone():
         statuses = {record.trial.key: record.status for record in folder.records()}
         missing = []
@@ -64,52 +70,47 @@ def run(
             elif "skipped" in found:
                 counts["known"] += 1
             else:
-                _keep(folder, skip(trial, experiment.skipped[trial.key]), counts, watch)
+                keep(no_outcome(trial, "skipped", experiment.skipped[trial.key]))
         for records in _execute(experiment, missing, n_jobs, device):
             for record in records:
-                _keep(folder, record, counts, watch)
+                keep(record)
     return counts
-
-
-def _keep(folder: Folder, record: Record, counts: Counter[str], watch: Callable[[Record], None]) -> None:
-    folder.add(record)
-    counts["done" if record.succeeded else record.status] += 1
-    watch(record)
 
 
 def _execute(experiment: Experiment, trials: list[Trial], n_jobs: int, device: str | None) -> Iterator[list[Record]]:
     """Yield the records of trials, those that share a fit together, as they are finished."""
-    methods = {trial.method: _method(trial, experiment.methods.get(trial.method)) for trial in trials}
-    groups: dict[str, list[Trial]] = defaultdict(list)
+    own, data = experiment.methods, experiment.data
+    methods = {name: _method(name, own.get(name)) for name in {trial.method for trial in trials}}
+    by_fit: dict[str, list[Trial]] = defaultdict(list)
     for trial in trials:
-        groups[fit_key(trial, methods[trial.method])].append(trial)
+        by_fit[fit_key(trial, methods[trial.method])].append(trial)
+    groups = list(by_fit.values())
     if device is not None:
-        yield from run_on_device(list(groups.values()), methods, lambda t: _data(t, experiment.data), device)
+        yield from run_on_device(groups, methods, lambda trial: _dataset(trial, data.get(trial.data)), device)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
-            delayed(run_group)(group, experiment.data, experiment.methods.get(group[0].method))
-            for group in groups.values()
-        )
+        tasks = (delayed(run_group)(group, data.get(group[0].data), own.get(group[0].method)) for group in groups)
+        yield from Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(tasks)
 
 
-def run_group(group: list[Trial], data: Mapping[str, OwnData], own: OwnMethod | None) -> list[Record]:
+def run_group(group: list[Trial], data: OwnData | None, own: OwnMethod | None) -> list[Record]:
     """Run trials that share a fit, in whatever process this is."""
-    return run_trials(group, _method(group[0], own), _data(group[0], data))
+    return run_trials(group, _method(group[0].method, own), _dataset(group[0], data))
 
 
-def _method(trial: Trial, own: OwnMethod | None) -> Method:
-    return COMPARED[trial.method] if own is None else own.method()
+def _method(name: str, own: OwnMethod | None) -> Method:
+    return COMPARED[name] if own is None else own.method()
 
 
-def _data(trial: Trial, data: Mapping[str, OwnData]) -> Dataset:
-    return dataset(trial.data, data.get(trial.data), trial.checksum)
+def _dataset(trial: Trial, own: OwnData | None) -> Dataset:
+    """Return the data set of a trial, if it is the one that the trial is keyed by."""
+    found = _read(trial.data, own, trial.checksum)
+    if found.checksum != trial.checksum:
+        raise DataError(f"the data set {trial.data!r} has changed since the run began; run the same command again.")
+    return found
 
 
 @lru_cache(maxsize=2)
-def dataset(name: str, own: OwnData | None, checksum: str) -> Dataset:
-    """Return a data set, by its name or from files, if it is the one that trials are keyed by."""
-    found = load(name) if own is None else own.read()
-    if found.checksum != checksum:
-        raise DataError(f"the data set {name!r} has changed since the experiment was read; run the same command again.")
-    return found
+def _read(name: str, own: OwnData | None, checksum: str) -> Dataset:
+    """Return a data set, by its name or from files; another checksum has it read again."""
+    return load(name) if own is None else own.read()

@@ -19,7 +19,7 @@ from kernelbraid.kernels import BANKS, split_name
 from kernelbraid.learning import PRESETS, LearnedGraph, PlacedGraph, Readout, Settings, Views, cluster, place
 from lab.changes import SHUFFLED, UNDRAWN, change, changed_kernels
 from lab.methods import Method
-from lab.outcome import failure, record_of
+from lab.outcome import no_outcome, record_of
 from lab.records import Record, Trial, to_json
 
 RUNS, RESTARTS = 20, 100
@@ -41,7 +41,8 @@ def run_trials(trials: Sequence[Trial], method: Method, dataset: Dataset, device
             run = _read_graph if is_read_out(trials[0], method) else _fit_each
             return [record_of(*found, method, dataset) for found in run(trials, method, data, k, device)]
     except Exception as error:
-        return [failure(trial, error) for trial in trials]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return [no_outcome(trial, "failed", reason) for trial in trials]
 
 
 def fit_key(trial: Trial, method: Method) -> str:
@@ -49,24 +50,14 @@ def fit_key(trial: Trial, method: Method) -> str:
     if not is_read_out(trial, method):
         return trial.key
     solver = {name: value for name, value in trial.parameters.items() if name not in READOUTS}
-    seed = trial.seed if _draws(trial, method) else None
+    draws = not trial.changes.keys() <= UNDRAWN or "graph_start" in solver or solver.get("preset") == "paper"
+    seed = trial.seed if draws else None  # otherwise k-means alone depends on it
     return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, seed, trial.changes, trial.keep])
 
 
 def is_read_out(trial: Trial, method: Method) -> bool:
     """Tell whether a graph is learned and read out more than once; scored once, a fit is what a user has of it."""
     return method.learns_graph and trial.scoring != "once"
-
-
-def _draws(trial: Trial, method: Method) -> bool:
-    """Tell whether a graph depends on the seed; if it is not started at random, the k-means alone does."""
-    if not trial.changes.keys() <= UNDRAWN:
-        return True
-    if method.estimator is not LKG:
-        return False
-    model = method.make(2, **trial.parameters)
-    usual = PRESETS[model.preset].learning.graph_start if model.preset in PRESETS else "random"
-    return (model.graph_start or usual) == "random"
 
 
 def _fit_each(trials: Sequence[Trial], method: Method, data: Any, k: int, device: str | None) -> Iterator[Run]:

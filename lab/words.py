@@ -32,20 +32,21 @@ RUN: Kinds = {
     "skip": (str, '"takes an hour"'),
     "study": (str, '"comparison"'),
 }
-#: What a [data.NAME] may say.
-DATA: Kinds = {
-    "files": (str | list[str], '"flowers.csv", or ["words.csv", "links.npz"], a file per view'),
-    "labels": (str, '"species", a column or an array, or "classes.csv"'),
-    "id": (str, '"patient", a column'),
-    "drop": (list[str], '["date"]'),
-    "standardise": (bool, "true"),
-}
-#: What a [methods.NAME] may say.
-METHODS: Kinds = {
-    "class": (str, '"mine.py:Mine"'),
-    "settings": (dict[str, Any], "{ tol = 1e-4 }"),
-    "grid": (dict[str, list[Any]], "{ alpha = [0.1, 1.0] }"),
-    "views": (bool, "true"),
+#: What a [data.NAME] and a [methods.NAME] may say; the first key of each is needed.
+OWN: Mapping[str, Kinds] = {
+    "data": {
+        "files": (str | list[str], '"flowers.csv", or ["words.csv", "links.npz"], a file per view'),
+        "labels": (str, '"species", a column or an array, or "classes.csv"'),
+        "id": (str, '"patient", a column'),
+        "drop": (list[str], '["date"]'),
+        "standardise": (bool, "true"),
+    },
+    "methods": {
+        "class": (str, '"mine.py:Mine"'),
+        "settings": (dict[str, Any], "{ tol = 1e-4 }"),
+        "grid": (dict[str, list[Any]], "{ alpha = [0.1, 1.0] }"),
+        "views": (bool, "true"),
+    },
 }
 
 
