@@ -33,35 +33,35 @@ def without_negative_eigenvalues(K):
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("n", [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70])
 @pytest.mark.parametrize("kind", [definite, indefinite])
-def test_the_smoother_solves_the_ridge_equations_of_the_nearest_kernel_with_a_minimum(n, kind, overwrite):
-    K = kind(n)
-    Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
-    K = without_negative_eigenvalues(K)
-    np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
+def test_the_smoother_solves_the_ridge_equations_of_the_nearest_kernel_with_a_minimum(kind, overwrite):
+    for n in [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70]:
+        K = kind(n)
+        Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
+        K = without_negative_eigenvalues(K)
+        np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
 
 
-@pytest.mark.parametrize("lowest", [-0.4, -0.9, -1.0, -40.0])
-def test_no_negative_eigenvalue_outweighs_the_others(xp, lowest):
-    K = definite(12)
-    K[:2, :2] = [[0.0, lowest], [lowest, 0.0]]  # eigenvalues of both signs
-    K[:2, 2:] = K[2:, :2] = 0.0
-    Z = to_numpy(ridge_smoother(xp.asarray(K), 1.0))
-    assert np.linalg.norm(Z, 2) <= 1
-    expected = K if lowest > -0.5 else without_negative_eigenvalues(K)
-    np.testing.assert_allclose((expected + np.eye(12)) @ Z, expected, atol=1e-9)
-    inverse = to_numpy(ridge_inverse(xp.asarray(K), 1.0))
-    np.testing.assert_allclose(inverse @ (expected + np.eye(12)), np.eye(12), atol=1e-9)
+def test_no_negative_eigenvalue_outweighs_the_others(xp):
+    for lowest in [-0.4, -0.9, -1.0, -40.0]:
+        K = definite(12)
+        K[:2, :2] = [[0.0, lowest], [lowest, 0.0]]  # eigenvalues of both signs
+        K[:2, 2:] = K[2:, :2] = 0.0
+        Z = to_numpy(ridge_smoother(xp.asarray(K), 1.0))
+        assert np.linalg.norm(Z, 2) <= 1
+        expected = K if lowest > -0.5 else without_negative_eigenvalues(K)
+        np.testing.assert_allclose((expected + np.eye(12)) @ Z, expected, atol=1e-9)
+        inverse = to_numpy(ridge_inverse(xp.asarray(K), 1.0))
+        np.testing.assert_allclose(inverse @ (expected + np.eye(12)), np.eye(12), atol=1e-9)
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("kind", [definite, indefinite])
-def test_smoothers_of_all_libraries_agree(xp, kind, overwrite):
-    K = kind(30)
-    found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
-    K = without_negative_eigenvalues(K)
-    np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
+def test_smoothers_of_all_libraries_agree(xp, kind):
+    for overwrite in [False, True]:
+        K = kind(30)
+        found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
+        K = without_negative_eigenvalues(K)
+        np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [definite, indefinite])
@@ -113,25 +113,25 @@ def test_the_smoother_shrinks_the_eigenvalues_of_a_kernel(n, seed):
     np.testing.assert_allclose(found, values / (values + 0.5), atol=1e-10)
 
 
-@pytest.mark.parametrize("n", [1, 5, TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 9])
-def test_a_mirror_copies_the_lower_triangle_to_the_upper(n):
-    A = np.random.default_rng(0).normal(size=(n, n))
-    expected = np.tril(A) + np.tril(A, -1).T
-    assert mirror(A) is A
-    np.testing.assert_array_equal(A, expected)
+def test_a_mirror_copies_the_lower_triangle_to_the_upper():
+    for n in [1, 5, TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 9]:
+        A = np.random.default_rng(0).normal(size=(n, n))
+        expected = np.tril(A) + np.tril(A, -1).T
+        assert mirror(A) is A
+        np.testing.assert_array_equal(A, expected)
 
 
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e60, 1e300])
-def test_a_ridge_beside_a_kernel_of_any_size_leaves_something_to_invert(xp, size):
-    A = np.random.default_rng(0).normal(size=(8, 3))
-    K = xp.asarray(size * (A @ A.T))
-    assert resolved_ridge(K, 2.0) >= 2.0
-    assert np.isfinite(to_numpy(ridge_inverse(K, 2.0))).all()
-    smooth = to_numpy(ridge_smoother(K, 2.0))
-    assert np.isfinite(smooth).all()
-    if size > 1:  # the projection to the space of the kernel, as far as rounding leaves it
-        Q = np.linalg.qr(A)[0]
-        np.testing.assert_allclose(smooth, Q @ Q.T, atol=0.1)
+def test_a_ridge_beside_a_kernel_of_any_size_leaves_something_to_invert(xp):
+    for size in [1e-3, 1.0, 1e60, 1e300]:
+        A = np.random.default_rng(0).normal(size=(8, 3))
+        K = xp.asarray(size * (A @ A.T))
+        assert resolved_ridge(K, 2.0) >= 2.0
+        assert np.isfinite(to_numpy(ridge_inverse(K, 2.0))).all()
+        smooth = to_numpy(ridge_smoother(K, 2.0))
+        assert np.isfinite(smooth).all()
+        if size > 1:  # the projection to the space of the kernel, as far as rounding leaves it
+            Q = np.linalg.qr(A)[0]
+            np.testing.assert_allclose(smooth, Q @ Q.T, atol=0.1)
 
 
 def test_a_kernel_that_is_singular_by_rounding_has_an_inverse_beside_a_ridge():

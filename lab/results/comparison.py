@@ -99,10 +99,11 @@ def comparison(records: Sequence[Record]) -> Iterator[Table | Picture]:
     """Yield mean ranks, and the figures of every data set by measure; nothing without records of the comparison."""
     found = compared(records)
     ranks = ranks_table(found)
-    if ranks.rows:
+    if found.ranking("acc") is not None:
         title = "Mean ranks without labels; a bar joins methods that do not differ significantly"
         panels = {words: (found.ranking(measure), _guests(found, measure)) for measure, words in MEASURES.items()}
         yield Picture("comparison_ranks", title, partial(figures.ranks, title, panels))
+    if ranks.rows:
         yield ranks
     if found.fifteen:
         yield from (figures_table(found, measure) for measure in MEASURES)
@@ -122,7 +123,8 @@ def ranks_table(found: Compared) -> Table:
     rows: list[tuple[str, ...]] = []
     for guest in ("", *found.beside) if columns else ():
         ranks = [found.ranking(measure, kinds, guest).mean_ranks for measure, _, kinds in columns]
-        order = [guest] if guest else (found.ranking("acc") or found.ranking("acc", FALSE_VIEWS)).mean_ranks
+        best = found.ranking("acc")
+        order = [guest] if guest else ranks[0] if best is None else best.mean_ranks
         rows += [(method, *(f"{of[method]:.2f}" for of in ranks)) for method in order]
     return Table("comparison_ranks", "Fifteen methods without labels: mean ranks", header, tuple(rows), _told(found))
 

@@ -25,7 +25,7 @@ TUNED = (
 def paper_results(records: Sequence[Record]) -> Iterator[Table | Picture]:
     """Yield the tables and pictures of the paper that records can fill, for each scoring that is shown."""
     others = outside_study(records)
-    if others:
+    if published.is_published(record.trial.data for record in others):
         yield data_table(others)
     for scoring, chosen in by_scoring(others).items():
         results = pools(chosen)
@@ -85,9 +85,10 @@ def results_table(results: Pools, measure: str, scoring: str) -> Table:
     over = {title: name for title, name in data.items() if title in DATA} or data
     if len(over) > 1:
         rows += _mean_rows(results, over, methods, measure)
-    title = f"Table 2: {TITLES[measure]} in per cent ({scoring}, all banks)"
-    header, name = ("Data", "Source", *methods), f"table2_{measure}_{stem(scoring)}"
-    return Table(name, title, header, tuple(rows), (TUNED, *notes.notes()))
+    name, title = ("table2", "Table 2: ") if published.is_published(results.data) else ("results", "")
+    title += f"{TITLES[measure]} in per cent ({scoring}, all banks)"
+    header = ("Data", "Source", *methods)
+    return Table(f"{name}_{measure}_{stem(scoring)}", title, header, tuple(rows), (TUNED, *notes.notes()))
 
 
 def gap(ours: Cell, printed: Printed | None) -> float | None:
@@ -124,7 +125,8 @@ def dots(results: Pools, scoring: str) -> Picture:
         theirs = {method: grid[method].value for method in methods if method in grid}
         found = {method: line[title] for method, line in ours.items() if title in line}
         panels[title] = methods, {PUBLISHED: theirs, OURS: found}
-    title = f"Accuracy in per cent, {scoring}: ours (filled) and published (open)"
+    whose = ": ours (filled) and published (open)" if published.is_published(results.data) else ""
+    title = f"Accuracy in per cent, {scoring}{whose}"
     return Picture(f"dots_acc_{stem(scoring)}", title, partial(figures.dots, title, panels))
 
 

@@ -16,6 +16,8 @@ from lab.results.table import Footnotes
 #: Ends of a fit after which the graph or the kernel says nothing, although labels and scores exist.
 COLLAPSED = frozenset({"non_finite", "kernel_vanished", "graph_empty", "graph_diagonal"})
 NOT_RUN = "not run"
+#: As a scoring: for every method that behind its published figures.
+AS_PUBLISHED = "scored as published"
 
 
 def newest(records: Iterable[Record]) -> list[Record]:
@@ -39,7 +41,7 @@ def by_scoring(records: Sequence[Record]) -> dict[str, list[Record]]:
     plain = [record for record in outside_study(records) if not record.trial.altered]
     there = {record.trial.scoring for record in plain}
     if there.issuperset(SCORINGS) and is_published(record.trial.data for record in plain):
-        return {"scored as published": as_published(plain)}
+        return {AS_PUBLISHED: as_published(plain)}
     return {which: [r for r in plain if r.trial.scoring == which] for which in EVERY_SCORING if which in there}
 
 

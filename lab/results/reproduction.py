@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from lab.records import Record, outside_study
+from lab.records import Record
 from lab.results.paper import gap
-from lab.results.pools import Pool, Pools, as_published, pools
-from lab.results.published import DATA, MEASURES, METHODS, NINE, PROPOSED, TABLE_2, Printed, is_published
+from lab.results.pools import AS_PUBLISHED, Pool, Pools, by_scoring, pools
+from lab.results.published import DATA, MEASURES, METHODS, NINE, PROPOSED, TABLE_2, Printed
 from lab.results.table import Table
 
 REACHED, NEAR = 1.0, 3.0  # points below the published figure; more than the second above it are no reproduction, either
@@ -16,10 +16,10 @@ SMALLER = tuple(data for data in DATA if data != "TDT2")
 
 
 def reproduction(records: Sequence[Record]) -> Iterator[Table]:
-    """Yield the summary, and a table of cells for each measure of Table 2; nothing for other data than the paper's."""
-    plain = [record for record in outside_study(records) if not record.trial.altered]
-    if is_published(record.trial.data for record in plain):
-        results = pools(as_published(plain))
+    """Yield the summary, and a table of cells for each measure of Table 2, where records are scored as published."""
+    chosen = by_scoring(records).get(AS_PUBLISHED)
+    if chosen:
+        results = pools(chosen)
         yield summary_table(results)
         yield from (cells_table(results, measure) for measure in TABLE_2)
 

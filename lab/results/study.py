@@ -36,9 +36,7 @@ def study(records: Sequence[Record]) -> Iterator[Table | Picture]:
     if found.methods.intersection((LKG, *RIVALS)):
         yield label_free_table(found)
         yield _picture(found)
-    candidates = [record for record in records if record.trial.study == "candidates"]
-    if len({record.trial.data for record in candidates}) > 1:
-        yield left_out_table(candidates)
+    yield from left_out([record for record in records if record.trial.study == "candidates"])
     if found.levels("noise"):
         yield noise_table(found)
     if found.methods.difference((LKG, *RIVALS)):
@@ -79,8 +77,8 @@ def _published() -> dict[str, float]:
     return {title: TABLE_2["acc"][title]["LKGr"].value for title in DATA}
 
 
-def left_out_table(records: Sequence[Record]) -> Table:
-    """Return for each data set the setting of LKG that is best on the others, and what it gives here."""
+def left_out(records: Sequence[Record]) -> Iterator[Table]:
+    """Yield for each data set the setting of LKG that is best on the others, and what it gives here."""
     results = pools(records)
     outcomes = {title: results[NINE[title], LKG].outcomes for title in DATA}
     titles = [title for title, of in outcomes.items() if of]
@@ -89,6 +87,8 @@ def left_out_table(records: Sequence[Record]) -> Table:
         for outcome in outcomes[title]:
             lines[outcome.setting][title] = 100 * outcome.scores["acc"]
     complete = {setting: line for setting, line in sorted(lines.items()) if len(line) == len(titles)}
+    if len(titles) < 2 or not complete:
+        return
     words, same = _in_words([outcome for outcome in outcomes[titles[0]] if outcome.setting in complete])
 
     def best(on: Sequence[str]) -> str:
@@ -107,7 +107,7 @@ def left_out_table(records: Sequence[Record]) -> Table:
     )
     header = ("Data", "Best on the others", "Accuracy", "Best on all", "Label-tuned here")
     heading = "The default of LKG chosen without the data set that it is used on"
-    return Table("study_left_out", heading, header, tuple(rows), notes)
+    yield Table("study_left_out", heading, header, tuple(rows), notes)
 
 
 def _in_words(outcomes: Sequence[Outcome]) -> tuple[dict[str, str], str]:

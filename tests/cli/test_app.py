@@ -33,22 +33,6 @@ def run_process(*args, module="kernelbraid.cli", **environment):
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, encoding="utf-8")
 
 
-def test_the_program_runs_as_a_process_and_repeats_itself(blobs_csv, tmp_path):
-    contents = []
-    for name in ("first.csv", "second.csv"):
-        result = run_process("cluster", blobs_csv, "-k", 3, "-o", tmp_path / name, "--n-init", 5)
-        assert result.returncode == 0
-        assert result.stderr == ""
-        assert "converged" in result.stdout
-        contents.append((tmp_path / name).read_bytes())
-    assert contents[0] == contents[1]
-
-
-def test_the_package_itself_runs_as_the_program():
-    result = run_process("--version", module="kernelbraid")
-    assert (result.returncode, result.stdout) == (0, f"kernelbraid {__version__}\n")
-
-
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -102,12 +86,12 @@ def test_the_list_of_commands_needs_no_scientific_package(args, code):
     assert modules.isdisjoint(("sklearn", "scipy", "numpy", "kernelbraid.estimators"))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_shows_the_first_sentence_of_a_command(read_help, name):
-    command = load_command(name)
-    assert command.help.split("\n\n")[0].replace("\n", " ") == COMMANDS[name].line
-    assert command.name == name
-    assert COMMANDS[name].line in " ".join(read_help(name, "--help").split())
+def test_the_list_shows_the_first_sentence_of_a_command(read_help):
+    for name in COMMANDS:
+        command = load_command(name)
+        assert command.help.split("\n\n")[0].replace("\n", " ") == COMMANDS[name].line
+        assert command.name == name
+        assert COMMANDS[name].line in " ".join(read_help(name, "--help").split())
 
 
 def test_commands_stand_in_the_help_in_their_order(read_help):

@@ -1,15 +1,11 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
-from sklearn.datasets import load_digits
 
 from kernelbraid import LKG
 from kernelbraid.cli import app
@@ -46,8 +42,7 @@ from kernelbraid.methods import METHODS
         (["cluster", "{data}", "-k", "2.5"], ["--clusters", "'2.5'"]),
         *[
             (["cluster", "{data}", "-k", "3", f"--{name}", value], [f"--{name}", f"'{value}'", "a positive number"])
-            for name in ("alpha", "beta", "gamma", "mu")
-            for value in ("0", "-1", "nan", "much")
+            for name, value in zip(("alpha", "beta", "gamma", "mu"), ("0", "-1", "nan", "much"), strict=True)
         ],
         *[
             (["cluster", "{data}", "-k", "3", f"--{name}", "inf"], [f"--{name}", "'inf'", "a positive number"])
@@ -224,21 +219,6 @@ def test_the_extras_that_are_named_bring_the_packages():
 
 def test_a_module_of_the_program_that_is_missing_is_a_defect():
     assert missing_extra(ModuleNotFoundError("No module named 'kernelbraid.x'", name="kernelbraid.x")) is None
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for a child alone")
-def test_ctrl_c_ends_the_choice_of_the_number_of_clusters_and_leaves_nothing(tmp_path):
-    np.save(tmp_path / "digits.npy", load_digits().data)
-    command = [sys.executable, "-m", "kernelbraid", "cluster", "digits.npy", "--out", "labels.csv", "--save", "a.model"]
-    with subprocess.Popen([*command, "-v"], cwd=tmp_path, stdout=-1, stderr=-1, text=True) as program:
-        while "choosing" not in program.stderr.readline():
-            assert program.poll() is None
-        program.send_signal(signal.SIGINT)
-        out, error = program.communicate(timeout=60)
-    assert program.returncode == INTERRUPTED
-    assert out == ""
-    assert error.splitlines()[-1] == "Error: interrupted before the work was done."
-    assert [path.name for path in tmp_path.iterdir()] == ["digits.npy"]
 
 
 def test_a_calling_program_gets_the_error_itself(blobs_csv):

@@ -34,27 +34,6 @@ def test_a_warning_is_one_line_on_stderr(capsys):
     assert captured.err == "Warning: first\nWarning: second\n"
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path):
-    def write():
-        with write_whole(tmp_path / "a.csv") as file:
-            file.write("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_appears_when_it_is_complete(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("old")
-    with write_whole(path) as file:
-        file.write("new")
-        assert path.read_text() == "old"
-    assert path.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_path):
     path = tmp_path / "a.csv"
     with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), write_whole(path):

@@ -6,16 +6,16 @@ from kernelbraid.cli.recipe import choose
 from kernelbraid.methods import METHODS, kernels_taken
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_comes_with_the_settings_of_the_registry(run, built, blobs_csv, method):
-    run("cluster", blobs_csv, "-k", 3, "--method", method)
-    assert built == METHODS[method].set_params(n_clusters=3, random_state=0).get_params()
+def test_a_method_comes_with_the_settings_of_the_registry(run, built, blobs_csv):
+    for method in METHODS:
+        run("cluster", blobs_csv, "-k", 3, "--method", method)
+        assert built == METHODS[method].set_params(n_clusters=3, random_state=0).get_params()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_given_options_win_over_the_settings(run, built, blobs_csv, method):
-    run("cluster", blobs_csv, "-k", 3, "--method", method, "--n-init", 77, "--seed", 5, "--jobs", -1)
-    assert built == METHODS[method].set_params(n_clusters=3, n_init=77, random_state=5, n_jobs=-1).get_params()
+def test_given_options_win_over_the_settings(run, built, blobs_csv):
+    for method in METHODS:
+        run("cluster", blobs_csv, "-k", 3, "--method", method, "--n-init", 77, "--seed", 5, "--jobs", -1)
+        assert built == METHODS[method].set_params(n_clusters=3, n_init=77, random_state=5, n_jobs=-1).get_params()
 
 
 def test_the_embedding_of_a_graph_method_is_an_option(run, built, blobs_csv):
@@ -44,18 +44,18 @@ def test_lkg_chooses_the_number_of_clusters_that_is_not_given(run, built, blobs_
     assert built == LKG("auto", random_state=0).get_params()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_precomputed_kernels_are_one_kernel_or_several(method):
-    asked = {"n_clusters": 3, "kernels": "precomputed", "kernel": None, "n_init": None, "random_state": 0}
-    assert not choose(method, {"n_clusters": 3}).precomputed
-    if kernels_taken(METHODS[method]) == "none":
-        with pytest.raises(Failure, match="it takes --n-init and --seed"):
-            choose(method, asked)
-        return
-    recipe = choose(method, asked)
-    assert recipe.precomputed
-    assert ("kernel" in recipe.parameters) == (kernels_taken(METHODS[method]) == "one")
-    assert ("kernels" in recipe.parameters) == (kernels_taken(METHODS[method]) == "several")
+def test_precomputed_kernels_are_one_kernel_or_several():
+    for method in METHODS:
+        asked = {"n_clusters": 3, "kernels": "precomputed", "kernel": None, "n_init": None, "random_state": 0}
+        assert not choose(method, {"n_clusters": 3}).precomputed
+        if kernels_taken(METHODS[method]) == "none":
+            with pytest.raises(Failure, match="it takes --n-init and --seed"):
+                choose(method, asked)
+            return
+        recipe = choose(method, asked)
+        assert recipe.precomputed
+        assert ("kernel" in recipe.parameters) == (kernels_taken(METHODS[method]) == "one")
+        assert ("kernels" in recipe.parameters) == (kernels_taken(METHODS[method]) == "several")
 
 
 @pytest.mark.parametrize(

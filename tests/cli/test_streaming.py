@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kernelbraid import Blocks, LandmarkLKG, load_model
 from kernelbraid.cli import streaming
-from kernelbraid.datasets import Stream, open_stream
+from kernelbraid.datasets import open_stream
 from kernelbraid.files import streams as module
 from problems import blobs as make_blobs
 
@@ -74,16 +74,6 @@ def test_progress_counts_samples_that_were_read(npy, monkeypatch):
     assert told == [64, 64, 64, 8] * 2
 
 
-def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=False) as (samples,):
-        assert sum(len(block) for block in samples) == 200
-    assert "LandmarkLKG, samples read" in capsys.readouterr().err
-    with streaming.samples_of([open_stream(npy)], "LandmarkLKG", times=1, address=None, hidden=True) as (samples,):
-        assert isinstance(samples, Stream)
-
-
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
@@ -106,14 +96,6 @@ def test_a_bar_is_drawn_on_a_terminal(npy, monkeypatch, capsys):
 def test_what_cannot_be_done_gets_a_sentence(refuse, npy, tmp_path, options, code, says):
     files = ("--out", tmp_path / "labels.csv", "--save", tmp_path / "X.model")
     refuse("cluster", npy, *options, *files, code=code, says=says)
-
-
-def test_a_value_that_is_not_finite_is_named(refuse, tmp_path):
-    spoilt = X.copy()
-    spoilt[123, 4] = np.nan
-    np.save(tmp_path / "X.npy", spoilt)
-    says = ["X.npy: the value at position (124, 5), counted from 1, is nan; remove it or fill it", "SimpleImputer"]
-    refuse("cluster", tmp_path / "X.npy", *MANY, "--out", tmp_path / "labels.csv", code=1, says=says)
 
 
 def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, monkeypatch):

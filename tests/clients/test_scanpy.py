@@ -101,23 +101,6 @@ def one_modality_of(cells):
     return part
 
 
-def test_a_dendrogram_joins_groups_of_one_cluster_first(sc, clustered):
-    cells, truth = clustered
-    part = one_modality_of(cells)
-    sc.tl.dendrogram(part, "kernelbraid", use_rep="X")
-    order = [int(name) for name in part.uns["dendrogram_kernelbraid"]["categories_ordered"]]
-    assert (np.diff(true_cluster_of_groups(cells, truth)[order]) != 0).sum() == 2
-
-
-def test_genes_are_ranked_by_the_clusters(sc, clustered):
-    part = one_modality_of(clustered[0])
-    sc.tl.rank_genes_groups(part, "kernelbraid", method="t-test")
-    for group in part.obs["kernelbraid"].cat.categories:
-        best = sc.get.rank_genes_groups_df(part, group)["names"][0]
-        values, inside = part[:, best].X.ravel(), (part.obs["kernelbraid"] == group).to_numpy()
-        assert values[inside].mean() > values[~inside].mean()
-
-
 def test_pictures_show_clusters_and_edges(sc, clustered, pictures, tmp_path):
     cells, _ = clustered
     sc.tl.umap(cells, **KEY)

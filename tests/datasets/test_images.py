@@ -28,13 +28,13 @@ def test_all_classes_and_samples_are_taken_where_there_are_fewer():
     assert sum(map(len, found.rows)) == 1797
 
 
-@pytest.mark.parametrize("name", [*CATALOG, *BUNDLED])
-def test_an_image_has_as_many_pixels_as_a_sample_has_features(name):
-    picture = picture_of(name)
-    assert (picture is not None) == (name in PICTURED)
-    if picture is not None:
-        known = CATALOG.get(name) or BUNDLED[name]
-        assert known.n_features == (picture.height * picture.width,)
+def test_an_image_has_as_many_pixels_as_a_sample_has_features():
+    for name in [*CATALOG, *BUNDLED]:
+        picture = picture_of(name)
+        assert (picture is not None) == (name in PICTURED)
+        if picture is not None:
+            known = CATALOG.get(name) or BUNDLED[name]
+            assert known.n_features == (picture.height * picture.width,)
 
 
 @pytest.mark.parametrize("name", ["wine", "cora", "nuswide_view3"])

@@ -46,21 +46,6 @@ def test_the_digest_knows_values_shapes_and_classes():
     assert npz.digest([X], y) == npz.digest([np.asfortranarray(X)], y.astype(np.int64))
 
 
-def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(folder):
-    folder.mkdir()
-    (folder / "a.npz").write_bytes(b"old")
-
-    def write():
-        with npz.whole(folder / "a.npz") as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-    assert [path.name for path in folder.iterdir()] == ["a.npz"]
-    assert (folder / "a.npz").read_bytes() == b"old"
-
-
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"could not be written \(.*\); name another folder in KERNELBRAID_DATA\.$"):

@@ -8,12 +8,6 @@ from kernelbraid.estimators.base import Interval, Range, Refusal, check_n_cluste
 from kernelbraid.methods import METHODS
 
 
-def test_more_clusters_than_samples_are_refused():
-    check_n_clusters(3, 3)
-    with pytest.raises(ValueError, match="n_samples=2 is below n_clusters=3; ask for at most 2"):
-        check_n_clusters(3, 2)
-
-
 def test_a_choice_of_clusters_needs_six_samples():
     check_n_clusters("auto", 6)
     with pytest.raises(ValueError, match="n_samples=5 is too small to choose the number of clusters"):

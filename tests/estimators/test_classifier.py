@@ -122,15 +122,6 @@ class TestSeveralViews:
         with pytest.warns(UserWarning, match="view 2 shares neighbours with no other view and is left out"):
             return LKGClassifier(**parameters).fit(views or [X[:75] for X in self.every], self.known)
 
-    @pytest.mark.parametrize("fusion", ["graphs", "kernels"])
-    def test_noise_is_left_out(self, fusion):
-        model = self.fit(fusion=fusion)
-        plain = LKGClassifier(fusion=fusion).fit([X[:75] for X in self.every[::2]], self.known)
-        np.testing.assert_array_equal(model.label_distributions_, plain.label_distributions_)
-        np.testing.assert_array_equal(model.transduction_, self.truth[:75])
-        np.testing.assert_allclose(model.graph_model_.view_weights_, [0.5, 0, 0.5])
-        assert [entry["trusted"] for entry in model.graph_model_.view_report_] == [True, False, True]
-
     def test_samples_may_be_missing_in_the_fit_and_among_new_ones(self):
         views = [X.copy() for X in self.every]
         views[0][[1, 2, 76]], views[2][[3, 77]] = np.nan, np.nan

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -35,12 +34,6 @@ def test_scale_and_offset_of_a_sample_do_not_matter():
     scales = rng.uniform(1, 5, size=(60, 1))
     other = fit([scales * view + rng.normal(size=(60, 1)) for view in VIEWS])
     np.testing.assert_allclose(other.graph_, fit().graph_, atol=1e-6)
-
-
-def test_sparse_views_are_read_as_dense_ones():
-    views = [np.where(view > 0, view, 0) for view in VIEWS]
-    thin = [sparse.csr_array(view) for view in views]
-    np.testing.assert_allclose(fit(thin).graph_, fit(views).graph_, atol=1e-8)
 
 
 def test_kernels_take_the_place_of_views_where_there_is_one():

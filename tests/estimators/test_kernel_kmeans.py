@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
@@ -47,21 +46,6 @@ def test_precomputed_cross_kernels_give_the_labels_of_the_samples(robust):
 @pytest.mark.parametrize(
     ("cross", "message"),
     [
-        (np.ones((2, 4, 45)), "holds 2 kernels; the fit had 1"),
-        (np.ones((4, 44)), r"\(4, 44\).*\(n_samples, 45\).*expecting 45 features"),
-        (np.full((4, 45), np.nan), "NaN or infinity"),
-        (np.ones((4, 45)) * 1j, "real numbers"),
-    ],
-)
-def test_wrong_cross_kernels_of_one_kernel_are_named(cross, message):
-    model = one(build_bank(FITTED, [Gaussian(1.0)])[0], kernel="precomputed")
-    with pytest.raises(ValueError, match=message):
-        model.predict(cross)
-
-
-@pytest.mark.parametrize(
-    ("cross", "message"),
-    [
         (np.ones((4, 45)), "holds 1 kernels; the fit had 2"),
         (np.ones((3, 4, 45)), "holds 3 kernels; the fit had 2"),
         ([np.ones((4, 45)), np.ones((5, 45))], r"\(4, 45\), \(5, 45\)"),
@@ -83,27 +67,6 @@ def test_wrong_new_samples_are_named(fit):
     bad[1, 2] = np.nan
     with pytest.raises(ValueError, match=r"NaN \(row 1, column 2\)"):
         model.predict(bad)
-
-
-@pytest.mark.parametrize("model", [KernelKMeans(), MultipleKernelKMeans()])
-def test_an_unfitted_estimator_does_not_predict(model):
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-
-
-@pytest.mark.parametrize("robust", [False, True])
-def test_new_samples_of_blobs_get_the_label_of_their_blob(robust):
-    for model in (one(robust=robust), several(robust=robust)):
-        assert adjusted_rand_score(y, np.r_[model.labels_, model.predict(NEW)]) == 1
-        alone = [model.predict(sample[None])[0] for sample in NEW]
-        np.testing.assert_array_equal(alone, model.predict(NEW))
-
-
-@pytest.mark.parametrize("kernel", [laplacian_kernel, Custom(laplacian_kernel), "linear", "polynomial", Gaussian(0.2)])
-def test_fitted_samples_get_their_labels_again(kernel):
-    for robust in (False, True):
-        model = one(NOISE, 4, kernel=kernel, robust=robust)
-        np.testing.assert_array_equal(model.predict(NOISE), model.labels_)
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e100])
@@ -135,15 +98,6 @@ def test_cross_kernels_of_another_library_get_labels_of_it(foreign):
     model = several(foreign.asarray(H[:, :45, :45]), kernels="precomputed")
     expected = several(H[:, :45, :45], kernels="precomputed").predict(H[:, 45:, :45])
     np.testing.assert_array_equal(to_numpy(model.predict(foreign.asarray(H[:, 45:, :45]))), expected)
-
-
-@pytest.mark.parametrize("fit", [one, several])
-def test_a_device_by_name_predicts_numpy_labels(fit):
-    pytest.importorskip("torch", reason="torch is not installed")
-    for data, new in ((FITTED, NEW), (sparse.csr_array(FITTED), sparse.csr_array(NEW))):
-        found = fit(data, device="cpu").predict(new)
-        assert isinstance(found, np.ndarray)
-        np.testing.assert_array_equal(found, fit().predict(NEW))
 
 
 def test_a_function_sees_the_same_kind_of_array_in_fit_and_predict():
@@ -182,13 +136,6 @@ def test_new_views_with_another_number_of_features_in_all_are_named():
         model.predict([NEW[:, :2], NEW[:, 2:5]])
 
 
-@pytest.mark.parametrize("new", [[NEW[:, :4], NEW[:, 4:]], NEW], ids=["other widths", "one view"])
-def test_new_views_of_other_shapes_are_named(new):
-    model = several([FITTED[:, :2], FITTED[:, 2:]], kernels=[Gaussian(1.0)])
-    with pytest.raises(ValueError, match="view"):
-        model.predict(new)
-
-
 def test_one_kernel_takes_neither_several_views_nor_several_kernels():
     with pytest.raises(ValueError, match="2 views, and KernelKMeans takes one"):
         one([FITTED, FITTED])
@@ -202,25 +149,12 @@ def test_one_view_in_a_list_and_one_kernel_in_a_stack_are_fine():
     np.testing.assert_array_equal(one(K, kernel="precomputed").labels_, one(K[0], kernel="precomputed").labels_)
 
 
-@pytest.mark.parametrize("fit", [one, several])
-def test_too_few_steps_are_told(fit):
-    with pytest.warns(ConvergenceWarning, match=r"KernelKMeans made max_iter=1 steps and .* still changed.*Raise"):
-        model = fit(NOISE, 6, max_iter=1, n_init=1)
-    assert (model.n_iter_, model.status_) == (1, "max_iter")
-
-
 @pytest.mark.parametrize("robust", [False, True])
 def test_lazy_and_stored_kernels_give_the_same_clusters(robust):
     lazy, stored = (several(NOISE, 4, robust=robust, storage=storage) for storage in ("lazy", "stored"))
     np.testing.assert_array_equal(lazy.labels_, stored.labels_)
     np.testing.assert_allclose(lazy.kernel_weights_, stored.kernel_weights_, rtol=1e-6)
     np.testing.assert_array_equal(lazy.predict(NOISE + 0.01), stored.predict(NOISE + 0.01))
-
-
-@pytest.mark.parametrize("init", ["k-means++", "random", "partition"])
-@pytest.mark.parametrize("fit", [one, several])
-def test_every_start_finds_separated_blobs(fit, init):
-    assert adjusted_rand_score(y[:45], fit(init=init, n_init=20).labels_) == 1
 
 
 def test_rings_are_separated_by_a_kernel_that_knows_the_radius():

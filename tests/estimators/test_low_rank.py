@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -44,7 +43,7 @@ def keep(data=X, k=3, **parameters):
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_yale_reaches_the_published_accuracy(seed):
     faces, persons = paper_data("yale")
     weights = {"alpha": 0.1, "beta": 1, "gamma": 1, "mu": 1}
@@ -55,9 +54,7 @@ def test_yale_reaches_the_published_accuracy(seed):
 
 @pytest.mark.reference
 @pytest.mark.parametrize(("name", "k"), [("yale", 15), ("jaffe", 10)])
-@pytest.mark.parametrize(
-    "parameters", [{}, {"preset": "authors"}, {"preset": "authors", "alpha": 0.1, "beta": 1, "gamma": 1}]
-)
+@pytest.mark.parametrize("parameters", [{}, {"preset": "authors", "alpha": 0.1, "beta": 1, "gamma": 1}])
 def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     faces, _ = paper_data(name)
     double, single = (keep(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
@@ -134,16 +131,16 @@ def test_the_kernel_that_stays_is_the_average_of_the_candidates_and_the_coeffici
 
 
 @pytest.mark.parametrize("parameters", [{}, {"gamma": 10.0, "max_iter": 3, "tol": 0}])
-@pytest.mark.parametrize("keep_matrices", [True, False])
-def test_samples_and_kernels_are_not_written_to(xp, parameters, keep_matrices):
-    H = build_bank(X, "rmkkm")
-    samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
-    fit(samples, keep_matrices=keep_matrices, **parameters)
-    for kernels in (given, given[:1, ...], [given[0, ...]]):
-        model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
-        model.predict(kernels)
-    np.testing.assert_array_equal(to_numpy(samples), X)
-    np.testing.assert_array_equal(to_numpy(given), H)
+def test_samples_and_kernels_are_not_written_to(xp, parameters):
+    for keep_matrices in [True, False]:
+        H = build_bank(X, "rmkkm")
+        samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
+        fit(samples, keep_matrices=keep_matrices, **parameters)
+        for kernels in (given, given[:1, ...], [given[0, ...]]):
+            model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
+            model.predict(kernels)
+        np.testing.assert_array_equal(to_numpy(samples), X)
+        np.testing.assert_array_equal(to_numpy(given), H)
 
 
 def test_a_finite_gamma_has_the_kernel_learned():
@@ -164,10 +161,6 @@ def test_a_sample_with_fewer_than_ten_others_keeps_them_all(n):
     if n <= 11:
         everyone = fit(X[:n], k=2, n_neighbors=n - 1)
         np.testing.assert_array_equal(dense(model.graph_), dense(everyone.graph_))
-
-
-def test_the_objective_is_recorded_only_when_asked_for():
-    assert "objective" not in fit().history_
 
 
 @pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
@@ -200,12 +193,6 @@ def test_the_global_generator_is_not_touched():
     before = np.random.get_state()[1].copy()
     fit(preset="paper")
     np.testing.assert_array_equal(np.random.get_state()[1], before)
-
-
-def test_clone_and_pickle():
-    model = fit(kernels=[Gaussian(0.1), Linear()])
-    assert clone(model).get_params()["kernels"] == [Gaussian(0.1), Linear()]
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
 
 
 @pytest.mark.parametrize("is_used", [False, True])
@@ -247,11 +234,6 @@ class TestKernels:
         model = fit(K, 5, kernels="precomputed")
         assert adjusted_rand_score(classes[:300], model.labels_) > 0.65
         assert adjusted_rand_score(classes[300:400], model.predict(near[300:, :300])) > 0.65
-
-    def test_one_precomputed_kernel_is_enough(self):
-        model = fit(build_bank(X, [Gaussian(0.1)])[0], kernels="precomputed")
-        assert adjusted_rand_score(y, model.labels_) == 1
-        np.testing.assert_array_equal(model.kernel_weights_, [1])
 
     def test_a_bank_may_mix_kernels_and_functions(self):
         model = fit(kernels=[Gaussian(0.05), laplacian_kernel, Linear("max")])
@@ -353,22 +335,13 @@ class TestStatus:
         with pytest.warns(ConvergenceWarning, match=r"diverged on its way: .* Raise mu=0.05 or gamma=3e-05"):
             fit(alpha=3, beta=6e-4, gamma=3e-5, mu=0.05)
 
-    def test_all_steps_on_request_are_no_reason_to_warn(self):
-        model = fit(**LEARNED, max_iter=7, tol=0)
-        assert (model.status_, model.n_iter_) == ("max_iter", 7)
-
-    def test_a_callback_sees_every_step_and_can_stop(self):
-        seen = []
-        model = fit(**LEARNED, callback=lambda n, progress: seen.append((n, progress.mu)) or n == 4)
-        assert [n for n, _ in seen] == [1, 2, 3, 4]
-        assert (model.status_, model.n_iter_) == ("stopped", 4)
-
 
 class TestOrdinaryData:
     """Odd but legitimate data simply work."""
 
-    @pytest.mark.parametrize("preset", PRESETS)
-    @pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
+    @pytest.mark.parametrize(
+        ("preset", "penalty"), [("recommended", "frobenius"), ("authors", "nuclear"), ("paper", "l1")]
+    )
     @pytest.mark.parametrize(
         ("data", "k", "labels"),
         [
@@ -468,11 +441,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            *[
-                ({name: value}, f"The '{name}' parameter of LKG must be .* Got {value} instead")
-                for name in ("alpha", "beta", "gamma", "mu")
-                for value in (0, -1.5)
-            ],
+            ({"alpha": 0}, "The 'alpha' parameter of LKG must be .* Got 0 instead"),
+            ({"gamma": -1.5}, "The 'gamma' parameter of LKG must be .* Got -1.5 instead"),
             ({"alpha": float("nan")}, "'alpha' parameter"),
             (
                 {"k": 0},
@@ -497,33 +467,6 @@ class TestBadInput:
     def test_parameters(self, parameters, message):
         with pytest.raises(ValueError, match=message):
             fit(**parameters)
-
-    @pytest.mark.parametrize(
-        ("stack", "message"),
-        [
-            (np.ones((2, 5, 4)), "must be square"),
-            (np.triu(np.ones((2, 5, 5))), "not symmetric"),
-            ([np.eye(5), np.eye(4)], r"kernel 1 of X has shape \(4, 4\)"),
-            ([np.eye(5), np.zeros((5, 5))], "kernel 1 of X is zero everywhere"),
-            (np.stack([np.eye(2)]), "n_samples=2 is below n_clusters=3"),
-            ([np.eye(5), 1j * np.eye(5)], "kernel 1 of X holds complex128 values"),
-            ([np.eye(5), "text"], "kernel 1 of X is no matrix of numbers|must be real"),
-        ],
-    )
-    def test_kernels(self, stack, message):
-        with pytest.raises(ValueError, match=message):
-            fit(stack, kernels="precomputed")
-
-
-@pytest.mark.parametrize("route", ["svd", "gram", "range", "subspace", "polar"])
-def test_every_route_gives_the_same_fit(route):
-    samples, _ = blobs(n=120, k=3)
-    weights = {"alpha": 0.05, "beta": 1.0, "gamma": 1.0, "mu": 1.0}
-    parameters = {"preset": "authors", **weights, "max_iter": 40, "tol": 0}
-    reference = fit(samples, thresholding="svd", **parameters)
-    model = fit(samples, thresholding=route, **parameters)
-    np.testing.assert_allclose(model.auxiliary_graph_, reference.auxiliary_graph_, atol=1e-9)
-    assert route in {*model.history_["kernel_route"], *model.history_["graph_route"]}
 
 
 def views_of(truth):
@@ -570,11 +513,6 @@ class TestSeveralViews:
         assert model.sample_view_weights_.shape == (75, 3)
         np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
         np.testing.assert_allclose(model.sample_view_weights_.mean(axis=0), model.view_weights_, atol=0.02)
-
-    def test_the_order_of_views_does_not_matter(self):
-        one, other = fit([self.first, self.second]), fit([self.second, self.first])
-        assert adjusted_rand_score(one.labels_, other.labels_) == 1
-        np.testing.assert_allclose(other.sample_view_weights_[:, ::-1], one.sample_view_weights_, atol=1e-12)
 
     @pytest.mark.parametrize(
         "copy", [lambda A: A, lambda A: A[:, ::-1], lambda A: np.c_[A, np.zeros(75)]], ids=["same", "turned", "wider"]
@@ -645,12 +583,6 @@ class TestSeveralViews:
         np.testing.assert_array_equal(model.predict([self.first, self.second, self.noise]), model.labels_)
         np.testing.assert_array_equal(model.predict(list(self.new)), model.labels_[self.truth[75:]])
 
-    def test_the_number_of_clusters_may_be_chosen(self):
-        model = self.fit_noisy(k="auto")
-        assert model.n_clusters_ == 3
-        evidence = model.n_clusters_evidence_
-        assert evidence["score"][evidence["n_clusters"] == 3] == evidence["score"].max()
-
     def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
         stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]
         assert fit(stacks[0], kernels="precomputed").view_weights_.shape == (1,)
@@ -669,19 +601,6 @@ class TestSeveralViews:
         np.testing.assert_allclose(to_numpy(model.sample_view_weights_), plain.sample_view_weights_, atol=1e-9)
         found = model.predict([torch.asarray(A) for A in views])
         np.testing.assert_array_equal(to_numpy(found), to_numpy(model.labels_))
-
-    def test_a_device_gives_the_same_as_none(self):
-        pytest.importorskip("torch")
-        views = lacking(self.first, [1]), self.second, self.noise
-        plain, model = self.fit_noisy(views), self.fit_noisy(views, device="cpu")
-        assert isinstance(model.labels_, np.ndarray)
-        assert adjusted_rand_score(model.labels_, plain.labels_) == 1
-        np.testing.assert_allclose(model.sample_view_weights_, plain.sample_view_weights_, atol=1e-9)
-        np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
-
-    def test_sparse_views_and_data_frames_are_views_too(self):
-        views = [sparse.csr_array(self.first), pd.DataFrame(self.second), pl.DataFrame(self.noise)]
-        np.testing.assert_array_equal(self.fit_noisy(views).labels_, self.fit_noisy().labels_)
 
     def test_a_warning_points_at_the_call(self):
         with pytest.warns(UserWarning, match="left out") as told:

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid import SelfWeightedMultipleKernel
 from kernelbraid.kernels import build_bank
@@ -31,11 +30,6 @@ def test_a_kernel_far_from_the_others_counts_less():
     order = np.random.default_rng(0).permutation(36)
     H = np.concatenate([H, H[:1, order][:, :, order]])
     assert np.argmin(fit(H, kernels="precomputed").kernel_weights_) == 4
-
-
-def test_too_small_a_beta_is_told():
-    with pytest.warns(ConvergenceWarning, match=r"still changes by \S+, relatively\. Raise beta=0\.5\.$"):
-        fit(beta=0.5)
 
 
 def test_a_negative_kernel_is_refused_with_a_sentence():

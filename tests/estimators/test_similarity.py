@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
@@ -31,32 +30,11 @@ def test_columns_of_the_coefficients_lie_on_the_simplex_and_make_the_graph(cls):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_the_objective_never_rises(cls):
-    for data in (X, NOISE):
-        values = fit(cls, data).objective_
-        assert np.diff(values).max(initial=-1) <= 1e-9 * values.max()
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised"])
-def test_every_embedding_finds_separated_blobs(cls, embedding):
-    model = fit(cls, embedding=embedding)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
-
-
-@pytest.mark.parametrize(
-    ("cls", "parameters", "message"),
-    [
-        (SimplexGraph, {}, r"SimplexGraph made max_iter=1 steps and still changes by 1.0e\+00. Raise max_iter"),
-        (TwinGraph, {"beta": 0.3}, r"TwinGraph made max_iter=1 steps and still changes by .*\(tol=0.001\)"),
-        (MultipleKernelTwinGraph, {}, r"MultipleKernelTwinGraph made max_iter=1 .*\(tol=0.001\). Raise"),
-    ],
-)
-def test_too_few_steps_are_told(cls, parameters, message):
-    with pytest.warns(ConvergenceWarning, match=message):
-        model = fit(cls, NOISE, max_iter=1, **parameters)
-    assert (model.n_iter_, model.status_) == (1, "max_iter")
+def test_every_embedding_finds_separated_blobs(cls):
+    for embedding in ["largest", "magnitude", "unnormalised"]:
+        model = fit(cls, embedding=embedding)
+        assert adjusted_rand_score(y, model.labels_) == 1
+        np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
 
 
 def test_one_kernel_takes_neither_several_views_nor_several_kernels():
@@ -64,12 +42,6 @@ def test_one_kernel_takes_neither_several_views_nor_several_kernels():
         fit(TwinGraph, [X, X])
     with pytest.raises(ValueError, match="2 kernels, and TwinGraph takes one"):
         fit(TwinGraph, build_bank(X, [Gaussian(1.0), Linear()]), kernel="precomputed")
-
-
-def test_simplex_graphs_join_views_feature_by_feature():
-    model = fit(SimplexGraph, [X[:, :2], X[:, 2:]])
-    assert model.n_features_in_ == 6
-    np.testing.assert_allclose(X.T @ model.coefficients_, X.T @ fit(SimplexGraph).coefficients_, atol=1e-5)
 
 
 def test_twin_graphs_weigh_the_kernels_of_several_views():
@@ -93,10 +65,10 @@ def test_lazy_and_stored_kernels_of_very_different_size_get_the_same_weights():
     np.testing.assert_allclose(lazy, stored, rtol=1e-3)
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-50, 1e100])
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_extreme_scales_change_no_label(cls, size):
-    np.testing.assert_array_equal(fit(cls, X * size).labels_, fit(cls).labels_)
+def test_extreme_scales_change_no_label(cls):
+    for size in [1e-100, 1e-50, 1e100]:
+        np.testing.assert_array_equal(fit(cls, X * size).labels_, fit(cls).labels_)
 
 
 def test_a_larger_alpha_spreads_the_coefficients():

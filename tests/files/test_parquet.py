@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from files.small_files import read_or_refuse, refuse, write
+from files.small_files import refuse, write
 from kernelbraid.datasets import column_names, open_stream, read_labels, read_samples
 from kernelbraid.files import memory
 
@@ -68,15 +68,6 @@ def save(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("notes", [b"{broken", b"\xff\xfe", b'{"index_columns": 3}'])
-@pytest.mark.parametrize("read", [read_samples, read_labels, open_stream, column_names])
-def test_notes_of_pandas_that_cannot_be_read_get_one_sentence(save, read, notes):
-    import pyarrow as pa
-
-    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": notes})
-    refuse(read, save(table), "not a readable Parquet file")
-
-
 def test_sizes_are_held_against_the_memory_before_anything_is_decoded(save, monkeypatch):
     import pyarrow as pa
 
@@ -111,14 +102,3 @@ def test_lists_are_neither_samples_nor_labels_nor_ids(save):
     refuse(read_samples, path, "column 'id' holds values of the type list")
     refuse(read_samples, save(pa.table({"b": [[1.0], [2.0]]})), "column 'b' has text in row 1 ('list")
     refuse(read_labels, save(pa.table({"label": [[1.0], [2.0]]})), "column 'label' holds values of the type list")
-
-
-def test_no_changed_byte_is_a_traceback(save):
-    import pyarrow as pa
-
-    path = save(pa.table({"id": ["x", "y"], "a": [1.0, 2.0], "label": ["u", "v"]}))
-    whole = path.read_bytes()
-    for at in range(0, len(whole), 7):
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x81]) + whole[at + 1 :])
-        for read in (read_samples, read_labels):
-            read_or_refuse(read, path)

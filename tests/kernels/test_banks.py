@@ -63,9 +63,9 @@ def test_sparse_and_dense_samples_give_the_same_bank(bank):
         np.testing.assert_allclose(build_bank(form(S), bank), build_bank(S.toarray(), bank), atol=1e-12)
 
 
-@pytest.mark.parametrize("bank", BANKS)
-def test_every_backend_gives_the_same_bank(xp, bank):
-    np.testing.assert_allclose(to_numpy(build_bank(xp.asarray(X), bank)), build_bank(X, bank), atol=1e-12)
+def test_every_backend_gives_the_same_bank(xp):
+    for bank in BANKS:
+        np.testing.assert_allclose(to_numpy(build_bank(xp.asarray(X), bank)), build_bank(X, bank), atol=1e-12)
 
 
 def test_the_type_of_the_data_is_kept_and_integers_become_double():

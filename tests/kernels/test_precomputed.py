@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import check_kernel, stack_kernels
+from kernelbraid.kernels import stack_kernels
 
 K = np.array([[1.0, 0.5], [0.5, 1.0]])
 
@@ -60,8 +60,3 @@ def test_other_backends_stay_where_they_are(xp):
 def test_bad_kernels_get_a_clear_sentence(given, message):
     with pytest.raises(ValueError, match=message):
         stack_kernels(given)
-
-
-def test_the_name_stands_in_the_message():
-    with pytest.raises(ValueError, match="my kernel has shape"):
-        check_kernel(np.ones(3), "my kernel")

@@ -144,12 +144,12 @@ class TestGivenKernels:
         assert candidates.identities.tolist() == [0, 1, 0, 2]
 
     @pytest.mark.parametrize("stored", [False, True])
-    @pytest.mark.parametrize("count", [1, 3])
-    def test_posing_and_summing_leave_the_kernels_alone(self, xp, stored, count):
-        H = xp.asarray(self.H[:count], copy=True)
-        candidates = given([H[i, ...] for i in range(count)]).pose(None, stored=stored)
-        total = candidates.average()
-        total *= 0.0
-        candidates.stack.factor()
-        np.testing.assert_array_equal(to_numpy(H), self.H[:count])
-        np.testing.assert_allclose(to_numpy(candidates.average()), self.H[:count].mean(axis=0), atol=1e-12)
+    def test_posing_and_summing_leave_the_kernels_alone(self, xp, stored):
+        for count in [1, 3]:
+            H = xp.asarray(self.H[:count], copy=True)
+            candidates = given([H[i, ...] for i in range(count)]).pose(None, stored=stored)
+            total = candidates.average()
+            total *= 0.0
+            candidates.stack.factor()
+            np.testing.assert_array_equal(to_numpy(H), self.H[:count])
+            np.testing.assert_allclose(to_numpy(candidates.average()), self.H[:count].mean(axis=0), atol=1e-12)

@@ -194,28 +194,8 @@ def test_lkg_chooses_and_reports(xp):
     assert again.n_clusters_ == model.n_clusters_
 
 
-def test_lkg_chooses_the_same_number_in_several_processes():
-    X, _ = blobs(n=60)
-    alone, together = (LKG("auto", n_jobs=n, random_state=0).fit(X) for n in (None, 2))
-    np.testing.assert_array_equal(alone.labels_, together.labels_)
-    for name, column in alone.n_clusters_evidence_.items():
-        np.testing.assert_array_equal(column, together.n_clusters_evidence_[name])
-
-
-@pytest.mark.parametrize("preset", ["authors", "paper"])
-def test_other_presets_choose_too(preset):
-    X, y = blobs(n=45)
-    assert LKG("auto", preset=preset, random_state=0).fit(X).n_clusters_ == len(set(y))
-
-
 def test_a_given_number_needs_no_evidence():
     X, _ = blobs(n=30)
     model = LKG(4, random_state=0).fit(X)
     assert (model.n_clusters_, model.n_clusters_evidence_) == (4, None)
     assert model.n_components_ >= 1
-
-
-def test_too_few_samples_are_refused():
-    X, _ = blobs(n=5)
-    with pytest.raises(ValueError, match=r"n_samples=5 is too small to choose the number of clusters.*at least 6"):
-        LKG("auto").fit(X)

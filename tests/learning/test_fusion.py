@@ -111,11 +111,6 @@ class TestFuse:
         np.testing.assert_allclose(other.graph.toarray(), one.graph.toarray(), atol=1e-15)
         np.testing.assert_allclose(other.shares[:, ::-1], one.shares, atol=1e-14)
 
-    def test_the_order_of_samples_does_not_matter(self):
-        order = np.random.default_rng(2).permutation(N)
-        one, other = fused([FIRST, SECOND]), fused([FIRST[order], SECOND[order]])
-        np.testing.assert_allclose(other.graph.toarray(), one.graph.toarray()[np.ix_(order, order)], atol=1e-10)
-
     def test_what_is_left_out_and_copies_are_as_if_they_were_not_there(self):
         plain, more = fused([FIRST, SECOND]), fused([NOISE, FIRST, SECOND, FIRST])
         np.testing.assert_array_equal(more.graph.toarray(), plain.graph.toarray())
@@ -139,15 +134,6 @@ class TestFuse:
         found = fused([foreign.asarray(X) for X in (FIRST, SECOND)])
         assert sparse.issparse(found.graph)
         np.testing.assert_allclose(found.graph.toarray(), fused([FIRST, SECOND]).graph.toarray(), atol=1e-9)
-
-    def test_a_callback_sees_every_fit(self):
-        # Only a graph that is no closed form makes steps; two views with two banks make four fits.
-        firsts = []
-        settings = settings_of(graph_penalty="l1", alpha=0.01, max_iter=2)
-        found = fuse(weigh(Views([FIRST, SECOND])), settings, callback=lambda step, _: firsts.append(step == 1))
-        assert sum(firsts) == 4
-        assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)
-        assert found.complaint is not None
 
     def test_a_graph_is_learned_from_candidates_or_fused_from_views(self):
         weighed, settings = weigh(Views([FIRST, SECOND])), settings_of()
@@ -221,12 +207,6 @@ class TestCounting:
         weighed = weigh(Views([lacking(FIRST, [5]), lacking(SECOND, [5]), NOISE]))
         for graph in fused_graphs(weighed, settings_of(), (1.0,), 5):
             assert graph.toarray()[5].sum() > 0
-
-    @pytest.mark.parametrize("gaps", [[], [4, 5]])
-    def test_the_number_of_clusters_is_found(self, gaps):
-        weighed = weigh(Views([lacking(FIRST, gaps), SECOND, NOISE]))
-        counts = count_fused(weighed, settings_of(n_clusters="auto"), random_state=np.random.RandomState(0))
-        assert counts.best == 3
 
     @pytest.mark.parametrize("gaps", [[], [3, 8]])
     def test_graphs_that_chose_the_number_are_not_learned_again(self, gaps, monkeypatch):

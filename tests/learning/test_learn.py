@@ -126,14 +126,14 @@ class TestSolvers:
         np.testing.assert_allclose(learned.J, J, atol=1e-8)
 
     @pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
-    @pytest.mark.parametrize("gamma", [10.0, math.inf])
-    def test_libraries_agree(self, xp, penalty, gamma):
-        learning = replace(CLOSED, graph_penalty=penalty, gamma=gamma, alpha=0.1, max_iter=12, tol=0.0)
-        here, there = (learn(pose(samples=A), learning, keep_kernel=True) for A in (X, xp.asarray(X)))
-        assert (here.status, here.n_iter) == (there.status, there.n_iter)
-        for name in ("Z", "J", "K"):
-            assert type(getattr(there, name)) is type(xp.asarray(X))
-            np.testing.assert_allclose(to_numpy(getattr(there, name)), getattr(here, name), atol=1e-9)
+    def test_libraries_agree(self, xp, penalty):
+        for gamma in [10.0, math.inf]:
+            learning = replace(CLOSED, graph_penalty=penalty, gamma=gamma, alpha=0.1, max_iter=12, tol=0.0)
+            here, there = (learn(pose(samples=A), learning, keep_kernel=True) for A in (X, xp.asarray(X)))
+            assert (here.status, here.n_iter) == (there.status, there.n_iter)
+            for name in ("Z", "J", "K"):
+                assert type(getattr(there, name)) is type(xp.asarray(X))
+                np.testing.assert_allclose(to_numpy(getattr(there, name)), getattr(here, name), atol=1e-9)
 
     def test_a_random_start_is_that_of_the_generator(self):
         learning = replace(PRESETS["paper"].learning, max_iter=3, tol=0.0)
@@ -175,18 +175,6 @@ class TestEnds:
         assert learned.status is status
         assert np.all(np.isfinite(learned.Z))
         assert re.match(f"LKG .*{told}", learned.complaint)
-
-    def test_all_steps_on_request_are_no_complaint(self):
-        learned = learn(pose(), replace(AUTHORS, max_iter=4, tol=0.0))
-        assert (learned.status, learned.n_iter, learned.complaint) == (Status.MAX_ITER, 4, None)
-
-    def test_a_callback_sees_every_step_and_can_stop(self):
-        for learning, steps in ((AUTHORS, 4), (replace(CLOSED, graph_penalty="nuclear", alpha=0.01), 4), (CLOSED, 1)):
-            seen = []
-            learned = learn(pose(), learning, callback=lambda n, _, seen=seen, last=steps: seen.append(n) or n == last)
-            assert seen == list(range(1, steps + 1))
-            assert (learned.status, learned.n_iter, learned.complaint) == (Status.STOPPED, steps, None)
-            assert all(len(column) == steps for column in learned.history.values())
 
     def test_copies_have_one_number(self):
         learned = learn(pose(samples=X[[0, 1, 0, 2, 1]]), CLOSED)

@@ -57,31 +57,38 @@ def slow_graph(A, n_neighbors, edge_weights):
     return (kept + kept.T) / 2
 
 
-@pytest.mark.parametrize("graph_from", ["Z", "J"])
-@pytest.mark.parametrize("n_neighbors", ["all", 1, 4, 19, 50])
 @pytest.mark.parametrize("edge_weights", WEIGHTS)
-def test_the_graph_is_the_one_that_is_asked_for(xp, graph_from, n_neighbors, edge_weights):
-    Z, J = coefficients()
-    given = LearnedGraph(xp.asarray(Z), np.arange(20), J=xp.asarray(J))
-    asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
-    graph = graph_of(given, asked)
-    assert sparse.issparse(graph) == (n_neighbors != "all")
-    expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
-    np.testing.assert_allclose(dense(graph), expected, atol=1e-14)
+def test_the_graph_is_the_one_that_is_asked_for(xp, edge_weights):
+    for graph_from in ["Z", "J"]:
+        for n_neighbors in ["all", 1, 4, 19, 50]:
+            Z, J = coefficients()
+            given = LearnedGraph(xp.asarray(Z), np.arange(20), J=xp.asarray(J))
+            asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
+            graph = graph_of(given, asked)
+            assert sparse.issparse(graph) == (n_neighbors != "all")
+            expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
+            np.testing.assert_allclose(dense(graph), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("n_neighbors", ["all", 10])
 @pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised", "random_walk"])
-@pytest.mark.parametrize("restart_score", ["inertia", "distance"])
-def test_reading_out_is_placing_and_clustering(learned, n_neighbors, embedding, restart_score):
-    readout = replace(RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3)
-    placed = place(learned, readout)
-    whole, parts = read_out(learned, readout, random_state=state()), cluster(placed, readout, random_state=state())
-    np.testing.assert_array_equal(whole.labels, parts.labels)
-    assert (whole.inertia, whole.n_iter) == (parts.inertia, parts.n_iter)
-    np.testing.assert_array_equal(whole.placed.embedding, placed.embedding)
-    np.testing.assert_allclose(placed.embedding, spectral_embedding(placed.graph, 3, spectrum=embedding), atol=1e-9)
-    assert adjusted_rand_score(y, whole.labels) == 1
+def test_reading_out_is_placing_and_clustering(learned, embedding):
+    for n_neighbors in ["all", 10]:
+        for restart_score in ["inertia", "distance"]:
+            readout = replace(
+                RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3
+            )
+            placed = place(learned, readout)
+            whole, parts = (
+                read_out(learned, readout, random_state=state()),
+                cluster(placed, readout, random_state=state()),
+            )
+            np.testing.assert_array_equal(whole.labels, parts.labels)
+            assert (whole.inertia, whole.n_iter) == (parts.inertia, parts.n_iter)
+            np.testing.assert_array_equal(whole.placed.embedding, placed.embedding)
+            np.testing.assert_allclose(
+                placed.embedding, spectral_embedding(placed.graph, 3, spectrum=embedding), atol=1e-9
+            )
+            assert adjusted_rand_score(y, whole.labels) == 1
 
 
 def test_libraries_agree(xp):

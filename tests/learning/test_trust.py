@@ -50,16 +50,16 @@ def asked(views, *, halves=lambda view: None, measured=None, are_equal=lambda i,
 
 class TestDeviations:
     @pytest.mark.parametrize("n", [4, 5, 6])
-    @pytest.mark.parametrize("density", [0.4, 0.9])
-    def test_they_are_those_of_all_permutations(self, n, density):
-        rng = np.random.default_rng(n)
-        compared = 0
-        for _ in range(3):
-            A, B = random_graph(rng, n, density), random_graph(rng, n, density)
-            if A.nnz and B.nnz:
-                compared += 1
-                np.testing.assert_allclose(deviations(A, B)[0], by_all_permutations(A, B), rtol=1e-9)
-        assert compared
+    def test_they_are_those_of_all_permutations(self, n):
+        for density in [0.4, 0.9]:
+            rng = np.random.default_rng(n)
+            compared = 0
+            for _ in range(3):
+                A, B = random_graph(rng, n, density), random_graph(rng, n, density)
+                if A.nnz and B.nnz:
+                    compared += 1
+                    np.testing.assert_allclose(deviations(A, B)[0], by_all_permutations(A, B), rtol=1e-9)
+            assert compared
 
     def test_hubs_are_part_of_chance(self):
         # Two stars share all their edges with probability 1 / n, and one otherwise.
@@ -140,10 +140,6 @@ class TestNeighbourGraph:
         for i in (1, 2, 3):
             directed[i, i - 1] = directed[i, i + 1] = 0.5
         np.testing.assert_allclose(graph(line, (1,)).toarray(), (directed + directed.T) / 2)
-
-    def test_samples_that_are_all_alike_are_all_neighbours(self):
-        found = neighbour_graph(np.ones((6, 6)), (2, 3)).toarray()
-        np.testing.assert_allclose(found, 2 * (np.ones((6, 6)) - np.eye(6)) / 5)
 
     def test_the_order_of_samples_does_not_decide_ties(self):
         rng = np.random.default_rng(2)
@@ -326,12 +322,6 @@ class TestJudge:
         trust = asked([X, X], measured=[first, ~first])
         assert trust.counted.all()
         assert not trust.agreement[0, 1] > LEVEL
-
-    def test_names_of_samples_do_not_matter(self):
-        rng = np.random.default_rng(18)
-        views = [near(rng), near(rng), rng.normal(size=(N, 20))]
-        order = rng.permutation(N)
-        np.testing.assert_allclose(asked([X[order] for X in views]).agreement, asked(views).agreement)
 
 
 class TestTrust:

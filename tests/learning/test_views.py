@@ -63,11 +63,6 @@ class TestWeigh:
         np.testing.assert_allclose(weighed.weights, [0, 1])
         assert weighed.reserve == [0]
 
-    @pytest.mark.parametrize("scales", [(1e4, 1e-3, 1.0), (1.0, 1.0, 1e6), (1e-6, 1e6, 1e3)])
-    def test_the_scale_of_a_view_changes_no_verdict(self, scales):
-        views = [scale * X for scale, X in zip(scales, (ONE, TWO, NOISE), strict=True)]
-        np.testing.assert_allclose(weigh(Views(views)).weights, [0.5, 0.5, 0])
-
     def test_sparse_views_and_single_precision_are_measured_as_dense_ones(self):
         plain = weigh(Views([ONE, TWO])).trust.agreement[0, 1]
         mixed = weigh(Views([sparse.csr_array(ONE), TWO.astype(np.float32)])).trust.agreement[0, 1]
@@ -144,34 +139,11 @@ class TestGivenWeights:
 
 
 class TestBadViews:
-    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-    @pytest.mark.parametrize("value", [0.0, 3.0])
-    def test_a_constant_view_is_named(self, form, value):
-        with pytest.raises(ValueError, match="view 2 of X is constant: all its samples are alike; leave it out"):
-            weigh(Views([ONE, form(np.full((N, 3), value))]))
-
     def test_a_view_may_have_constant_features_and_be_constant_where_it_is_known_only(self):
         weigh(Views([ONE, np.c_[np.ones(N), TWO]]))
         flat = np.ones((N, 2))
         with pytest.raises(ValueError, match="view 2 of X is constant"):
             weigh(Views([ONE, lacking(flat, slice(0, 5))]))
-
-    def test_a_view_without_a_sample_is_named(self):
-        with pytest.raises(ValueError, match="view 2 of X has no sample, only NaN; leave it out"):
-            weigh(Views([ONE, np.full((N, 3), np.nan)]))
-
-    @pytest.mark.parametrize(("rows", "more"), [([5], r"leave it out\."), ([5, 7, 8], "leave it out, and 2 more")])
-    def test_a_sample_without_a_view_is_named(self, rows, more):
-        match = rf"sample 5 of X \(counted from 0\) is missing in every view; {more}"
-        with pytest.raises(ValueError, match=match):
-            weigh(Views([lacking(ONE, rows), lacking(TWO, rows)]))
-
-    def test_kernels_cannot_be_joined_where_samples_are_missing(self):
-        weighed = weigh(Views([lacking(ONE, [1]), TWO]))
-        with pytest.raises(
-            ValueError, match="lacks samples in some views, and kernels cannot be joined then; leave out fusion"
-        ):
-            weighed.one_kernel_each("middle", learned=False)
 
 
 class TestGaps:

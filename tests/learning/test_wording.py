@@ -11,9 +11,8 @@ from problems import blobs
 FOUR = ["gaussian s=2", "polynomial (1 + x.y)^2", "polynomial (1 + x.y)^4", "linear"]
 
 
-@pytest.mark.parametrize(
-    ("weights", "sentence"),
-    [
+def test_a_sentence_says_which_kernel_matters_and_how_many_are_used():
+    for weights, sentence in [
         ([0.61, 0.29, 0.1, 0.0], "gaussian s=2 matters most (weight 0.61); 3 of 4 kernels are used."),
         ([0.1, 0.1, 0.2, 0.6], "linear matters most (weight 0.60); all 4 kernels are used."),
         (
@@ -28,10 +27,8 @@ FOUR = ["gaussian s=2", "polynomial (1 + x.y)^2", "polynomial (1 + x.y)^4", "lin
         ([0.25, 0.25, 0.25, 0.25], "All 4 kernels have the same weight (0.25)."),
         ([0.26, 0.24, 0.25, 0.25], "All 4 kernels matter alike (weights 0.24 to 0.26)."),
         ([0.0, 0.0, 0.0, 0.0], "None of 4 kernels is used."),
-    ],
-)
-def test_a_sentence_says_which_kernel_matters_and_how_many_are_used(weights, sentence):
-    assert describe_weights(FOUR, weights) == [sentence]
+    ]:
+        assert describe_weights(FOUR, weights) == [sentence]
 
 
 def test_few_and_many_kernels_have_words_of_their_own():

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
@@ -37,10 +36,10 @@ def test_pairs_of_very_many_small_groups_need_no_table():
     assert adjusted_rand(y, y) == 1.0
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.int64, np.float64, str, object])
-def test_labels_are_numbered_in_their_order_without_gaps(dtype):
-    for values in ([2, 0, 2, 5], [0, 1, 2, 0], [7, 7], [90, 3]):
-        values = np.array(values).astype(dtype)
-        np.testing.assert_array_equal(number_labels(values), np.unique(values, return_inverse=True)[1])
-    assert number_labels(np.array([-1, 3, -1])).tolist() == [0, 1, 0]
-    assert number_labels(np.array([10**15, 0])).tolist() == [1, 0]
+def test_labels_are_numbered_in_their_order_without_gaps():
+    for dtype in [np.int8, np.uint64, np.int64, np.float64, str, object]:
+        for values in ([2, 0, 2, 5], [0, 1, 2, 0], [7, 7], [90, 3]):
+            values = np.array(values).astype(dtype)
+            np.testing.assert_array_equal(number_labels(values), np.unique(values, return_inverse=True)[1])
+        assert number_labels(np.array([-1, 3, -1])).tolist() == [0, 1, 0]
+        assert number_labels(np.array([10**15, 0])).tolist() == [1, 0]

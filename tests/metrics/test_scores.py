@@ -170,19 +170,16 @@ def test_many_samples_do_not_overflow():
     assert scores == {**dict.fromkeys(NAMES[:-1], 1.0), "entropy": 1.0}
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
+def test_labels_of_any_type_are_accepted():
+    for labels in [
         np.array(["x", "y", "x"]),
         np.array(["x", "y", "x"], dtype=object),
         [True, False, True],
         np.array([2.0, 1.0, 2.0]),
         np.array([-5, 9, -5], dtype=np.int8),
         ("x", "y", "x"),
-    ],
-)
-def test_labels_of_any_type_are_accepted(labels):
-    assert evaluate(labels, [0, 1, 0])["acc"] == 1.0
+    ]:
+        assert evaluate(labels, [0, 1, 0])["acc"] == 1.0
 
 
 def test_labels_may_be_a_pandas_or_polars_column():
@@ -204,8 +201,8 @@ def test_labels_may_be_a_pandas_or_polars_column():
         (np.array(["a", 1], dtype=object), [0, 1], "y_true mixes labels of type int and str"),
     ],
 )
-@pytest.mark.parametrize("score", [evaluate, *SCORES.values()])
-def test_bad_labels_get_one_clear_sentence(score, y_true, y_pred, sentence):
-    with pytest.raises(ValueError, match=sentence) as error:
-        score(y_true, y_pred)
-    assert "\n" not in str(error.value)
+def test_bad_labels_get_one_clear_sentence(y_true, y_pred, sentence):
+    for score in [evaluate, *SCORES.values()]:
+        with pytest.raises(ValueError, match=sentence) as error:
+            score(y_true, y_pred)
+        assert "\n" not in str(error.value)

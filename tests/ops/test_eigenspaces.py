@@ -76,14 +76,14 @@ def many_parts(seed=0):
 
 
 @pytest.mark.parametrize("spectrum", ["largest", "magnitude", "random_walk", "unnormalised"])
-@pytest.mark.parametrize("count", [2, 4, 12])
-def test_rounding_does_not_choose_among_many_components(xp, spectrum, count):
-    graph = many_parts()
-    noise = np.random.default_rng(1).uniform(-1e-12, 1e-12, graph.shape)
-    rounded = graph * (1 + noise + noise.T)
-    found = to_numpy(spectral_vectors(xp.asarray(graph), count, spectrum=spectrum))
-    again = to_numpy(spectral_vectors(xp.asarray(rounded), count, spectrum=spectrum))
-    np.testing.assert_allclose(again, found, atol=1e-9)
-    sizes = np.count_nonzero(np.abs(found) > 1e-9, axis=0)
-    assert sizes[0] == 6  # the largest component comes first
-    assert (np.diff(sizes) <= 0).all()
+def test_rounding_does_not_choose_among_many_components(xp, spectrum):
+    for count in [2, 4, 12]:
+        graph = many_parts()
+        noise = np.random.default_rng(1).uniform(-1e-12, 1e-12, graph.shape)
+        rounded = graph * (1 + noise + noise.T)
+        found = to_numpy(spectral_vectors(xp.asarray(graph), count, spectrum=spectrum))
+        again = to_numpy(spectral_vectors(xp.asarray(rounded), count, spectrum=spectrum))
+        np.testing.assert_allclose(again, found, atol=1e-9)
+        sizes = np.count_nonzero(np.abs(found) > 1e-9, axis=0)
+        assert sizes[0] == 6  # the largest component comes first
+        assert (np.diff(sizes) <= 0).all()

@@ -19,16 +19,6 @@ def written(data):
     return {room: sorted(getattr(data, room)) for room in ("obs", "obsm", "obsp", "uns")}
 
 
-def test_clusters_of_an_anndata_are_those_of_the_estimator():
-    cells, truth = one_modality()
-    assert cluster(cells, 3) is None
-    labels = cells.obs["kernelbraid"]
-    assert isinstance(labels.dtype, pd.CategoricalDtype)
-    assert list(labels.cat.categories) == ["0", "1", "2"]
-    assert adjusted_rand_score(labels, LKG(3, random_state=0).fit_predict(cells.X)) == 1
-    assert adjusted_rand_score(labels, truth) == 1
-
-
 def test_the_graph_is_the_learned_one_and_distances_are_those_of_the_embedding():
     cells, _ = one_modality()
     cluster(cells, 3)
@@ -61,13 +51,6 @@ def test_the_report_says_what_was_done():
     assert report["params"]["use_rep"] in cells.obsm
 
 
-def test_confidence_of_each_cell_is_written():
-    cells, _ = one_modality()
-    cluster(cells, 3)
-    confidence = cells.obs["kernelbraid_confidence"]
-    assert ((confidence >= 0) & (confidence <= 1)).all()
-
-
 def test_several_representations_are_views():
     cells, truth = one_modality()
     rng = np.random.default_rng(1)
@@ -94,15 +77,6 @@ def test_modalities_are_views_and_may_lack_cells(n_landmarks):
         assert (shares[~cells.obs_names.isin(part.obs_names)] == 0).all()
         assert (shares[part.obs_names] > 0).mean() > 0.9
         assert cells.uns["kernelbraid"]["views"].loc[name, "n_obs"] == part.n_obs
-
-
-def test_noise_beside_a_modality_is_named_and_left_out():
-    cells, truth = several_modalities(missing=0, names=("rna",))
-    noise = anndata.AnnData(np.random.default_rng(3).normal(size=(cells.n_obs, 30)), obs=cells["rna"].obs[[]].copy())
-    data = type(cells)({"rna": cells["rna"], "noise": noise})
-    with pytest.warns(UserWarning, match="'noise' says nothing and is left out; one is left, 'rna'"):
-        cluster(data, 3)
-    assert adjusted_rand_score(data.obs["kernelbraid"], truth) == 1
 
 
 def test_landmarks_write_a_neighbour_graph_of_the_embedding():
@@ -133,14 +107,6 @@ def test_a_parameter_that_landmarks_do_not_have_is_named_where_memory_is_short()
     cells, _ = one_modality()
     with pytest.raises(MemoryError, match=r"needs about .* Through landmarks there is no keep_matrices; leave it out"):
         cluster(cells, 3, memory_budget=1e5, keep_matrices=True)
-
-
-def test_the_number_of_clusters_is_chosen():
-    cells, truth = one_modality()
-    cluster(cells)
-    assert adjusted_rand_score(cells.obs["kernelbraid"], truth) == 1
-    assert cells.uns["kernelbraid"]["parameters"]["n_clusters"] == "auto"
-    assert cells.uns["kernelbraid"]["n_clusters"] == 3
 
 
 def test_a_copy_leaves_the_input_untouched():
@@ -220,11 +186,6 @@ def test_a_key_that_files_cannot_hold_is_refused(key):
 def test_other_data_get_a_sentence():
     with pytest.raises(TypeError, match=r"^data is a ndarray, and must be an AnnData or a MuData"):
         cluster(np.eye(4), 2)
-
-
-def test_precomputed_kernels_get_a_sentence():
-    with pytest.raises(ValueError, match=r"^kernels='precomputed' has no representation"):
-        cluster(one_modality()[0], 2, kernels="precomputed")
 
 
 def test_a_subset_is_made_a_copy_of_its_own_by_writing_to_it():

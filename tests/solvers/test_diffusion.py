@@ -44,12 +44,12 @@ def test_a_graph_joins_the_nearest_and_is_normalised(xp):
 
 
 @pytest.mark.parametrize("by_order", [False, True])
-@pytest.mark.parametrize("n", [1, 2, 3, 20])
-def test_more_neighbours_than_samples_are_all_of_them_but_one(n, by_order):
-    view = VIEWS[0][:n]
-    S = dense(view_graph(kernel_distances(view @ view.T), 99, 0.5, by_order=by_order))
-    assert np.isfinite(S).all()
-    assert np.linalg.eigvalsh(S)[-1] == pytest.approx(1)
+def test_more_neighbours_than_samples_are_all_of_them_but_one(by_order):
+    for n in [1, 2, 3, 20]:
+        view = VIEWS[0][:n]
+        S = dense(view_graph(kernel_distances(view @ view.T), 99, 0.5, by_order=by_order))
+        assert np.isfinite(S).all()
+        assert np.linalg.eigvalsh(S)[-1] == pytest.approx(1)
 
 
 def test_samples_that_are_equally_far_are_joined_to_none_where_the_order_shall_not_choose():

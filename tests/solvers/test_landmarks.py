@@ -44,23 +44,19 @@ def as_dense(W):
 
 
 @pytest.mark.parametrize("edge_weights", ["learned", "scaled", "binary"])
-@pytest.mark.parametrize("kept", [1, 3, 8, None, 20])
-def test_the_strongest_edges_stay_and_sum_to_one(kept, edge_weights):
-    W = as_dense(Edges.strongest(COEFFICIENTS, kept, edge_weights).matrix())
-    r = min(kept or 8, 8)
-    strongest = np.sort(COEFFICIENTS, axis=1)[:, [8 - r]] <= COEFFICIENTS
-    np.testing.assert_array_equal(W > 0, strongest)
-    expected = strongest * (1.0 if edge_weights == "binary" else COEFFICIENTS)
-    np.testing.assert_allclose(W, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
+def test_the_strongest_edges_stay_and_sum_to_one(edge_weights):
+    for kept in [1, 3, 8, None, 20]:
+        W = as_dense(Edges.strongest(COEFFICIENTS, kept, edge_weights).matrix())
+        r = min(kept or 8, 8)
+        strongest = np.sort(COEFFICIENTS, axis=1)[:, [8 - r]] <= COEFFICIENTS
+        np.testing.assert_array_equal(W > 0, strongest)
+        expected = strongest * (1.0 if edge_weights == "binary" else COEFFICIENTS)
+        np.testing.assert_allclose(W, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
 def test_a_coefficient_of_zero_is_no_binary_edge():
     edges = Edges.strongest(np.array([[0.0, 2.0, 0.0, 0.1]]), 3, "binary")
     np.testing.assert_array_equal(as_dense(edges.matrix()), [[0, 0.5, 0, 0.5]])
-
-
-def test_few_edges_are_sparse():
-    assert sparse.issparse(Edges.strongest(rng.random((5, 100)), 5, "learned").matrix())
 
 
 def test_joined_edges_are_those_of_all_samples():

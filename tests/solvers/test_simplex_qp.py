@@ -74,12 +74,12 @@ def problem(name):
 PROBLEMS = ["noise", "rank two", "copies", "flat", "constant", "identity", "rings", "blobs", "wine"]
 
 
-@pytest.mark.parametrize("zero_diagonal", [False, True])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_rows_satisfy_the_optimality_conditions(name, zero_diagonal):
-    Q, B = problem(name)
-    T = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
-    assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
+def test_rows_satisfy_the_optimality_conditions(name):
+    for zero_diagonal in [False, True]:
+        Q, B = problem(name)
+        T = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
+        assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
 
 
 @pytest.mark.parametrize("far", [1.0, 100.0, 1e4])
@@ -170,24 +170,24 @@ def test_a_solution_as_warm_start_is_kept_as_it_is():
     assert first.n_open == 0
 
 
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("zero_diagonal", [False, True])
 @pytest.mark.parametrize("name", [*PROBLEMS[:-1], "some wine"])
-def test_no_row_gets_worse_on_its_way(name, zero_diagonal, warm):
-    Q, B = problem(name)
-    qp, n = SimplexQP.of(Q, zero_diagonal=zero_diagonal), len(Q)
-    start = None
-    if warm:
-        start = np.random.default_rng(1).dirichlet(np.full(n, 0.2), size=n)
-        if zero_diagonal:
-            np.fill_diagonal(start, 0)
-            start /= start.sum(axis=1, keepdims=True)
-    path = [qp.start(B) if start is None else start, *(found.T for found in islice(qp.descend(B, start), 9))]
-    C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
-    D = B - Q.mean(axis=1) / 2
-    along = np.array([values(C, D - D.mean(axis=1, keepdims=True), T) for T in path])
-    # The iteration tells points apart by the rounding of their gradients, several times in a step.
-    assert np.diff(along, axis=0).max() <= 1e-12 * (np.abs(along).max() + np.abs(Q).max())
+def test_no_row_gets_worse_on_its_way(name):
+    for zero_diagonal in [False, True]:
+        for warm in [False, True]:
+            Q, B = problem(name)
+            qp, n = SimplexQP.of(Q, zero_diagonal=zero_diagonal), len(Q)
+            start = None
+            if warm:
+                start = np.random.default_rng(1).dirichlet(np.full(n, 0.2), size=n)
+                if zero_diagonal:
+                    np.fill_diagonal(start, 0)
+                    start /= start.sum(axis=1, keepdims=True)
+            path = [qp.start(B) if start is None else start, *(found.T for found in islice(qp.descend(B, start), 9))]
+            C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
+            D = B - Q.mean(axis=1) / 2
+            along = np.array([values(C, D - D.mean(axis=1, keepdims=True), T) for T in path])
+            # The iteration tells points apart by the rounding of their gradients, several times in a step.
+            assert np.diff(along, axis=0).max() <= 1e-12 * (np.abs(along).max() + np.abs(Q).max())
 
 
 def test_the_number_of_open_rows_falls_to_zero_and_then_nothing_changes():
@@ -223,29 +223,11 @@ def test_without_any_information_rows_stay_even():
     np.testing.assert_allclose(even, (1 - np.eye(4)) / 3, atol=1e-15)
 
 
-def test_permuted_samples_have_permuted_rows():
-    Q, B = problem("noise")
-    order = np.random.default_rng(3).permutation(len(Q))
-    expected = SimplexQP.of(Q, zero_diagonal=True).solve(B)[np.ix_(order, order)]
-    shuffled = np.ix_(order, order)
-    found = SimplexQP.of(Q[shuffled], zero_diagonal=True).solve(B[shuffled])
-    np.testing.assert_allclose(found, expected, atol=1e-8)
-
-
 def test_a_constant_added_to_a_row_of_the_linear_terms_changes_nothing():
     Q, B = problem("rings")
     qp = SimplexQP.of(Q)
     shift = 10 * np.random.default_rng(4).standard_normal((len(Q), 1))
     np.testing.assert_allclose(qp.solve(B + shift), qp.solve(B), atol=1e-8)
-
-
-def test_arguments_are_not_overwritten():
-    Q, B = problem("rings")
-    start = np.full(B.shape, 1 / len(Q))
-    copies = Q.copy(), B.copy(), start.copy()
-    SimplexQP.of(Q).solve(B, start)
-    for before, after in zip(copies, (Q, B, start), strict=True):
-        np.testing.assert_array_equal(after, before)
 
 
 @pytest.mark.parametrize("name", ["noise", "copies", "rings", "flat"])
@@ -260,15 +242,15 @@ def test_single_precision_is_solved_to_its_own_precision(name):
     assert (values(Q, B, T) - values(Q, B, exact)).max() <= 1e-4 * size
 
 
-@pytest.mark.parametrize("zero_diagonal", [False, True])
 @pytest.mark.parametrize("name", ["noise", "copies", "rings"])
-def test_every_backend_finds_the_minimum(xp, name, zero_diagonal):
-    Q, B = problem(name)
-    T = SimplexQP.of(xp.asarray(Q), zero_diagonal=zero_diagonal).solve(xp.asarray(B))
-    assert type(T) is type(xp.asarray(Q))
-    assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
-    expected = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
-    np.testing.assert_allclose(values(Q, B, to_numpy(T)), values(Q, B, expected), atol=1e-9 * np.abs(Q).max())
+def test_every_backend_finds_the_minimum(xp, name):
+    for zero_diagonal in [False, True]:
+        Q, B = problem(name)
+        T = SimplexQP.of(xp.asarray(Q), zero_diagonal=zero_diagonal).solve(xp.asarray(B))
+        assert type(T) is type(xp.asarray(Q))
+        assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
+        expected = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
+        np.testing.assert_allclose(values(Q, B, to_numpy(T)), values(Q, B, expected), atol=1e-9 * np.abs(Q).max())
 
 
 def test_every_backend_takes_warm_starts(xp):

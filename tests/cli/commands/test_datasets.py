@@ -12,7 +12,6 @@ from scipy import io
 
 from kernelbraid.datasets import CATALOG, available, load
 from kernelbraid.datasets.entries import Source, View
-from problems import shared_folder
 
 X, y = np.arange(60.0).reshape(12, 5), np.repeat([1, 2, 3], 4)
 
@@ -210,12 +209,3 @@ def test_show_refuses_what_it_cannot_draw(refuse, tmp_path, monkeypatch):
     refuse("datasets", "show", "digits", code=2, says="--out")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     refuse("datasets", "show", "digits", *to, code=1, says="kernelbraid[plot]")
-
-
-@pytest.mark.reference
-def test_the_shared_files_pass(run, monkeypatch):
-    place = shared_folder("datasets")
-    monkeypatch.setenv("KERNELBRAID_DATA", str(place))
-    result = run("datasets", "verify")
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert len(result.stdout.splitlines()) == len(CATALOG) + sum(entry.raw is not None for entry in CATALOG.values())

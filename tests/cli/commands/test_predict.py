@@ -1,6 +1,5 @@
 import csv
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -125,13 +124,6 @@ def test_new_samples_are_labelled_and_summarised(run, saved, blobs_csv, blobs, n
     assert [int(row[1]) for row in rows] == [of_class[int(label)] for label in new[1]]
 
 
-def test_fitted_samples_get_the_labels_of_the_fit(run, blobs_csv, tmp_path):
-    first, second, path = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "blobs.model"
-    run("cluster", blobs_csv, *FAST, "--save", path, "--out", first)
-    assert run("predict", path, blobs_csv, "--out", second, "--quiet").stdout == ""
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_json_is_one_object_with_these_keys(run, saved, new_csv, tmp_path):
     summary = json.loads(run("predict", saved, new_csv, "--json").stdout)
     assert list(summary) == KEYS
@@ -218,15 +210,6 @@ def test_views_are_matched_by_ids(run, blobs, new, tmp_path):
     _, *rows = read_rows(out)
     assert [row[0] for row in rows] == ids
     assert load_model(path).predict([new[0][:, :3], new[0][:, 3:]]).tolist() == [int(row[1]) for row in rows]
-
-
-@pytest.mark.parametrize("more", [(), ("--fusion", "kernels"), ("--landmarks", 30)], ids=["graphs", "kernels", "many"])
-def test_samples_of_several_files_keep_their_labels(run, write_views, tmp_path, more):
-    files, path = write_views(), tmp_path / "views.model"
-    fitted, again = tmp_path / "fitted.csv", tmp_path / "again.csv"
-    assert run("cluster", *files, "-k", 3, *more, "--save", path, "-o", fitted).exit_code == 0
-    assert run("predict", path, *files, "-o", again, "--quiet").stderr == ""
-    assert again.read_bytes() == fitted.read_bytes()
 
 
 def test_new_samples_that_lack_files_are_labelled_by_the_others(run, refuse, write_views, told, tmp_path):
@@ -316,29 +299,6 @@ def test_landmarks_and_sparse_samples(run, refuse, blobs, new, tmp_path):
 # What cannot be done
 
 
-def test_other_features_are_refused(refuse, saved, new, stack, tmp_path):
-    np.save(tmp_path / "wide.npy", np.hstack([new[0], new[0]]))
-    says = ["DATA has 8 features, and the model was fitted on 4", "--drop"]
-    refuse("predict", saved, tmp_path / "wide.npy", "--out", tmp_path / "labels.csv", code=1, says=says)
-    refuse("predict", saved, stack, code=1, says=["(2, 30, 30)", "the model was fitted on samples"])
-
-
-def test_bad_data_are_refused_as_in_a_fit(refuse, saved, tmp_path):
-    (tmp_path / "a.csv").write_text("a,b,c,d\n1,2,3,x\n")
-    refuse("predict", saved, tmp_path / "a.csv", code=1, says=["column 'd'", "row 2", "'x'"])
-
-
-def test_files_that_are_no_models_are_refused(refuse, saved, blobs_csv):
-    refuse("predict", blobs_csv, blobs_csv, code=1, says=["blobs.csv is no model of kernelbraid", "save_model"])
-    whole = saved.read_bytes()
-    saved.write_bytes(whole[:-100])
-    refuse("predict", saved, blobs_csv, code=1, says="is cut short or damaged")
-    with zipfile.ZipFile(saved, "w") as archive:
-        header = {"format": "kernelbraid model", "version": 3, "kernelbraid": "9.9.0"}
-        archive.writestr("model.json", json.dumps(header))
-    refuse("predict", saved, blobs_csv, code=1, says=["version 3", "install kernelbraid 9.9.0"])
-
-
 def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_path):
     path = tmp_path / "a.model"
     save_model(KernelSpectralClustering(3, random_state=0).fit(blobs[0]), path)
@@ -357,10 +317,6 @@ def test_clusters_are_counted_in_the_model_whatever_its_parameters_say(run, blob
     save_model(model.set_params(n_clusters=10**10), tmp_path / "a.model")
     said = run("predict", tmp_path / "a.model", blobs_csv, "--json").output
     assert json.loads(said)["n_clusters"] == 3
-
-
-def test_the_model_is_not_overwritten_by_labels(refuse, saved, new_csv):
-    refuse("predict", saved, new_csv, "--out", saved, code=2, says="is the model; choose another name")
 
 
 def test_too_many_samples_end_with_a_sentence(refuse, monkeypatch, saved, new_csv):

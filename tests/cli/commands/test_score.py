@@ -74,14 +74,6 @@ def test_labels_may_come_from_different_formats(run, write, tmp_path):
     assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
 
 
-def test_what_cluster_writes_is_scored(run, blobs_csv, blobs, tmp_path):
-    truth = tmp_path / "truth.csv"
-    rows = [f"s{i},{label}" for i, label in enumerate(blobs[1])]
-    truth.write_text("\n".join(["id,class", *reversed(rows)]))
-    run("cluster", blobs_csv, "-k", 3, "--n-init", 3, "-o", tmp_path / "labels.csv")
-    assert json.loads(run("score", truth, tmp_path / "labels.csv", "--json").stdout)["acc"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("truth", "labels", "says"),
     [

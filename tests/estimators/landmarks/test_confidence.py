@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import Blocks, LandmarkLKG, load_model, save_model
+from kernelbraid import LandmarkLKG, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,6 @@ def test_nothing_is_there_before_a_fit():
     assert not hasattr(LandmarkLKG(3), "outlier_scores_")
 
 
-def test_blocks_and_threads_give_the_same(model, blobs):
-    again = LandmarkLKG(3, n_landmarks=60, block_size=100, n_jobs=2, random_state=0).fit(
-        Blocks([blobs[:250], blobs[250:]])
-    )
-    np.testing.assert_allclose(again.membership_, model.membership_, atol=1e-4)
-    np.testing.assert_allclose(again.outlier_scores_, model.outlier_scores_, atol=1e-4)
-
-
 @pytest.mark.parametrize("landmarks", ["k-means", "k-means++"])
 @pytest.mark.parametrize("landmark_neighbors", [5, "all"])
 def test_samples_far_away_stand_aside_also_if_they_are_landmarks(blobs, landmarks, landmark_neighbors):
@@ -75,16 +67,6 @@ def test_a_file_keeps_them(model, tmp_path):
     again = load_model(tmp_path / "model.kb")
     np.testing.assert_array_equal(again.membership_, model.membership_)
     np.testing.assert_array_equal(again.outlier_scores_, model.outlier_scores_)
-
-
-def test_dask_arrays_stay_with_the_cluster(model, blobs):
-    da = pytest.importorskip("dask.array")
-    fitted = LandmarkLKG(3, n_landmarks=60, random_state=0).fit(da.from_array(blobs, chunks=(200, 4)))
-    for name, shape in (("membership_", (600, 3)), ("confidence_", (600,)), ("outlier_scores_", (600,))):
-        found = getattr(fitted, name)
-        assert isinstance(found, da.Array)
-        assert found.shape == shape
-    np.testing.assert_array_equal(fitted.membership_.compute().argmax(axis=1), fitted.labels_.compute())
 
 
 def test_views_that_lack_samples_count_where_they_have_them(blobs):

@@ -1,9 +1,6 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -264,17 +261,6 @@ def test_samples_far_from_all_landmarks_get_a_label():
     assert set(model.predict(X * 1e3)) <= {0, 1, 2}
 
 
-def test_a_model_can_be_pickled_and_cloned():
-    model = fit()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
-    assert not hasattr(clone(model), "labels_")
-    assert fit().get_feature_names_out().tolist() == ["landmarklkg0", "landmarklkg1", "landmarklkg2"]
-
-
-def test_by_default_all_of_few_samples_are_landmarks():
-    assert fit(n_landmarks="auto").landmarks_.shape == (300, 6)
-
-
 def spoilt():
     samples = X.copy()
     samples[123, 4] = np.nan
@@ -310,13 +296,6 @@ def spoilt():
 def test_bad_input_gets_a_clear_sentence(samples, parameters, message):
     with pytest.raises(ValueError, match=message):
         fit(samples, **parameters)
-
-
-def test_new_samples_with_other_features_are_refused():
-    model = fit()
-    for samples in (X[:, :4], Blocks([X[:, :4]]), [X[:, :4]]):
-        with pytest.raises(ValueError, match="X has 4 features, but LandmarkLKG is expecting 6 features as input"):
-            model.predict(samples)
 
 
 def test_a_fit_beyond_the_memory_names_this_way_out():
@@ -376,9 +355,6 @@ class TestSeveralViews:
         joined = self.fit(np.concatenate(self.fitted, axis=1), view_widths=[4, 20, 6])
         np.testing.assert_array_equal(joined.labels_, self.fit().labels_)
 
-    def test_the_size_of_blocks_does_not_matter(self):
-        np.testing.assert_allclose(self.fit(block_size=64).embedding_, self.fit().embedding_, atol=1e-5)
-
     def test_edges_sum_to_one_and_follow_the_weights(self):
         model = fit(self.fitted, view_weights=[1, 0, 3], landmark_neighbors="all")
         np.testing.assert_allclose(model.view_weights_, [0.25, 0, 0.75])
@@ -392,14 +368,6 @@ class TestSeveralViews:
         np.testing.assert_allclose(per_view, model.view_weights_)
         np.testing.assert_allclose(W, expected, atol=1e-6)
 
-    def test_weights_of_the_wrong_number_are_refused(self):
-        with pytest.raises(ValueError, match="view_weights must be 3 numbers"):
-            fit(self.fitted, view_weights=[1, 3])
-
-    def test_a_constant_view_is_named(self):
-        with pytest.raises(ValueError, match="view 2 of X is constant"):
-            fit([self.fitted[0], np.ones((300, 2)), self.fitted[2]])
-
     def test_fused_graphs_have_no_kernel_and_a_fit_of_one_view_has(self):
         model = self.fit()
         assert not hasattr(model, "kernel_")
@@ -409,10 +377,6 @@ class TestSeveralViews:
         with pytest.warns(UserWarning, match="view 2 shares"):
             assert not hasattr(model.fit(self.fitted), "kernel_")
 
-    def test_the_number_of_clusters_may_be_chosen(self):
-        with pytest.warns(UserWarning, match="view 2 shares"):
-            assert LandmarkLKG("auto", n_landmarks=60, random_state=0).fit(self.fitted).n_clusters_ == 3
-
     def test_a_preset_of_the_paper_uses_every_view_as_it_comes(self):
         model = fit(self.fitted, preset="authors", n_landmarks=20, n_init=2)
         assert len(model.kernel_weights_) == 36
@@ -420,14 +384,6 @@ class TestSeveralViews:
             [model.kernel_weights_[at : at + 12].sum() for at in (0, 12, 24)], model.view_weights_
         )
         assert all(entry["trusted"] for entry in model.view_report_)
-
-    def test_a_fit_is_saved_and_pickled(self, tmp_path):
-        model = self.fit()
-        save_model(model, tmp_path / "a.model")
-        for other in (load_model(tmp_path / "a.model"), pickle.loads(pickle.dumps(model))):
-            np.testing.assert_array_equal(other.predict(self.new), model.predict(self.new))
-            np.testing.assert_array_equal(other.transform(self.new), model.transform(self.new))
-            assert other.view_report_ == model.view_report_
 
 
 def test_centres_of_no_sample_are_left_out_with_a_warning(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LKG, Blocks, LandmarkLKG, load_model, save_model
+from kernelbraid import LKG, LandmarkLKG, load_model, save_model
 from kernelbraid.metrics import ari
 
 RNG = np.random.default_rng(3)
@@ -53,12 +53,6 @@ def test_a_saved_model_places_them_alike(fitted, tmp_path):
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(NEW), fitted.predict(NEW))
     np.testing.assert_array_equal(loaded.sample_view_weights_, fitted.sample_view_weights_)
-
-
-def test_blocks_of_rows_give_the_same_as_matrices(fitted):
-    views = [Blocks([view[:150], view[150:]]) for view in GAPPED]
-    model = LandmarkLKG(4, n_landmarks=60, block_size=64, random_state=0).fit(views)
-    assert ari(fitted.labels_, model.labels_) == 1.0
 
 
 def test_samples_that_only_a_view_of_noise_has_are_placed_by_it():

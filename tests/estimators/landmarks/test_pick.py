@@ -22,12 +22,12 @@ def test_the_pool_has_twenty_samples_a_landmark_or_all():
 
 
 @pytest.mark.parametrize("how", ["k-means++", "leverage", "random"])
-@pytest.mark.parametrize("widths", [(4,), (1, 3)])
-def test_landmarks_are_different_samples(how, widths):
-    found = pick_landmarks(X, 12, how, widths, SETTINGS, state())
-    assert len(np.unique(found, axis=0)) == 12
-    assert len(np.unique(np.vstack([found, X]), axis=0)) == 90
-    np.testing.assert_array_equal(found, pick_landmarks(X, 12, how, widths, SETTINGS, state()))
+def test_landmarks_are_different_samples(how):
+    for widths in [(4,), (1, 3)]:
+        found = pick_landmarks(X, 12, how, widths, SETTINGS, state())
+        assert len(np.unique(found, axis=0)) == 12
+        assert len(np.unique(np.vstack([found, X]), axis=0)) == 90
+        np.testing.assert_array_equal(found, pick_landmarks(X, 12, how, widths, SETTINGS, state()))
 
 
 def test_means_are_nearer_to_the_samples_than_samples_are():

@@ -34,10 +34,10 @@ def test_code_of_users_is_on_no_list():
 
 
 @pytest.mark.parametrize("bank", kernels.BANKS)
-@pytest.mark.parametrize("version", READABLE)
-def test_ready_banks_come_back_from_plain_data(bank, version):
-    tree = json.loads(json.dumps(Writer().encode(kernels.BANKS[bank], "bank")))
-    assert Reader(None, version).decode(tree) == kernels.BANKS[bank]
+def test_ready_banks_come_back_from_plain_data(bank):
+    for version in READABLE:
+        tree = json.loads(json.dumps(Writer().encode(kernels.BANKS[bank], "bank")))
+        assert Reader(None, version).decode(tree) == kernels.BANKS[bank]
 
 
 def test_an_array_has_one_number():

@@ -30,16 +30,16 @@ ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype.str}{array.shape}")
-def test_an_array_comes_back_as_numpy_reads_it(file, array):
-    write(file, a=array)
-    with zipfile.ZipFile(file) as archive:
-        found = MembersIn(archive).read_array("a")
-        np.testing.assert_array_equal(found, np.lib.format.read_array(io.BytesIO(archive.read("a"))))
-    assert found.dtype == array.dtype.newbyteorder("=")
-    assert found.dtype.isnative
-    assert found.flags.writeable
-    assert found.flags.f_contiguous == array.flags.f_contiguous
+def test_an_array_comes_back_as_numpy_reads_it(file):
+    for array in ARRAYS:
+        write(file, a=array)
+        with zipfile.ZipFile(file) as archive:
+            found = MembersIn(archive).read_array("a")
+            np.testing.assert_array_equal(found, np.lib.format.read_array(io.BytesIO(archive.read("a"))))
+        assert found.dtype == array.dtype.newbyteorder("=")
+        assert found.dtype.isnative
+        assert found.flags.writeable
+        assert found.flags.f_contiguous == array.flags.f_contiguous
 
 
 def test_every_kind_of_array_that_is_written_is_read():
@@ -52,12 +52,3 @@ def test_checksums_are_those_of_the_members(file):
         assert archive.namelist() == ["a", "b", CHECKSUMS]
         said = json.loads(archive.read(CHECKSUMS))
         assert said == {name: sha256(archive.read(name)).hexdigest() for name in ("a", "b")}
-
-
-@pytest.mark.parametrize("header", ["{'descr': '|O', ", "{'descr': '<f8', 'shape': (", "{'descr': [('a', '<f8')], "])
-def test_other_headers_are_none(file, header):
-    start = b"\x93NUMPY\x01\x00\x76\x00" + header.encode()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("a", start.ljust(127) + b"\n")
-    with zipfile.ZipFile(file) as archive, pytest.raises(ValueError, match="a has no header of an array"):
-        MembersIn(archive).read_array("a")

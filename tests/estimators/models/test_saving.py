@@ -435,14 +435,6 @@ def test_a_tree_that_was_changed_is_damaged(saved, change):
         load_model(saved)
 
 
-def test_a_tree_without_end_is_damaged(path):
-    header = json.dumps({"format": saving.FORMAT, "version": saving.VERSION})[:-1]
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(TREE, f'{header}, "model": {"[" * 100_000}{"]" * 100_000}}}')
-    with pytest.raises(ValueError, match="is cut short or damaged"):
-        load_model(path)
-
-
 class Bomb:
     """Leaves a trace when it is unpickled."""
 
@@ -461,63 +453,6 @@ def test_a_pickle_in_the_file_is_never_loaded(saved, tmp_path, monkeypatch):
     assert not (tmp_path / "exploded").exists()
 
 
-def test_indices_out_of_range_are_not_followed(path):
-    save_model(KernelKMeans(2, random_state=0).fit(thin(X)), path)
-    with zipfile.ZipFile(path) as archive:
-        views = json.loads(archive.read(TREE))["model"]["attributes"]["_fitted"]["fields"]["views"]
-        number = views[0]["indices"]["number"]
-        with archive.open(f"arrays/{number}.npy") as member:
-            indices = np.lib.format.read_array(member)
-    file = io.BytesIO()
-    np.save(file, indices + 1_000_000)
-    rewrite(path, **{f"_{number}": file.getvalue()})
-    with pytest.raises(ValueError, match="is cut short or damaged"):
-        load_model(path)
-
-
-@pytest.mark.parametrize(("descr", "content"), [("<f8", b"\0" * 80), ("<U0", b"")], ids=["numbers", "no letters"])
-def test_a_header_that_promises_too_much_takes_no_memory(saved, descr, content):
-    file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": (10**12,)})
-    rewrite(saved, _0=file.getvalue() + content)
-    with pytest.raises(ValueError, match=r"damaged \(arrays/0\.npy has another size than its array\)"):
-        load_model(saved)
-
-
-def test_a_header_of_python_2_is_no_warning(saved):
-    file = io.BytesIO()
-    np.save(file, np.ones(2))
-    rewrite(saved, _0=file.getvalue().replace(b"(2,), } ", b"(2L,), }"))
-    with pytest.raises(ValueError, match=r"damaged \(arrays/0\.npy has no header of an array\)"):
-        load_model(saved)
-
-
-def test_a_place_before_the_file_is_damage(saved):
-    whole = saved.read_bytes()
-    start = whole.index(b"PK\1\2")  # the directory, which says where it starts by where it ends
-    saved.write_bytes(whole[:200] + whole[start:])
-    with pytest.raises(ValueError, match="is cut short or damaged"):
-        load_model(saved)
-
-
-def test_a_reason_that_repeats_the_file_is_cut(saved):
-    rewrite(saved, lambda tree: tree["model"].update({"class": "L" * 10_000}))
-    with pytest.raises(ValueError, match=r"damaged \(it holds the class 'LLL.*LLL\.\.\., which is unknown\)") as told:
-        load_model(saved)
-    assert len(str(told.value)) < 500
-
-
-def test_a_sparse_matrix_that_promises_too_much_takes_no_memory(path):
-    save_model(LKG(3, random_state=0).fit(sparse.csr_array(X)), path)
-
-    def change(tree):
-        tree["model"]["attributes"]["_fitted"]["fields"]["bank"]["fields"]["views"][0]["shape"] = [10**12, 5]
-
-    rewrite(path, change)
-    with pytest.raises(ValueError, match=r"damaged \(a sparse matrix has another number of rows than it says\)"):
-        load_model(path)
-
-
 def test_compressed_members_are_not_unpacked(saved):
     with zipfile.ZipFile(saved) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
@@ -531,12 +466,6 @@ def test_compressed_members_are_not_unpacked(saved):
 def test_an_attribute_cannot_take_the_place_of_a_method(saved):
     rewrite(saved, lambda tree: tree["model"]["attributes"].update(predict=5))
     with pytest.raises(ValueError, match=r"damaged \('predict' is no attribute of a fit\)"):
-        load_model(saved)
-
-
-def test_a_version_that_is_none_is_not_repeated(saved):
-    rewrite(saved, lambda tree: tree.update(version=3, kernelbraid="9\x1b[31m\nevil"))
-    with pytest.raises(ValueError, match="install another kernelbraid, which wrote it"):
         load_model(saved)
 
 
@@ -595,14 +524,6 @@ def test_what_a_newer_version_wrote_is_called_newer(saved, change, told):
         load_model(saved)
     rewrite(saved, lambda tree: tree.update(kernelbraid="0.1.0"))
     with pytest.raises(ValueError, match=rf"is cut short or damaged \({told}"):
-        load_model(saved)
-
-
-def test_a_damaged_file_of_a_newer_version_is_damaged(saved):
-    rewrite(saved, lambda tree: tree.update(kernelbraid="12.0.1"))
-    content = saved.read_bytes()
-    saved.write_bytes(content.replace(X[0, 0].tobytes(), X[1, 1].tobytes(), 1))
-    with pytest.raises(ValueError, match="is cut short or damaged"):
         load_model(saved)
 
 

@@ -40,17 +40,11 @@ def assert_minimises(penalty, A, t, J):
 
 @every_route
 @every_penalty
-def test_value_and_operator_belong_together(penalty, route):
-    operator = penalty.operator(route)
-    for A in matrices():
+def test_value_and_operator_belong_together_alone_and_in_a_batch(penalty, route):
+    operator, A = penalty.operator(route), matrices()
+    for matrix in A:
         for t in (0.1, 0.7, 3.0):
-            assert_minimises(penalty, A, t, operator(A, t))
-
-
-@every_route
-@every_penalty
-def test_value_and_operator_for_a_batch_belong_together(penalty, route):
-    A = matrices()
+            assert_minimises(penalty, matrix, t, operator(matrix, t))
     t = np.geomspace(0.1, 3.0, len(A))[:, None, None]
     for matrix, threshold, J in zip(A, t, penalty.operator(route)(A, t), strict=True):
         assert_minimises(penalty, matrix, threshold.item(), J)
