@@ -1,0 +1,1 @@
+"""Tables and arrays in and out: samples, labels, and fitted models."""
