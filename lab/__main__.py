@@ -1,7 +1,6 @@
 """The laboratory's commands: ``python -m lab``."""
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command, and return its exit code; what a user can mend is one sentence on stderr."""
     try:
         if arguments and arguments[0] in JUDGES:
-            return importlib.import_module(f"lab.judging.{arguments[0]}").main(arguments[1:]) or 0
+            from lab.judging import jobs, user
+
+            judge, *rest = arguments
+            if judge == "user":
+                user.main(rest)
+            else:
+                jobs.main(judge, rest)
+            return 0
         asked = _parser().parse_args(arguments)
         return 1 if asked.command(asked) else 0
     except (LabError, DataError) as error:
@@ -44,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     tables = commands.add_parser("tables", help="write tables, figures and a page of records")
     tables.add_argument("place", type=Path, metavar="PLACE", help="folder of a run, or a records.parquet")
     tables.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write")
+    tables.add_argument("--only", metavar="NAME", help="beginning of the names of what is written; no page then")
     tables.add_argument("--title", default="", metavar="TEXT", help="of the page")
     tables.set_defaults(command=_tables)
     pack = commands.add_parser("pack", help="put the records of a folder into one file, records.parquet")
@@ -78,7 +85,7 @@ def _tell(record: Record) -> None:
 def _tables(asked: argparse.Namespace) -> None:
     from lab.results import write_tables
 
-    for path in write_tables(read_records(asked.place), asked.out, asked.title):
+    for path in write_tables(read_records(asked.place), asked.out, asked.title, asked.only):
         print(path)
 
 

@@ -62,7 +62,7 @@ def bound_combination(kernels: np.ndarray, /, *, alpha: float, mu: float, **para
         combined = np.tensordot(weights, kernels, axes=1)
         stack = StoredStack.of(combined[None].copy())
         learned = learn(Candidates(stack, ["combination"], [combined], None), learning)
-        rest = np.eye(len(combined)) - learned.Z
+        rest = np.eye(len(combined)) - np.asarray(learned.Z)
         costs = np.array([float(np.vdot(rest, H @ rest)) for H in kernels])
         if not np.isfinite(costs).all():  # the graph broke down; these weights are the last that are sound
             break

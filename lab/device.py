@@ -5,9 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
-
-from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid.datasets import Dataset
 from kernelbraid.learning import Candidates, Learning, PlacedGraph, Settings, Views, learn_many, place
@@ -48,9 +45,9 @@ def run_on_device(
 
 
 def _learning(trial: Trial, methods: Mapping[str, Method]) -> Learning | None:
-    """Return how a trial learns if that can be done in a batch, which knows no history; otherwise None."""
+    """Return how a trial learns if that can be done in a batch; otherwise None."""
     method = methods[trial.method]
-    if trial.method not in METHODS or not is_read_out(trial, method) or trial.keep or trial.changes:
+    if trial.method not in METHODS or not is_read_out(trial, method) or trial.changes:
         return None
     model = make(trial, method, 2)
     if "graph_penalty" not in method.settings or model.preset not in ("authors", "paper"):
@@ -62,17 +59,17 @@ def _learning(trial: Trial, methods: Mapping[str, Method]) -> Learning | None:
 def _run_batch(
     groups: Sequence[list[Trial]], methods: Mapping[str, Method], dataset: Dataset, candidates: Candidates
 ) -> tuple[list[Record], list[Trial]]:
-    """Learn some graphs over the same kernels on the device, and read them out in processes of the host.
+    """Learn some graphs over the same kernels on the device, and read them out on the host.
 
     Returns the records, and the trials that need a fit of their own: what is read out was cut off for the first trial.
     """
     started = time.perf_counter()
     try:
-        graphs = learn_many(candidates, [_learning(group[0], methods) for group in groups])
+        graphs = learn_many(candidates, [how for group in groups if (how := _learning(group[0], methods))])
     except Exception:  # of one of them; each will tell by itself
         return [], [trial for group in groups for trial in group]
     seconds = (time.perf_counter() - started) / len(groups)
-    tasks, rest = [], []
+    records, rest = [], []
     for group, learned in zip(groups, graphs, strict=True):
         told = {"status_": str(learned.status), "n_iter_": learned.n_iter, "kernel_weights_": learned.weights}
         model = SimpleNamespace(**told, kernel_names_=candidates.names)
@@ -81,14 +78,8 @@ def _run_batch(
             if learned.serves(readout.graph_from):
                 embedding = place(learned, readout).embedding.cpu().numpy()
                 placed = PlacedGraph(None, None, embedding, learned.identities)
-                tasks.append(delayed(_label)(trial, placed, readout, model, seconds, methods[trial.method], dataset))
+                runs = cluster_runs(placed, readout, trial)
+                records.append(record_of(trial, model, runs, seconds, methods[trial.method], dataset))
             else:
                 rest.append(trial)
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        return Parallel(n_jobs=-1)(tasks), rest
-
-
-def _label(trial: Trial, placed: PlacedGraph, readout: Any, *told: Any) -> Record:
-    """Return the record of an embedding."""
-    model, *others = told
-    return record_of(trial, model, cluster_runs(placed, readout, trial), *others)
+    return records, rest

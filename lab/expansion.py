@@ -28,7 +28,6 @@ def expand(
     facts : callable
         Returns the checksum of a data set and the number of its views.
     """
-    keep, study = tuple(run.get("keep", ())), run.get("study", "")
     outer = product(run["data"], run["methods"], run.get("scoring", ["mean20"]), run.get("seeds", [0]), _changes(run))
     for name, word, scoring, seed, changes in outer:
         (checksum, n_views), method = facts(name), methods[word]
@@ -36,7 +35,7 @@ def expand(
         for bank, parameters in product(banks, _settings(run, method)):
             for kernel in _kernels(method, bank, run.get("kernels"), _n_views(n_views, changes)):
                 what = (name, checksum, word, scoring, bank, kernel, parameters, seed, version)
-                yield Trial(*what, changes, keep, study, method.code)
+                yield Trial(*what, changes, run.get("study", ""), method.code)
 
 
 def _changes(run: Mapping[str, Any]) -> list[dict[str, float | str]]:

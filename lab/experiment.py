@@ -13,7 +13,7 @@ from lab.expansion import expand
 from lab.methods import COMPARED, Method
 from lab.own_data import OwnData
 from lab.own_methods import OwnMethod
-from lab.records import ABLATED, EVERY_SCORING, PARTS, STUDIES, LabError, Trial
+from lab.records import ABLATED, EVERY_SCORING, STUDIES, LabError, Trial
 from lab.words import OWN, REGISTRY, RUN, Words
 
 Own = TypeVar("Own", OwnData, OwnMethod)
@@ -76,7 +76,7 @@ def _own(words: Words, runs: Iterable[Run], key: str, kind: type[Own], known: It
     words.check_table(f"[{key}]", tables, dict.fromkeys(tables, (Any, "")), ())
     for name, table in tables.items():
         words.check_table(f"[{key}.{name}]", table, OWN[key], [needed])
-    found = {name: kind.at(folder, name, table) for name, table in tables.items()}
+    found: dict[str, Any] = {name: kind.at(folder, name, table) for name, table in tables.items()}
     for run in runs:
         for place, word in enumerate(run[key]):
             new = None if word in found or word in known else kind.at(folder, "", {needed: word})
@@ -100,7 +100,6 @@ def _check_run(words: Words, run: Run, data: Iterable[str], methods: Mapping[str
         (run.get("banks", []), [*BANKS, AUTO], "bank"),
         (run.get("scoring", []), EVERY_SCORING, "scoring"),
         (run.get("kernels", []), _kernel_names(BANKS), "kernel"),
-        (run.get("keep", []), PARTS, "part of a fit"),
         ([run["study"]] if "study" in run else [], STUDIES, "part of the study"),
         ([grid] if isinstance(grid, str) else [], [REGISTRY], "grid"),
     ):
@@ -116,8 +115,6 @@ def _check_run(words: Words, run: Run, data: Iterable[str], methods: Mapping[str
         _check_parameters(words, name, methods[name], given)
         if methods[name].policy == "each" and AUTO in run.get("banks", []):
             raise words.refuse(AUTO, f"the bank {AUTO} is for methods on all kernels; leave {name} out")
-        if "keep" in run and "record_objective" not in methods[name].parameters:
-            raise words.refuse("keep", f"keep is for LKGr and LKGs; give {name} a [[run]] without it")
 
 
 def _kernel_names(banks: Iterable[str]) -> set[str]:

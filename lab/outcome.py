@@ -3,8 +3,7 @@
 import os
 import platform
 import time
-from collections.abc import Collection, Sequence
-from math import isfinite
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,6 @@ from kernelbraid.metrics import evaluate
 from lab.changes import OUTLIER, SHUFFLED
 from lab.methods import Method
 from lab.records import Record, Trial
-
-#: Rows and columns of the picture of a kernel, at most: about 50 kB in a record.
-PIXELS = 96
-DIGITS_OF_HISTORY, DIGITS_OF_KERNEL = 4, 3
 
 
 def record_of(
@@ -52,7 +47,6 @@ def record_of(
         learned=_weights(trial, method, dataset, model),
         n_iter=int(getattr(model, "n_iter_", 0)),
         seconds=seconds,
-        kept=keep_parts(model, labels[0], trial.keep),
         **_machine_facts(),
     )
 
@@ -81,37 +75,3 @@ def _machine_facts() -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-
-
-def keep_parts(model: Any, labels: np.ndarray, parts: Collection[str]) -> dict[str, Any]:
-    """Return the parts of a fitted LKG as plain data.
-
-    ``"history"``: a list of numbers per quantity, one per step. ``"kernel"``: ``"image"``, means of the consensus
-    kernel over at most 96 x 96 blocks, samples ordered by their labels, and ``"sizes"`` of the clusters in this order.
-    """
-    kept: dict[str, Any] = {}
-    if "history" in parts:
-        kept["history"] = {  # but for words, such as the route of a step
-            name: [_rounded(value, DIGITS_OF_HISTORY) for value in values.tolist()]
-            for name, values in model.history_.items()
-            if np.issubdtype(values.dtype, np.number)
-        }
-    if "kernel" in parts:
-        order = np.argsort(labels, kind="stable")
-        image = block_means(np.asarray(model.kernel_)[np.ix_(order, order)])
-        rows = [[_rounded(value, DIGITS_OF_KERNEL) for value in row] for row in image.tolist()]
-        kept["kernel"] = {"image": rows, "sizes": np.unique(labels, return_counts=True)[1].tolist()}
-    return kept
-
-
-def block_means(matrix: np.ndarray, most: int = PIXELS) -> np.ndarray:
-    """Return the means of a square matrix over at most `most` blocks per side, of sizes that differ by one at most."""
-    edges = np.linspace(0, len(matrix), min(len(matrix), most) + 1).round().astype(int)
-    sums = np.add.reduceat(np.add.reduceat(matrix, edges[:-1], axis=0), edges[:-1], axis=1)
-    sizes = np.diff(edges)
-    return np.asarray(sums / np.outer(sizes, sizes))
-
-
-def _rounded(value: float, digits: int) -> float | None:
-    """Return a number of few digits, or None where it is not finite, which JSON cannot say."""
-    return float(f"{value:.{digits}g}") if isfinite(value) else None

@@ -86,10 +86,11 @@ class OwnData:
     def _views(self, path: Path, names: Sequence[str], label: str | None) -> Iterator[tuple[Path, Samples]]:
         """Yield the views of a file: one, or those that an .npz file numbers."""
         if names:
-            drop = [name for name in (*self.drop, label) if name in names]
+            drop = [name for name in names if name in (*self.drop, label)]
             yield path, read_samples(path, id_column=self.id_column if self.id_column in names else None, drop=drop)
             return
-        yield from ((path, read_samples(path, key=key)) for key in _numbered(path) or [None])
+        keys: Sequence[str | None] = _numbered(path) or [None]
+        yield from ((path, read_samples(path, key=key)) for key in keys)
 
     def _scaled(self, X: Any) -> Any:
         """Return samples as float64, each feature of mean 0 and deviation 1 if that is asked for."""

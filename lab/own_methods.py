@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,7 +44,7 @@ class OwnMethod:
             found = cls(name, place, path, class_name, hashlib.sha256(_source(path)).hexdigest(), **more)
             class_name = found.load().__name__
             return replace(found, name=name or class_name, class_name=class_name)
-        point = _entry_point(place)
+        point = next(iter(entry_points(group=GROUP, name=place)), None)
         if point is None and not name:
             return None
         if point is None:
@@ -55,7 +55,7 @@ class OwnMethod:
     def load(self) -> type:
         """Return the class, or say that the file or the package has none with ``fit``."""
         try:
-            found = [_entry_point(self.place).load()] if self.path is None else _defined(self.path, self.version)
+            found = _defined(self.path, self.version) if self.path else [entry_points(group=GROUP)[self.place].load()]
         except LabError:
             raise
         except (Exception, SystemExit) as error:  # of somebody else's code
@@ -73,10 +73,6 @@ class OwnMethod:
         code = " ".join([self.version, self.class_name, to_json({"settings": self.settings, "views": self.views})])
         joins: Any = "" if self.views else "columns"
         return Method(self.place, self.load(), "features", self.settings, self.grid, joins=joins, code=code)
-
-
-def _entry_point(name: str) -> EntryPoint | None:
-    return next((point for point in entry_points(group=GROUP) if point.name == name), None)
 
 
 def _source(path: Path) -> bytes:

@@ -31,8 +31,6 @@ KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters"
 EARLIER = ("0.1.0",)
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
-#: What of a fit may be kept beside its scores.
-PARTS = ("history", "kernel")
 #: Parts of the study; no other table shows their trials.
 STUDIES = ("label-free", "candidates", "baselines", "views", "comparison")
 # Columns of the packed file that hold tables of their own, as JSON.
@@ -57,12 +55,9 @@ class Trial:
     seed: int = 0
     version: str = ""  # of the package
     changes: Changes = field(default_factory=dict)  # of the data
-    keep: tuple[str, ...] = ()  # what of the fit is kept beside its scores
     study: str = ""  # one of `STUDIES`; "" for the experiments of the paper
     code: str = ""  # checksum or version of a method that is not ours
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))  # a list once it was JSON
+    keep: Sequence[str] = ()  # what earlier versions kept of the fit beside its scores
 
     @property
     def altered(self) -> bool:
@@ -95,10 +90,8 @@ class Record:
     seconds: float = 0.0  # of the fit alone
     machine: str = ""
     created: str = ""
-    #: What the trial asked to keep of the fit: of `"history"` a list per quantity, of the `"kernel"` an image of
-    #: blocks, its samples ordered by cluster, and the sizes of the clusters in this order.
+    # What earlier versions recorded: parts of the fit, scores that need no classes, memory, what a search had found.
     kept: Mapping[str, Any] = field(default_factory=dict)
-    # What earlier versions recorded: scores that need no classes, memory, and what a search had found.
     label_free: Mapping[str, float] = field(default_factory=dict)
     peak_bytes: int = 0
     tuned: Mapping[str, float] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def fit_key(trial: Trial, method: Method) -> str:
     solver = {name: value for name, value in trial.parameters.items() if name not in READOUTS}
     draws = not trial.changes.keys() <= UNDRAWN or "graph_start" in solver or solver.get("preset") == "paper"
     seed = trial.seed if draws else None  # otherwise k-means alone depends on it
-    return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, seed, trial.changes, trial.keep])
+    return to_json([trial.data, trial.method, trial.bank, trial.kernel, solver, seed, trial.changes])
 
 
 def is_read_out(trial: Trial, method: Method) -> bool:
@@ -78,7 +78,7 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
     views = data if isinstance(data, list) else [data] if data.ndim == 2 else list(data)
     copies = pd.factorize(np.array(Views(views).digests, dtype=object))[0]
     by_embedding = {key: list(alike) for key, alike in groupby(sorted(trials, key=_embedding_key), _embedding_key)}
-    model = None
+    model: Any = None
     for alike in by_embedding.values():
         readouts = [readout_of(trial, method, len(copies), k, several=len(views) > 1) for trial in alike]
         if hasattr(model, "auxiliary_graph_") and model.status_ in SOUND:
@@ -87,7 +87,7 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
         else:
             model = make(alike[0], method, k, device).set_params(n_init=1)
             if "keep_matrices" in method.parameters:
-                model.set_params(keep_matrices=len(by_embedding) > 1 or "kernel" in alike[0].keep)
+                model.set_params(keep_matrices=len(by_embedding) > 1)
             started = time.perf_counter()
             model.fit(data)
             seconds = time.perf_counter() - started
@@ -136,9 +136,8 @@ def make(trial: Trial, method: Method, k: int, device: str | None = None, random
         parameters["n_init"] = RESTARTS
     elif trial.scoring == "mean20" and method.learns_graph:  # a mean over runs has one restart in each
         parameters = {"n_init": method.settings.get("n_init", 1), **parameters}
-    extra = {"record_objective": "history" in trial.keep or None, "keep_matrices": "kernel" in trial.keep or None}
-    extra["device"] = device
-    parameters |= {name: value for name, value in extra.items() if value is not None and name in known}
+    if device is not None and "device" in known:
+        parameters["device"] = device
     state = random_states(trial)[0] if random_state is None else random_state
     return method.make(k, **parameters, random_state=state)
 

@@ -28,7 +28,6 @@ RUN: Kinds = {
     "random": (dict[str, int | list[float]], "{ count = 20, alpha = [1e-3, 1.0] }"),
     "changes": (dict[str, list[float] | str], '{ noise = [0.5, 1.0] }, or { shuffled = [0.5], kernel = "linear" }'),
     "together": (bool, "true"),
-    "keep": (list[str], '["history", "kernel"]'),
     "skip": (str, '"takes an hour"'),
     "study": (str, '"comparison"'),
 }

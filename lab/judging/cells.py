@@ -8,19 +8,19 @@ the cells lacks one, and `many`, one modality through landmarks; `noise`, one mo
 
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernelbraid.metrics import ari, nmi
-from lab.judging.jobs import Row, carry_out, in_process, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.machine import timed
 
 JOBS = (
     *("modalities 5000 8", "modalities 5000 auto", "modalities 5000 8 500", "modalities 5000 auto 500"),
     *("many 100000 10 500", "many 100000 auto 500", "noise 1", "noise 2", "noise 3", "pbmc 10", "pbmc auto"),
 )
+THREADS = None  # as many as there are
 DIRECTIONS = 12
 FEATURES = {"rna": 50, "protein": 30, "atac": 40}
 SHARE = 0.2  # of the cells that lack a modality
@@ -155,9 +155,3 @@ def page(rows: Sequence[Row]) -> list[str]:
         *table(header, lines),
         *(["", "Weights of the views beside noise:", "", *weights] if weights else []),
     ]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole; every fit has all cores."""
-    asked = parser_of("cells", __doc__).parse_args(argv)
-    carry_out("cells", JOBS, page, asked, partial(in_process, "cells", threads=None))

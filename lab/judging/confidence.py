@@ -19,7 +19,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 
 from kernelbraid import LKG, LandmarkLKG
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.samples import KINDS, LATER, PAPER, SEEDS, VIEWS, as_input, matched, read
 
 MORE = tuple(name for kind in ("more faces", "more texts", "genes") for name in KINDS[kind] if name not in LATER)
@@ -28,6 +28,7 @@ GROUPS = {"paper": PAPER, "more": MORE, "views": SEVERAL}
 OUTLIERS = "outliers of "
 OF = ("digits", "ten blobs", "yale")
 SHARE = 0.05  # of rows that are no samples
+JOBS = (*PAPER, *MORE, *SEVERAL, *(OUTLIERS + name for name in OF))
 MINE = "confidence_"
 RULES = (MINE, "neighbours", "two steps", "margin", "mixture")
 DETECTORS = ("LKG", "LandmarkLKG", "LocalOutlierFactor", "HDBSCAN")
@@ -146,9 +147,3 @@ def means(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, float]]]:
         if own := [row for row in rows if row["job"] in names]:
             numbers = [key for key, value in own[0].items() if isinstance(value, float)]
             yield f"mean, {group}", {key: fmean(row[key] for row in own) for key in numbers}
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    every = [*PAPER, *MORE, *SEVERAL, *(OUTLIERS + name for name in OF)]
-    carry_out("confidence", every, page, parser_of("confidence", __doc__).parse_args(argv))

@@ -1,7 +1,8 @@
 """Jobs of a judge, each in a process of its own, and the page that tells of their rows.
 
-A judge is a module with `measure(job)`, which returns rows, plain dicts, and `page(rows)`, which returns the lines of
-its page. A job is a word, often the name of a data set. Rows are kept as they come in: what was stopped goes on.
+A judge is a module with `JOBS`, `measure(job)`, which returns rows, plain dicts, and `page(rows)`, which returns the
+lines of its page. A job is a word, often the name of a data set. Rows are kept as they come in: what was stopped goes
+on.
 """
 
 import argparse
@@ -25,6 +26,14 @@ JUDGED = ROOT / "lab" / "judged"
 Row: TypeAlias = dict[str, Any]
 
 
+def main(judge: str, arguments: Sequence[str]) -> None:
+    """Judge, print the page, and write it when it is whole."""
+    module = import_module(f"lab.judging.{judge}")
+    parser = parser_of(judge, module.__doc__)
+    run = partial(in_process, judge, threads=getattr(module, "THREADS", 1))
+    carry_out(judge, module.JOBS, module.page, parser.parse_args(arguments), run)
+
+
 def parser_of(judge: str, told: str | None) -> argparse.ArgumentParser:
     """Return a parser of what every judge is asked."""
     parser = argparse.ArgumentParser(
@@ -41,7 +50,7 @@ def carry_out(
     every: Sequence[str],
     page: Callable[[list[Row]], list[str]],
     asked: argparse.Namespace,
-    run: Callable[[str], list[Row]] | None = None,
+    run: Callable[[str], list[Row]],
 ) -> None:
     """Measure what is asked for, print the page, and write it where nothing was left out.
 
@@ -55,10 +64,9 @@ def carry_out(
         From rows to the lines of the page.
     asked : Namespace
         From `parser_of`.
-    run : callable, default=None
-        From a job to its rows; :func:`in_process` with one thread by default.
+    run : callable
+        From a job to its rows.
     """
-    run = run or partial(in_process, judge)
     kept = None if asked.names else asked.out / f"{judge}.part"
     found = _read(kept)
     done = {row["job"] for row in found}
@@ -122,12 +130,7 @@ def _keep(kept: Path | None, rows: Iterable[Row]) -> None:
             file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
-def main() -> None:
-    """Do one job here, and print its rows."""
-    judge, job = sys.argv[1:]
-    rows = import_module(f"lab.judging.{judge}").measure(job)
-    print(json.dumps([{"job": job, "machine": describe(), "commit": commit(), **row} for row in rows]))
-
-
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # one job here
+    name, job = sys.argv[1:]
+    measured = import_module(f"lab.judging.{name}").measure(job)
+    print(json.dumps([{"job": job, "machine": describe(), "commit": commit(), **row} for row in measured]))

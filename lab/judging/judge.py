@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 from kernelbraid import LKG
 from kernelbraid.metrics import accuracy, ari
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.machine import timed
 from lab.judging.samples import (
     KIND_OF,
@@ -33,6 +33,7 @@ from lab.judging.samples import (
     side_by_side,
 )
 
+JOBS = tuple(KIND_OF)
 #: Multiples of the weight of the penalty, and of the number of edges.
 TRIED = {f"{weight:g}, {edges:g}": (weight, edges) for weight, edges in product((0.5, 1.0, 2.0), (1.0, 1.4, 2.0))}
 AS_IT_IS = "1, 1"
@@ -188,8 +189,3 @@ def _hits(rows: Sequence[Row]) -> str:
 
     real = near([row for row in rows if row["job"] in REAL])
     return f"within 15 % of the true number, or one, on {near(rows)} sets, {real} real ones"
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    carry_out("judge", list(KIND_OF), page, parser_of("judge", __doc__).parse_args(argv))

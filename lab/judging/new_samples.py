@@ -13,11 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import train_test_split
 
 from kernelbraid import LKG
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.machine import timed
 from lab.judging.samples import matched, read
 
-SETS = ("yale", "orl", "tr45", "ba")
+JOBS = ("yale", "orl", "tr45", "ba")
 SPLITS = tuple(range(10, 30))  # seeds, of the split and of the fit
 REST = 0.2  # share of the samples that are predicted
 
@@ -79,8 +79,3 @@ def spread(rows: Sequence[Row], key: str) -> str:
     """Return mean and standard deviation."""
     values = [row[key] for row in rows]
     return f"{fmean(values):.2f} ± {stdev(values):.2f}"
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    carry_out("new_samples", SETS, page, parser_of("new_samples", __doc__).parse_args(argv))

@@ -10,9 +10,11 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn import datasets
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler
 
 from kernelbraid.datasets import load
+from lab.own_data import OwnData
+from lab.trial import join
 
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
@@ -54,22 +56,9 @@ def read(name: str) -> tuple[list[Matrix], np.ndarray]:
         X, y = getattr(datasets, f"load_{plain.replace(' ', '_')}")(return_X_y=True)
         return [StandardScaler().fit_transform(X) if scaled else X], y
     stored = Path(os.environ.get("KERNELBRAID_DATA", "")) / "dev" / f"{name}.npz"
-    if stored.is_file():
-        with np.load(stored) as arrays:
-            return _views(arrays), np.unique(arrays["y"], return_inverse=True)[1]
-    dataset = load(f"made_{name}" if KIND_OF.get(name, "").startswith("made") else name)
+    made = KIND_OF.get(name, "").startswith("made")
+    dataset = OwnData(name, (stored,)).read() if stored.is_file() else load(f"made_{name}" if made else name)
     return list(dataset.views), dataset.y
-
-
-def _views(arrays: Any) -> list[Matrix]:
-    """Return X, or X0, X1, ...; sparse ones are there in four parts."""
-    names = sorted({name.partition("_")[0] for name in arrays} - {"y"}, key=lambda name: (len(name), name))
-    return [arrays[name] if name in arrays else _sparse(arrays, name) for name in names]
-
-
-def _sparse(arrays: Any, name: str) -> sparse.csr_array:
-    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape"))
-    return sparse.csr_array((data, indices, indptr), shape=tuple(shape))
 
 
 def as_input(views: Sequence[Matrix]) -> Any:
@@ -79,13 +68,9 @@ def as_input(views: Sequence[Matrix]) -> Any:
 
 def side_by_side(views: Sequence[Matrix], *, unit: bool) -> Matrix:
     """Return rows of one matrix, as they are or of unit length; several views as rows of alike mean length."""
-    if unit:
-        views = [normalize(X) for X in views]
-    elif len(views) > 1:
+    if len(views) > 1 and not unit:
         views = [X / np.sqrt((X.astype(float) ** 2).sum() / X.shape[0]) for X in views]
-    if len(views) == 1:
-        return views[0]
-    return sparse.hstack(views, format="csr") if any(map(sparse.issparse, views)) else np.hstack(views)
+    return join(views, unit_rows=unit)
 
 
 def matched(y: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:

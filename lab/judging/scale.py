@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelbraid import LandmarkLKG
 from kernelbraid.metrics import ari
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.machine import metered, resident, timed
 
 JOBS = ("100000", "200000", "500000", "1000000", "2000000", "1000000 on 2 workers")
@@ -105,8 +105,3 @@ def page(rows: Sequence[Row]) -> list[str]:
         *table(header, lines),
         *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else []),
     ]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    carry_out("scale", JOBS, page, parser_of("scale", __doc__).parse_args(argv))

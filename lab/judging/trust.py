@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid import LKG
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.samples import Matrix
 
 #: How many fits by the number of samples; less is known about many, which take long.
 FITS = {50: 200, 100: 100, 200: 40, 500: 12, 1000: 4, 2000: 2}
+JOBS = tuple(map(str, FITS))
 EACH = 4  # views of each kind
 COUNTS = (2, 3, 5, 10, 20)
 LEVELS = (3.0, 4.0, 5.0, 6.0)
@@ -108,8 +109,3 @@ def page(rows: Sequence[Row]) -> list[str]:
 def bound(above: int, pairs: int, times: int = 1) -> str:
     """Return a share times a number, at most one; that of three pairs if there were none."""
     return f"{min(1.0, times * above / pairs):.1e}" if above else f"< {min(1.0, times * 3 / pairs):.0e}"
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    carry_out("trust", list(map(str, FITS)), page, parser_of("trust", __doc__).parse_args(argv))

@@ -161,13 +161,13 @@ def page(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure, print the page, and write it when it is whole."""
     parser = parser_of("user", __doc__)
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, measured in the same run")
     parser.add_argument("--rounds", type=int, default=3, help="processes per call and checkout")
     parser.add_argument("--threads", type=int, default=1, help="of the libraries for linear algebra")
-    asked = parser.parse_args(argv)
+    asked = parser.parse_args(arguments)
     if unknown := [job for job in asked.names if job not in CALLS]:
         raise LabError(f"no call is named {unknown[0]!r}; there are {', '.join(map(repr, CALLS))}.")
     roots = {HERE: ROOT} | ({} if asked.against is None else {BEFORE: asked.against.resolve()})

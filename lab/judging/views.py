@@ -11,9 +11,10 @@ import numpy as np
 
 from kernelbraid import LKG
 from kernelbraid.metrics import accuracy
-from lab.judging.jobs import Row, carry_out, parser_of, table
+from lab.judging.jobs import Row, table
 from lab.judging.samples import SEEDS, VIEWS, Matrix, read
 
+JOBS = VIEWS
 N_FEATURES = 50  # of a view of noise
 
 
@@ -64,8 +65,3 @@ def page(rows: Sequence[Row]) -> list[str]:
         "",
         *table(["data", "views", *FALSE, "false views used"], [*lines, ["mean", None, *means, None]]),
     ]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Judge, print the page, and write it when it is whole."""
-    carry_out("views", VIEWS, page, parser_of("views", __doc__).parse_args(argv))

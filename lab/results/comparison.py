@@ -83,11 +83,12 @@ class Compared(Untuned):
 
         None where there are fewer than three methods, or no data sets.
         """
-        places = [place for place in self.complete if place[1] in kinds]
+        data = {kind: [name for name, of in self.complete if of == kind] for kind in kinds}
         methods = [*self.fifteen, *([guest] if guest else [])]
-        if len(methods) < 3 or not places:
+        if len(methods) < 3 or not any(data.values()):
             return None
-        return Ranking.of({by: [self.figure(by, *place, measure) for place in places] for by in methods})
+        lines = {by: [self.figures(by, names, kind, measure) for kind, names in data.items()] for by in methods}
+        return Ranking.of({by: [value for of in line for value in of.values()] for by, line in lines.items()})
 
 
 def compared(records: Iterable[Record]) -> Compared:
@@ -99,9 +100,10 @@ def comparison(records: Sequence[Record]) -> Iterator[Table | Picture]:
     """Yield mean ranks, and the figures of every data set by measure; nothing without records of the comparison."""
     found = compared(records)
     ranks = ranks_table(found)
-    if found.ranking("acc") is not None:
+    rankings = {words: (found.ranking(measure), _guests(found, measure)) for measure, words in MEASURES.items()}
+    panels = {words: (ranking, guests) for words, (ranking, guests) in rankings.items() if ranking is not None}
+    if panels:
         title = "Mean ranks without labels; a bar joins methods that do not differ significantly"
-        panels = {words: (found.ranking(measure), _guests(found, measure)) for measure, words in MEASURES.items()}
         yield Picture("comparison_ranks", title, partial(figures.ranks, title, panels))
     if ranks.rows:
         yield ranks
@@ -111,7 +113,8 @@ def comparison(records: Sequence[Record]) -> Iterator[Table | Picture]:
 
 def _guests(found: Compared, measure: str) -> dict[str, float]:
     """Return the mean rank that each method beside the others has among them."""
-    return {name: found.ranking(measure, guest=name).mean_ranks[name] for name in found.beside}
+    rankings = {name: found.ranking(measure, guest=name) for name in found.beside}
+    return {name: ranking.mean_ranks[name] for name, ranking in rankings.items() if ranking is not None}
 
 
 def ranks_table(found: Compared) -> Table:
@@ -122,7 +125,8 @@ def ranks_table(found: Compared) -> Table:
     header = ("Method", *(f"{MEASURES[measure]}, {words}" for measure, words, _ in columns))
     rows: list[tuple[str, ...]] = []
     for guest in ("", *found.beside) if columns else ():
-        ranks = [found.ranking(measure, kinds, guest).mean_ranks for measure, _, kinds in columns]
+        rankings = [found.ranking(measure, kinds, guest) for measure, _, kinds in columns]
+        ranks = [ranking.mean_ranks for ranking in rankings if ranking is not None]
         best = found.ranking("acc")
         order = [guest] if guest else ranks[0] if best is None else best.mean_ranks
         rows += [(method, *(f"{of[method]:.2f}" for of in ranks)) for method in order]
@@ -181,9 +185,9 @@ def figures_table(found: Compared, measure: str) -> Table:
         cells = [found.cell(notes, method, *place, measure) for method in methods]
         rows.append((*place, *bold_best(cells)))
     for kind in KINDS:
-        shared = [place for place in found.complete if place[1] == kind]
+        shared = [data for data, of in found.complete if of == kind]
         if shared:
-            means = [fmean(found.figure(by, *place, measure) for place in shared) for by in methods]
+            means = [fmean(found.figures(by, shared, kind, measure).values()) for by in methods]
             rows.append((f"mean of {len(shared)}", kind, *bold_best(list(map(show, means)))))
     title = f"Fifteen methods without labels: {MEASURES[measure]} in per cent"
     told = (HOW, FALSE, "Best of a row in bold. Means are over the data sets on which all methods have a figure.")

@@ -5,7 +5,7 @@ Nothing is shown and no global setting is changed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +16,7 @@ from lab.results.significance import Ranking
 OURS, PUBLISHED = "#0072B2", "#E69F00"
 INK, FAINT = "#444444", "#dddddd"
 #: How the points of a series are drawn; markers tell them apart alone.
-LOOKS: dict[str, dict[str, object]] = {
+LOOKS: dict[str, dict[str, Any]] = {
     "published": {"marker": "o", "mfc": "white", "mec": PUBLISHED, "markersize": 6},
     "ours": {"marker": "o", "color": OURS, "markersize": 4},
     "label-tuned: LKGr as published": {"marker": "o", "mfc": "white", "mec": INK, "markersize": 9},
@@ -113,7 +113,7 @@ def lines(title: str, found: Mapping[str, Mapping[str, Mapping[float, float]]]) 
     for ax, (change, of) in zip(panels, shown.items(), strict=True):
         for method, levels in of.items():
             colour, dashes, marker = STYLES[methods.index(method) % len(STYLES)]
-            look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.5}
+            look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.5}
             [handles[method]] = ax.plot(list(levels), list(levels.values()), dashes, **look)
         ax.set_title(change.replace("_", " "), loc="left", size="medium")
         ax.set_xlabel(UNITS[change], color=INK)

@@ -119,7 +119,7 @@ def _costs(levels: Mapping[float, Pools]) -> dict[str, Figures]:
     if len(levels) < 2:
         return {}
     best, worst = levels[min(levels)], levels[max(levels)]
-    costs = {}
+    costs: dict[str, Figures] = {}
     for method in best.methods:
         before, after = best.accuracies(method), worst.accuracies(method)
         costs[method] = {name: before[name] - after[name] for name in before if name in after}

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -53,25 +53,25 @@ def draw(title: str, found: Mapping[float, Surface]) -> Figure:
     n_columns = max(len({x for _, x in surface}) for surface in found.values())
     figure, panels = new_figure(title, len(found), max(3.2, 0.75 * n_columns + 1), 3.4, columns=2)
     sound = [value for surface in found.values() for is_sound, value, _ in surface.values() if is_sound]
-    scale = ScalarMappable(Normalize(min(sound, default=0), max(sound, default=100)), COLOURS)
+    norm = Normalize(min(sound, default=0), max(sound, default=100))
     for ax, (at, surface) in zip(panels, found.items(), strict=True):
         ys, xs = (sorted(set(values)) for values in zip(*surface, strict=True))
         colours = np.full((len(ys), len(xs)), np.nan)
         for (row, column), (is_sound, value, ending) in surface.items():
             y, x = ys.index(row), xs.index(column)
             text = f"{value:.1f}" if value >= 0 else ""
-            look = {"color": "white" if scale.norm(value) < DARK else "black", "size": "small"}
+            look: dict[str, Any] = {"color": "white" if norm(value) < DARK else "black", "size": "small"}
             if is_sound:
                 colours[y, x] = value
             else:
                 text = f"{ending}\n{text}".strip()
                 look = {"color": INK, "size": "xx-small", "bbox": {"facecolor": "white", "lw": 0, "pad": 0.8}}
             ax.text(x, y, text, ha="center", va="center", **look)
-        ax.imshow(colours, COLOURS, norm=scale.norm, origin="lower", aspect="auto")
+        ax.imshow(colours, COLOURS, norm=norm, origin="lower", aspect="auto")
         ax.patch.set(facecolor="white", edgecolor=FAINT, hatch="////")
         ax.set_xticks(range(len(xs)), [f"{value:g}" for value in xs])
         ax.set_yticks(range(len(ys)), [f"{value:g}" for value in ys])
         ax.set(xlabel=COLUMNS, ylabel=ROWS)
         ax.set_title(f"{FIXED} = {at:g}", loc="left", size="medium")
-    figure.colorbar(scale, ax=panels, shrink=0.8, label="Acc in per cent")
+    figure.colorbar(ScalarMappable(norm, COLOURS), ax=panels, shrink=0.8, label="Acc in per cent")
     return figure

@@ -1,4 +1,3 @@
-
 from kernelbraid.cli.app import COMMANDS
 from kernelbraid.methods import METHODS
 

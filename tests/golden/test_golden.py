@@ -5,9 +5,10 @@ import json
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from golden.cases import BUNDLED, LABELS, PAPER, SEVERAL, encode, fits, read
+from golden.cases import BUNDLED, HASWELL, LABELS, PAPER, SEVERAL, encode, fits, read
 
 KNOWN = json.loads(LABELS.read_text())
+WITHOUT_AVX512 = json.loads(HASWELL.read_text())
 FITS = [(name, title) for name, found in KNOWN.items() for title in found]
 
 
@@ -25,6 +26,6 @@ def test_labels_are_those_of_before(name, title):
         pytest.skip(f"{name} is not there: the data of the paper are not distributed")
     found, known = encode(fits(name, *content)[title]()), KNOWN[name][title]
     agreement = adjusted_rand_score(list(known), list(found))
-    assert found == known, (
+    assert found in (known, WITHOUT_AVX512.get(name, {}).get(title)), (
         f"{sum(a != b for a, b in zip(found, known, strict=True))} labels differ, index {agreement:.3f}"
     )

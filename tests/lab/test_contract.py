@@ -10,7 +10,10 @@ ROOT = Path(__file__).parents[2]
 #: Rooms that are documented; what they name is in their `__all__`.
 ROOMS = {
     "kernelbraid",
-    *(f"kernelbraid.{name}" for name in ("datasets", "kernels", "learning", "methods", "metrics", "plotting", "scverse")),
+    *(
+        f"kernelbraid.{name}"
+        for name in ("datasets", "kernels", "learning", "methods", "metrics", "plotting", "scverse")
+    ),
 }
 MODULES = sorted((ROOT / "lab").rglob("*.py"))
 
@@ -24,7 +27,11 @@ def test_the_lab_imports_documented_names_only(path):
             assert node.module in ROOMS
             offered = [*import_module(node.module).__all__, *(room.rpartition(".")[2] for room in ROOMS)]
             assert [name.name for name in node.names if name.name not in offered] == []
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("model", "models"):
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("model", "models")
+        ):
             assert not node.attr.startswith("_")
 
 

@@ -4,7 +4,7 @@ from lab.results.claims import PARTS, WHOLE, claims
 from lab.results.comparison import LATER
 from lab.results.published import NINE
 from lab.results.robustness import accuracies_by_level, collect_steps
-from made_up import by_name, compared, lost, record, row
+from made_up_records import by_name, compared, lost, record, row
 
 NAMES = list(NINE.values())
 PART = "LKGr/no-rank"

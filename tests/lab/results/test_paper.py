@@ -3,10 +3,10 @@ import re
 import pytest
 
 from lab.results.paper import failures, paper_results
-from lab.results.published import DATA, NINE, TABLE_2
+from lab.results.published import DATA, MEASURES, NINE, TABLE_2
 from lab.results.reproduction import reproduction
 from lab.results.table import Table
-from made_up import by_name, lost, record, row
+from made_up_records import by_name, lost, record, row
 
 OTHER = record(0.1, data="wine", method="SSR", scoring="mean20")  # so that both scorings are there
 
@@ -83,8 +83,11 @@ def test_the_wilcoxon_table_has_three_sources_and_says_where_it_is_not_over_all_
 
 
 def test_multi_view_tables_show_ours_tuned_in_both_ways_beside_what_is_printed():
-    low = record(0.3, data="nuswide_view3", others={"nmi": 0.9}, parameters={"alpha": 1})
-    high = record(0.6, data="nuswide_view3", others={"nmi": 0.2}, parameters={"alpha": 2})
+    all_eight = dict.fromkeys(MEASURES, 0.5)
+    low, high = (
+        record(acc, data="nuswide_view3", others={**all_eight, "acc": acc, "nmi": nmi}, parameters={"alpha": acc})
+        for acc, nmi in ((0.3, 0.9), (0.6, 0.2))
+    )
     table = made(low, high)["table5_nuswide_best100"]
     assert row(table, "LKGr", "ours, nuswide_view3, best of each")["NMI"] == "0.900"
     assert row(table, "LKGr", "ours, nuswide_view3, at best Acc")["NMI"] == "0.200"

@@ -6,7 +6,7 @@ from lab.results.pools import AS_PUBLISHED, as_published, by_scoring, newest, po
 from lab.results.published import METHODS
 from lab.results.sensitivity import surfaces
 from lab.results.table import Footnotes
-from made_up import lost, record
+from made_up_records import lost, record
 
 
 def pool(*records):

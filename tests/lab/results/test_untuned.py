@@ -10,7 +10,7 @@ from lab.results.published import DATA
 from lab.results.significance import critical_difference
 from lab.results.study import PUBLISHED, study
 from lab.results.views import BEST_VIEW, KERNELS, MEAN_VIEW, SEVEN, views
-from made_up import by_name, compared, label_free, lost, of_views, record, row
+from made_up_records import by_name, compared, label_free, lost, of_views, record, row
 
 FALSE = {"noise_views": 3, "decoys": 1}
 
