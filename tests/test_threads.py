@@ -25,14 +25,6 @@ def two():
         assert counts() == {2}
 
 
-@pytest.fixture(params=[True, False])
-def helpful(request, monkeypatch):
-    monkeypatch.setattr(_threads, "HELPFUL", np.inf if request.param else 0.0)
-    monkeypatch.setattr(_threads._pools(), "judged", -np.inf)
-    yield request.param
-    _threads._pools().judged = -np.inf
-
-
 def test_there_is_one_unless_more_are_asked_for():
     with calm():
         assert counts() == {1}
@@ -46,12 +38,11 @@ def test_small_matrices_have_one():
         assert counts() == {1}
 
 
-def test_large_matrices_have_those_that_there_were_if_they_help(helpful):
-    expected = {2} if helpful else {1}
+def test_large_matrices_have_those_that_there_were():
     with blas_threads(_threads.ORDER):
-        assert counts() == expected
+        assert counts() == {2}
     with calm(), blas_threads(_threads.ORDER):
-        assert counts() == expected
+        assert counts() == {2}
 
 
 @pytest.mark.parametrize("asked", [1, 2])
@@ -62,28 +53,9 @@ def test_what_is_asked_for_is_given(asked):
         assert counts() == {asked}
 
 
-def test_whether_they_help_is_measured_and_known_for_a_while(monkeypatch, helpful):
-    pools, ratios = _threads._pools(), []
-    monkeypatch.setattr(pools, "_ratio", lambda several: ratios.append(several) or 0.5)
-    for _ in range(3):
-        assert pools.help_now() is helpful
-    assert len(ratios) == 1
-    assert set(ratios[0]) == {2}
-
-
-def test_the_measurement_leaves_no_trace():
-    with calm():
-        pools = _threads._pools()
-        pools.judged = -np.inf
-        pools.help_now()
-        assert counts() == {1}
-
-
 def test_one_thread_before_is_one_thread_for_all():
-    with threadpool_limits(1, user_api="blas"):
-        assert not _threads._pools().help_now()
-        with blas_threads(10**6):
-            assert counts() == {1}
+    with threadpool_limits(1, user_api="blas"), blas_threads(10**6):
+        assert counts() == {1}
 
 
 def test_what_was_there_is_restored_by_the_last_of_several_fits():

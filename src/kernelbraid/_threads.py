@@ -1,29 +1,22 @@
-"""How many threads linear algebra gets: one, unless more are asked for, or help.
+"""How many threads linear algebra gets: those that are asked for; otherwise one, and all for large matrices.
 
-Threads of BLAS wait for each other by spinning. On a machine that is busy with something else, a factorisation with two
-of them can take tens of times as long as with one, and small matrices gain nothing on an idle one either. So everything
-runs with one thread (:func:`calm`), and large factorisations and products get what BLAS had before
-(:func:`blas_threads`), if a small product, timed at that moment, is faster with it.
+Threads of BLAS wait for each other by spinning, and small matrices gain nothing by them. So everything runs with one
+thread (:func:`calm`), and factorisations and products of large matrices get what BLAS had before
+(:func:`blas_threads`).
 """
 
 import contextlib
 import functools
 import threading
-import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-#: Order of matrices from which several threads are tried at all.
+#: Order of matrices from which several threads work on them.
 ORDER = 3000
-#: Order of the product that is timed, how often, and how many seconds its result stands.
-PROBE, ROUNDS, FRESH = 384, 5, 10.0
-#: Share of the time with one thread below which several of them help.
-HELPFUL = 0.75
 
 _asked: ContextVar[int | None] = ContextVar("_asked", default=None)
 
@@ -37,7 +30,6 @@ class _Pools:
         self.lock = threading.RLock()
         self.depth = 0
         self.before: list[int] = []  # what they had when the first came
-        self.verdict, self.judged = False, -np.inf
 
     def get(self) -> list[int]:
         """Return how many threads each has."""
@@ -65,32 +57,6 @@ class _Pools:
                 self.depth -= 1
                 self.set(self.before if self.depth == 0 else outer)
 
-    def help_now(self) -> bool:
-        """Tell whether as many threads as there were at first are faster than one, by a product that is timed."""
-        with self.lock:
-            several = self.before if self.depth else self.get()
-            if max(several, default=1) == 1:
-                return False
-            if time.monotonic() - self.judged > FRESH:
-                now = self.get()
-                self.verdict = self._ratio(several) < HELPFUL
-                self.judged = time.monotonic()
-                self.set(now)
-            return self.verdict
-
-    def _ratio(self, several: list[int]) -> float:
-        """Return the median time of a product with several threads, in units of that with one."""
-        A = np.ones((PROBE, PROBE))
-        times: dict[bool, list[float]] = {False: [], True: []}
-        for turn in range(2 * ROUNDS + 2):
-            is_shared = bool(turn % 2)
-            self.set(several if is_shared else [1] * len(self.pools))
-            start = time.perf_counter()
-            A @ A
-            times[is_shared].append(time.perf_counter() - start)
-        alone, shared = (float(np.median(times[key][1:])) for key in (False, True))  # the first ones warm up
-        return shared / alone
-
 
 @functools.cache
 def _pools() -> _Pools:
@@ -112,7 +78,7 @@ def calm(asked: int | None = None) -> Iterator[None]:
     Parameters
     ----------
     asked : int, default=None
-        Number of threads; if None, one, and more where they help.
+        Number of threads; if None, one, and more for large matrices.
     """
     token = _asked.set(asked)
     try:
@@ -124,7 +90,7 @@ def calm(asked: int | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
-    """Set the threads for factorisations and products of matrices of order n: those asked for; several if they help.
+    """Set the threads for factorisations and products of matrices of order n: those asked for; all if n is large.
 
     Parameters
     ----------
@@ -134,8 +100,5 @@ def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
         Number of threads; if None, that of :func:`calm` around it.
     """
     asked = asked or _asked.get()
-    pools = _pools()
-    if asked is None:
-        asked = None if n >= ORDER and pools.help_now() else 1
-    with pools.limited(asked):
+    with _pools().limited(1 if asked is None and n < ORDER else asked):
         yield
