@@ -16,9 +16,9 @@ from kernelbraid.learning.settings import Learning, Readout
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
-from kernelbraid.solvers.low_rank.fixed_kernel import solve_fixed
+from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
 from kernelbraid.solvers.low_rank.ridge import solve_ridge
-from kernelbraid.solvers.low_rank.step import GraphName, LowRankState
+from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
 
 Callback = Callable[[int, Any], bool | None]
 
@@ -134,16 +134,14 @@ def _closed_form(
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(callback, objective)
-    solution = solve_ridge(
-        candidates.average,
-        np.full(m, 1 / m),
-        alpha=learning.alpha,
-        mu=learning.mu,
-        keep_kernel=keep_kernel or candidates.is_shared or learning.record_objective,
-        threads=learning.n_jobs,
-        watch=history,
-    )
-    return _learned(solution, candidates, learning, history)
+    keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
+    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
+    progress = Progress(learning.mu, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED)
+    g, status = np.full(m, 1 / m), found.status
+    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, progress)
+    if status is not Status.NON_FINITE and history(1, state) and status.is_sound:
+        status = Status.STOPPED
+    return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)
 
 
 def _learned(
