@@ -27,15 +27,13 @@ RESIDUAL = 1e-9
 ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
 
 
-def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
+def gram_eigh(A: Array) -> tuple[Array, Array]:
     """Return eigenvalues (ascending) and eigenvectors of A'A in float64.
 
     Parameters
     ----------
     A : array of shape (n, n)
         Any square matrix. float32 is promoted: its Gram matrix would lose the small singular values.
-    above : float, default=None
-        Return the eigenvalues above this only, by LAPACK's range selection; NumPy only, others return all.
     """
     xp = namespace(A)
     A = xp.astype(A, xp.float64, copy=False)
@@ -44,18 +42,18 @@ def gram_eigh(A: Array, above: float | None = None) -> tuple[Array, Array]:
     G = get_blas_funcs("syrk", (A,))(1.0, A.T, lower=True)
     if not np.isfinite(np.trace(G)):
         raise LinAlgError("the squares of the matrix overflow")  # LAPACK may never return from infinite values
-    return _lower_eigh(G, above)
+    return _lower_eigh(G)
 
 
 def eigh(S: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Return eigenvalues (ascending) and eigenvectors of a symmetric matrix, which may be used up."""
     if is_numpy_array(S):
         with blas_threads(S.shape[0]):
-            return _lower_eigh(S.T if overwrite else S.copy().T, None)
+            return _lower_eigh(S.T if overwrite else S.copy().T)
     try:
         return tuple(namespace(S).linalg.eigh(S))
     except linalg_errors():  # happens on GPUs; LAPACK on the host is more patient
-        values, vectors = _lower_eigh(np.asfortranarray(to_numpy(S)), None)
+        values, vectors = _lower_eigh(np.asfortranarray(to_numpy(S)))
         return asarray_like(values, S), asarray_like(vectors, S)
 
 
@@ -166,8 +164,7 @@ def _beside(S: Array, known: Array) -> tuple[LinearOperator, Array]:
     return operator, start - known @ (known.T @ start)
 
 
-def _lower_eigh(G: Array, above: float | None) -> tuple[Array, Array]:
+def _lower_eigh(G: Array) -> tuple[Array, Array]:
     """Decompose a symmetric matrix given by its lower triangle in column-major order, which is destroyed."""
-    options: dict[str, Any] = {"driver": "evd"} if above is None else {"subset_by_value": (above, np.inf)}
-    values, vectors = linalg.eigh(G, lower=True, overwrite_a=True, check_finite=False, **options)
+    values, vectors = linalg.eigh(G, lower=True, overwrite_a=True, check_finite=False, driver="evd")
     return values, vectors

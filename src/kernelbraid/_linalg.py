@@ -163,11 +163,6 @@ def mirror(A: Array) -> Array:
     return A
 
 
-def gram(A: Array) -> Array:
-    """Return A'A, exactly symmetric on the host."""
-    return A.T @ A  # NumPy recognises the product of a matrix with its own transpose
-
-
 def fused_multiply_add(like: Array) -> Callable[..., Array]:
     """Return a function of C, A, B, beta and alpha: beta C + alpha A B for batches, in one call if the backend can."""
     return getattr(namespace(like), "baddbmm", _multiply_add)

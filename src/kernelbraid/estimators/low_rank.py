@@ -168,9 +168,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         The solver stops, after six steps at the earliest, when the relative change of K is below `tol`; of Z against J
         if K stays. With 0 it makes all `max_iter` steps. One linear system is one step. Recommended: 1e-3; published:
         1e-5.
-    thresholding : {"auto", "svd", "gram", "symmetric", "range", "subspace", "polar"}, default="auto"
-        How singular values are thresholded. ``"auto"`` takes the cheapest route that is correct, call by call; a
-        forced route falls back to an exact one where it does not apply. ``history_`` tells which one ran.
+    thresholding : {"auto", "svd"}, default="auto"
+        How singular values are thresholded: through the eigenvectors of A'A, and by the singular value decomposition
+        where squaring would lose digits; or always by the decomposition. ``history_`` tells which one ran.
     storage : {"auto", "stored", "lazy"}, default="auto"
         Keep the kernels as matrices, or form them block by block from the inner products whenever they are needed,
         so that memory does not grow with their number. ``"auto"`` stores them if there is room.

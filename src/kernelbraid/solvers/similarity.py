@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
-from kernelbraid._linalg import gram
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.ops.spectral import spectral_vectors, symmetrise
@@ -70,7 +69,7 @@ class TwinProblem:
 
     def costs(self, T: Array) -> Vector:
         """Return the reconstruction errors Tr(H_k - 2 H_k Z + Z'H_k Z) under all kernels."""
-        return self.kernels.traces(add_to_diagonal(gram(T) - T - T.T, 1.0))
+        return self.kernels.traces(add_to_diagonal(T.T @ T - T - T.T, 1.0))
 
     @cached_property
     def rounding(self) -> Vector:

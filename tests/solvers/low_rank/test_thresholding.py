@@ -34,64 +34,17 @@ def test_every_route_gives_the_result_of_the_singular_value_decomposition(xp, ro
         for symmetric in [False, True]:
             A = with_spectrum(SPECTRA[spectrum], symmetric=symmetric)
             shrink = SingularValueThreshold(route)
-            for t in (0.006, 0.0055, 0.005):  # the second and third call know the first
-                found = shrink(xp.asarray(A), t)
-                np.testing.assert_allclose(
-                    to_numpy(found), singular_value_threshold(A, t), atol=1e-11 * max(1, abs(A).max())
-                )
-                assert shrink.rank == np.count_nonzero(np.linalg.svd(A, compute_uv=False) > t)
-                assert shrink.used in {*ROUTES, "none"} - {"auto"}
+            found = shrink(xp.asarray(A), 0.006)
+            expected = singular_value_threshold(A, 0.006)
+            np.testing.assert_allclose(to_numpy(found), expected, atol=1e-11 * max(1, abs(A).max()))
+            assert shrink.rank == np.count_nonzero(np.linalg.svd(A, compute_uv=False) > 0.006)
+            assert shrink.used in ({"svd", "none"} if route == "svd" else {"gram", "svd", "none"})
 
 
 @given(st.integers(0, 500), st.floats(0.001, 2.0), st.sampled_from(ROUTES))
 def test_random_matrices(seed, t, route):
     A = np.random.default_rng(seed).standard_normal((9, 9))
     np.testing.assert_allclose(SingularValueThreshold(route)(A, t), singular_value_threshold(A, t), atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("spectrum", "symmetric", "routes"),
-    [
-        ("all pass, little spread", False, ["gram", "polar", "polar"]),
-        ("all pass, wide", False, ["gram", "gram", "gram"]),
-        ("half pass", False, ["gram", "gram", "gram"]),
-        ("few pass", False, ["gram", "range", "range"]),
-        ("half pass", True, ["symmetric", "gram", "gram"]),
-    ],
-)
-def test_the_cheapest_route_is_chosen_from_what_the_last_call_saw(spectrum, symmetric, routes):
-    A = with_spectrum(SPECTRA[spectrum], symmetric=symmetric)
-    shrink = SingularValueThreshold()
-    used = []
-    for _ in routes:
-        shrink(A, 0.006)
-        used.append(shrink.used)
-    assert used == routes
-
-
-def test_the_subspace_is_taken_when_very_few_pass_and_left_when_it_fails():
-    values = np.r_[10.0, 8.0, 6.0, 1e-6 * np.ones(297)]
-    shrink = SingularValueThreshold()
-    used = []
-    for _ in range(3):
-        shrink(with_spectrum(values), 0.01)
-        used.append(shrink.used)
-    assert used == ["gram", "subspace", "subspace"]
-    dense = np.r_[10.0, 8.0, 6.0, np.linspace(0.0101, 0.0099, 297)]  # nothing separates what passes from the rest
-    found = shrink(with_spectrum(dense, seed=1), 0.01)
-    assert shrink.used != "subspace"
-    np.testing.assert_allclose(found, singular_value_threshold(with_spectrum(dense, seed=1), 0.01), atol=1e-10)
-
-
-def test_a_value_that_has_just_crossed_the_threshold_is_not_missed():
-    values = np.r_[10.0, 8.0, 6.0, np.linspace(0.009, 0, 297)]
-    shrink = SingularValueThreshold("subspace")
-    shrink(with_spectrum(values), 0.01)
-    crossed = np.r_[10.0, 8.0, 6.0, 0.01004, np.linspace(0.009999, 0, 296)]
-    for seed in range(10):
-        A = with_spectrum(crossed, seed=seed)
-        np.testing.assert_allclose(shrink(A, 0.01), singular_value_threshold(A, 0.01), atol=1e-9)
-        assert shrink.rank == 4
 
 
 def test_a_threshold_of_zero_changes_nothing_and_a_huge_one_leaves_nothing():
@@ -105,7 +58,7 @@ def test_a_threshold_of_zero_changes_nothing_and_a_huge_one_leaves_nothing():
 
 def test_values_too_small_for_the_gram_matrix_go_to_the_singular_value_decomposition():
     A = with_spectrum(np.r_[1.0, np.full(20, 1e-9)])
-    shrink = SingularValueThreshold("gram")
+    shrink = SingularValueThreshold()
     np.testing.assert_allclose(shrink(A, 1e-10), singular_value_threshold(A, 1e-10), atol=1e-14)
     assert shrink.used == "svd"
 

@@ -27,18 +27,6 @@ def shrink_batch(A: Array, t: Array) -> Array:
     t : array of shape (b, 1, 1)
         Thresholds, positive.
     """
-    return _shrink(A, t)[0]
-
-
-def shrink_and_count(A: Array, t: Array) -> tuple[Array, list[int]]:
-    """Return what :func:`shrink_batch` does for finite matrices, and how many singular values of each passed."""
-    shrunk, sign = _shrink(A, t)
-    signs = to_numpy(namespace(A).linalg.trace(sign))  # values that passed less the others, padding among them
-    return shrunk, [round((sign.shape[-1] + float(total)) / 2) for total in signs]
-
-
-def _shrink(A: Array, t: Array) -> tuple[Array, Array]:
-    """Return the thresholded matrices, and the signs of the matrices H - t I, padded."""
     xp = namespace(A)
     n = A.shape[-1]
     A = _pad(A, -n % ALIGNMENT)  # with zeros, which stay zeros
@@ -52,7 +40,7 @@ def _shrink(A: Array, t: Array) -> tuple[Array, Array]:
     D = (H + H.mT) / 2 - t * eye
     sign = _polar_batch(D / (1 + t), SMALLEST)
     product = D @ sign
-    return (size * (U @ (D + (product + product.mT) / 2)) / 2)[:, :n, :n], sign
+    return (size * (U @ (D + (product + product.mT) / 2)) / 2)[:, :n, :n]
 
 
 def _polar_batch(X: Array, smallest: float) -> Array:
