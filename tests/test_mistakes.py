@@ -1,9 +1,8 @@
 """Mistakes that people make, as calls and as commands: each gets one sentence, or a warning."""
 
-import re
+import pickle
 import shlex
 import warnings
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -228,18 +227,14 @@ def test_a_call_that_goes_wrong_says_so_in_a_sentence(names):
         told = told_by(call, names)
         assert told, call
         assert all(isinstance(one, kinds) and len(str(one).split()) > 3 for one in told), (call, told)
-
-
-def parameters_with_underscores():
-    estimators = [getattr(kernelbraid, name) for name in ("LKG", "LandmarkLKG", "KernelKMeans", "MultipleKernelKMeans")]
-    return {name for estimator in estimators for name in signature(estimator).parameters if "_" in name}
+        for one in told:
+            travelled = pickle.loads(pickle.dumps(one))
+            assert (type(travelled), str(travelled)) == (type(one), str(one)), call
 
 
 @pytest.mark.usefixtures("names")
-def test_a_command_that_goes_wrong_says_so_in_options():
-    python = {*parameters_with_underscores(), "memory_budget", "history_"}
+def test_a_command_that_goes_wrong_says_so_in_a_sentence():
     for command in COMMANDS:
         told = " ".join(CliRunner().invoke(app, shlex.split(command)).stderr.split())
         assert told.startswith(("Error: ", "Warning: ")), (command, told)
         assert told.endswith("."), (command, told)
-        assert not set(re.findall(r"\w+", told)) & python, (command, told)

@@ -13,7 +13,6 @@ from array_api_compat import device as array_device
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array, DType, Host, Namespace
 
 # What our own code raises when linear algebra cannot finish.
@@ -66,20 +65,18 @@ def to_device(array: Array, name: str) -> Array:
     try:
         torch = importlib.import_module("torch")
     except ImportError:
-        raise ValueError(Message("{set.device} needs PyTorch; install torch, or {no_device}.", device=name)) from None
+        raise ValueError(f"device={name!r} needs PyTorch; install torch, or leave device=None.") from None
     try:
         torch.zeros(1, device=name).cpu()
     except (RuntimeError, AssertionError, NotImplementedError):  # what PyTorch raises for a device that is not there
-        raise ValueError(Message("{set.device} is not available to PyTorch here; {no_device}.", device=name)) from None
+        raise ValueError(f"device={name!r} is not available to PyTorch here; leave device=None.") from None
     if not isinstance(array, torch.Tensor):
         # PyTorch warns of arrays that it cannot write to, such as views of a diagonal: those are copied.
         array = np.require(to_numpy(array), requirements="W")
     try:
         return torch.as_tensor(array, device=name)
     except torch.OutOfMemoryError:
-        raise MemoryError(
-            Message("{set.device} has no room for an array of shape {shape}.", device=name, shape=tuple(array.shape))
-        ) from None
+        raise MemoryError(f"device={name!r} has no room for an array of shape {tuple(array.shape)}.") from None
 
 
 def free_bytes(array: Array) -> int | None:

@@ -98,11 +98,6 @@ class InPython:
 PYTHON = InPython()
 
 
-def install(extra: str) -> str:
-    """Return how the libraries of an extra are installed, wherever this package came from."""
-    return f'install it with pip install "kernelbraid[{extra}]", or pip install ".[{extra}]" in a checkout'
-
-
 class Message(str):
     """A sentence for a Python user that other wordings can say in their way; errors and warnings carry it.
 

@@ -1,4 +1,4 @@
-"""What differs between operating systems: files that are whole or not there, names of processes, figures of memory."""
+"""What differs between systems: files that are whole or not there, names of processes, memory, and words for them."""
 
 import hashlib
 import os
@@ -165,3 +165,13 @@ def format_bytes(count: float) -> str:
             return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} TB"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many of something there are, as 1 sample or 2 samples."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def install(extra: str) -> str:
+    """Return how the libraries of an extra are installed, wherever this package came from."""
+    return f'install it with pip install "kernelbraid[{extra}]", or pip install ".[{extra}]" in a checkout'

@@ -1,4 +1,6 @@
+import math
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,14 +15,12 @@ from kernelbraid.learning.report import (
     complaint,
     oversize,
 )
+from kernelbraid.learning.settings import Settings
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank.step import Progress
 from problems import blobs
 
-FACTS = {
-    **{"alpha": 1.0, "beta": 2.0, "gamma": 3.0, "mu": 4.0, "mu_growth": 1.1, "max_iter": 9, "tol": 1e-5},
-    **{"graph_from": "Z", "kernel_change": 0.5, "graph_residual": 0.25, "size": 1.0},
-}
+LAST = {"kernel_change": 0.5, "graph_residual": 0.25}
 SPOKEN = [status for status in Status if status not in (Status.CONVERGED, Status.STOPPED)]
 
 
@@ -63,31 +63,44 @@ class TestHistory:
         assert all(len(column) == 0 for column in history.columns().values())
 
 
+def asked(gamma=3.0, **settings):
+    learning = Settings.of({"preset": "authors", "gamma": gamma}).learning
+    return replace(learning, alpha=1.0, beta=2.0, mu=4.0, mu_growth=1.1, max_iter=9, tol=1e-5, **settings)
+
+
 class TestComplaint:
-    @pytest.mark.parametrize("fixed", [True, False])
+    @pytest.mark.parametrize("gamma", [3.0, math.inf])
     @pytest.mark.parametrize("status", [Status.CONVERGED, Status.STOPPED])
-    def test_an_end_as_asked_is_none(self, status, fixed):
-        assert complaint(solution(status), FACTS, is_kernel_fixed=fixed) is None
+    def test_an_end_as_asked_is_none(self, status, gamma):
+        assert complaint(solution(status), asked(gamma), LAST, 1.0) is None
 
     @pytest.mark.parametrize("status", SPOKEN)
     def test_every_other_end_says_what_happened_what_came_back_and_what_to_do(self, status):
-        for fixed in [True, False]:
-            told = complaint(solution(status, sound_iter=4), FACTS, is_kernel_fixed=fixed)
-            sentence = status.sentences["fixed" if fixed else "learned"].filled(n_iter=9, **FACTS)
-            assert told.startswith(f"LKG {sentence.what}")
-            assert told.endswith(f". {sentence.remedy}")
-            assert ("the result is that of step 4, the last sound one" in told) is not status.is_sound
+        told = {gamma: complaint(solution(status, sound_iter=4), asked(gamma), LAST, 1.0) for gamma in (3.0, math.inf)}
+        for sentences in told.values():
+            assert re.fullmatch(r"LKG [a-z][^A-Z]*( [JZ] [^A-Z]*)?\. [A-Z].*\.", sentences)
+            assert ("the result is that of step 4, the last sound one" in sentences) is not status.is_sound
+        assert told[3.0] != told[math.inf]
+        assert not re.search(r"\bmu=|beta|gamma|kernel still changed", told[math.inf])
+
+    def test_steps_that_were_all_asked_for_are_none(self):
+        assert complaint(solution(Status.MAX_ITER), replace(asked(), tol=0.0), LAST, 1.0) is None
+
+    def test_the_last_step_is_told_with_what_was_aimed_at(self):
+        assert complaint(solution(Status.MAX_ITER), asked(), LAST, 1.0) == (
+            "LKG made max_iter=9 steps and the kernel still changed by 5.0e-01 (tol=1e-05). Raise max_iter, or "
+            "mu_growth=1.1 if the residuals in history_ are flat."
+        )
 
     def test_without_a_sound_step_the_average_is_said_to_be_clustered(self):
-        told = complaint(solution(Status.GRAPH_EMPTY, sound_iter=0), FACTS, is_kernel_fixed=False)
+        told = complaint(solution(Status.GRAPH_EMPTY, sound_iter=0), asked(), LAST, 1.0)
         assert "; no step was sound, so the average kernel was clustered. Lower alpha=1" in told
 
     @pytest.mark.parametrize("status", [Status.CONVERGED, Status.MAX_ITER])
     def test_a_kernel_that_left_all_bounds_is_told_before_anything_else(self, status):
-        facts = {**FACTS, "size": 2 * OVERSIZE}
-        told = complaint(solution(status), facts, is_kernel_fixed=False)
+        told = complaint(solution(status), asked(), LAST, 2 * OVERSIZE)
         assert re.match(r"LKG diverged on its way: .* 2e\+03 times .*\. Raise mu=4 or gamma=3\.$", told)
-        assert complaint(solution(Status.CONVERGED), {**FACTS, "size": OVERSIZE}, is_kernel_fixed=False) is None
+        assert complaint(solution(Status.CONVERGED), asked(), LAST, OVERSIZE) is None
 
 
 class TestOversize:
@@ -126,7 +139,7 @@ class TestAlternations:
         assert without == "SimplexGraph made max_iter=2 steps and still changes by 2.5e-01. Raise max_iter."
 
     def test_numbers_that_are_not_finite_are_told(self):
-        told = alternation_complaint("KernelKMeans", Status.NON_FINITE, n_iter=3, max_iter=9, unsettled="")
+        told = alternation_complaint("KernelKMeans", solution(Status.NON_FINITE, 3), max_iter=9, unsettled="")
         assert told.startswith("KernelKMeans left the finite numbers at step 3; the result is the last one before. ")
         at_once = self.history(()).complaint("A", solution(Status.NON_FINITE, 1), max_iter=2, tol=1e-3)
         assert at_once.startswith("A left the finite numbers at step 1")

@@ -56,7 +56,7 @@ def test_several_representations_are_views():
     rng = np.random.default_rng(1)
     cells.obsm["X_pca"] = cells.X[:, :10].copy()
     cells.layers["noise"] = rng.normal(size=cells.shape)
-    with pytest.warns(UserWarning, match="of the views of the AnnData, 'noise' shares neighbours with no other view"):
+    with pytest.warns(UserWarning, match="of the views of X, 'noise' shares neighbours with no other view"):
         cluster(cells, 3, use_rep=["X_pca", "X", "noise"])
     assert adjusted_rand_score(cells.obs["kernelbraid"], truth) == 1
     report = cells.uns["kernelbraid"]
@@ -144,7 +144,7 @@ def test_a_fit_that_fails_writes_nothing():
     cells, _ = one_modality()
     cells.X[5, 3] = np.nan
     before = written(cells)
-    with pytest.raises(ValueError, match=r"^the AnnData contains NaN .*row 5, column 3"):
+    with pytest.raises(ValueError, match=r"^X contains NaN .*row 5, column 3"):
         cluster(cells, 3)
     assert written(cells) == before
 
@@ -152,7 +152,7 @@ def test_a_fit_that_fails_writes_nothing():
 def test_missing_values_of_a_modality_are_named():
     cells, _ = several_modalities()
     cells["protein"].X[2, 1] = np.nan
-    with pytest.raises(ValueError, match=r"^'protein' of the MuData contains NaN \(row \d+, column 1\)"):
+    with pytest.raises(ValueError, match=r"^'protein' of X contains NaN \(row \d+, column 1\)"):
         cluster(cells, 3)
 
 

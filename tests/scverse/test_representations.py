@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from kernelbraid.scverse.representations import views_of
+from kernelbraid.scverse.representations import View, in_names, views_of
 from simulated_cells import one_modality, several_modalities
 
 pytestmark = pytest.mark.filterwarnings("ignore:From 0.4 .update():FutureWarning")
@@ -25,6 +25,13 @@ def test_many_features_without_components_are_told_of():
     with pytest.warns(UserWarning, match=r"^the AnnData has no X_pca, and X is clustered as it is, with 51 features"):
         views_of(cells, None)
     assert views_of(cells, "X")[0].path == "X"
+
+
+def test_sentences_call_several_views_by_their_names():
+    views = [View(name, "", np.zeros((1, 1))) for name in ("rna", "atac", "protein")]
+    told = in_names("view 3 of X is a copy of view 1; views 1, 2 and 12 views are used; view_report_ says more.", views)
+    assert told == "'protein' of X is a copy of 'rna'; 'rna' and 'atac' and 12 views are used; view_report_ says more."
+    assert in_names("view 1 of X", views[:1]) == "view 1 of X"
 
 
 def test_names_are_looked_up_in_obsm_and_layers_and_places_can_be_given():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kernelbraid._messages import install
+from kernelbraid._system import install
 from kernelbraid._version import __version__
 from kernelbraid.blocks.dask_parts import DaskError
 

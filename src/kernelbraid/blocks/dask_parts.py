@@ -9,7 +9,6 @@ from functools import reduce
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import Parts
 
@@ -18,7 +17,7 @@ S = TypeVar("S")
 
 # Parts that one task sums up: few enough for a worker's memory, many enough that the tree is low.
 FAN_IN = 8
-LOST = Message("the Dask cluster was lost before the work was done; start it again, then {again}.")
+LOST = "the Dask cluster was lost before the work was done; start it again, then fit again."
 
 
 class DaskError(Exception):

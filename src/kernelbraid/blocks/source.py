@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kernelbraid._messages import Message
-
 
 class Blocks:
     """Samples in blocks of rows, one after the other, for :class:`LandmarkLKG`.
@@ -42,15 +40,10 @@ class Blocks:
     def __init__(self, blocks: Iterable[Any]) -> None:
         given = type(blocks).__name__
         if hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path):
-            raise ValueError(
-                Message("Blocks takes several blocks of rows, not one {kind}; give that to the fit itself.", kind=given)
-            )
+            raise ValueError(f"Blocks takes several blocks of rows, not one {given}; give that to the fit itself.")
         if not hasattr(blocks, "__iter__"):
             raise ValueError(
-                Message(
-                    "Blocks cannot go through {kind}; give a list of matrices, or an object that yields them.",
-                    kind=given,
-                )
+                f"Blocks cannot go through {given}; give a list of matrices, or an object that yields them."
             )
         check_again(blocks, "what Blocks got")
         self._blocks = blocks
@@ -64,10 +57,6 @@ def check_again(blocks: Iterable[Any], name: str) -> None:
     """Refuse blocks that are used up after going through them once."""
     if iter(blocks) is blocks:
         raise ValueError(
-            Message(
-                "{name} is a {kind}, which can be gone through once, and the fit goes through the samples several "
-                "times; give kernelbraid.Blocks of a list, or of an object whose __iter__ starts anew.",
-                name=name,
-                kind=type(blocks).__name__,
-            )
+            f"{name} is a {type(blocks).__name__}, which can be gone through once, and the fit goes through the "
+            "samples several times; give kernelbraid.Blocks of a list, or of an object whose __iter__ starts anew."
         )

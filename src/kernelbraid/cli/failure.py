@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kernelbraid._messages import install
+from kernelbraid._system import install
 from kernelbraid.files.errors import DataError
 
 #: Optional packages, and the extra that brings each.

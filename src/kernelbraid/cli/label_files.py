@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 import typer
 
-from kernelbraid._messages import install
+from kernelbraid._system import install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.inputs import STANDARD
 from kernelbraid.cli.output import check_target, write_whole

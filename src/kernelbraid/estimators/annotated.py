@@ -5,8 +5,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from kernelbraid._messages import Message
-
 
 def is_anndata(data: object) -> bool:
     """Tell an AnnData, without having it loaded."""
@@ -25,22 +23,19 @@ def _is_named(data: object, name: str, package: str) -> bool:
 def refuse_annotated(estimator: BaseEstimator, X: Any) -> None:
     """Say what to call for annotated data, alone or as one of several views, and for what is near to views."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary, too
-        raise TypeError(Message("{data} is a {kind} of views; give them as a list of matrices.", kind=type(X).__name__))
+        raise TypeError(f"X is a {type(X).__name__} of views; give them as a list of matrices.")
     for given in X if isinstance(X, list | tuple) else [X]:
         if _is_named(given, "LazyFrame", "polars"):
-            raise TypeError(Message("{data} {holds} a LazyFrame; call its collect() first.", holds=_holds(given, X)))
+            raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
         if not (is_anndata(given) or is_mudata(given)):
             continue
         n_clusters = getattr(estimator, "n_clusters", None)
+        kind = "an AnnData" if is_anndata(given) else "a MuData"
+        call = f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})"
+        matrix = "data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']"
         raise TypeError(
-            Message(
-                "{data} {holds} {kind}; call {call}, or {class.estimator} with a matrix of it, such as {matrix}.",
-                holds=_holds(given, X),
-                kind="an AnnData" if is_anndata(given) else "a MuData",
-                call=f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})",
-                estimator=type(estimator).__name__,
-                matrix="data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']",
-            )
+            f"X {_holds(given, X)} {kind}; call {call}, or {type(estimator).__name__} with a matrix of it, such as "
+            f"{matrix}."
         )
 
 

@@ -22,7 +22,6 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.annotated import refuse_annotated
@@ -50,7 +49,6 @@ __all__ = [
     "refused_parameter",
 ]
 
-DATA = Message("{data}")
 FLOATS = [np.float64, np.float32]
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -188,39 +186,30 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
     if reset:
         forget_names(estimator)
     if is_foreign(X):
-        X = _check_foreign(X, DATA)
+        X = _check_foreign(X, "X")
         set_features(estimator, X.shape[1], reset)
         return [X]
     if not is_view_list(X):
         if getattr(X, "ndim", 2) == 3:
             raise ValueError(
-                Message(
-                    "{data} has shape {shape}: for a stack of kernels set {set.kernels}, for several views pass a list "
-                    "of matrices.",
-                    shape=tuple(getattr(X, "shape", ())),
-                    kernels="precomputed",
-                )
+                f"X has shape {tuple(getattr(X, 'shape', ()))}: for a stack of kernels set kernels='precomputed', "
+                "for several views pass a list of matrices."
             )
-        with named_columns(X, DATA):
+        with named_columns(X, "X"):
             X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
-        return [_check_finite(X, DATA)]
+        return [_check_finite(X, "X")]
     views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
-        raise ValueError(Message("the views of {data} are arrays of different libraries; convert them to one."))
+        raise ValueError("the views of X are arrays of different libraries; convert them to one.")
     devices = sorted({str(device(view)) for view in views if is_foreign(view)})
     if len(devices) > 1:
         places = ", ".join(devices)
-        raise ValueError(
-            Message("the views of {data} are on different devices ({places}); move them to one.", places=places)
-        )
+        raise ValueError(f"the views of X are on different devices ({places}); move them to one.")
     rows = [view.shape[0] for view in views]
     if len(set(rows)) > 1:
         raise ValueError(
-            Message(
-                "the views of {data} have {rows} rows; every view must hold the same samples in the same order"
-                "{align_views}.",
-                rows=rows,
-            )
+            f"the views of X have {rows} rows; every view must hold the same samples in the same order; "
+            "kernelbraid.align_views aligns data frames by their rows' names."
         )
     check_names(estimator, X, reset=reset)
     set_features(estimator, sum(view.shape[1] for view in views), reset)
@@ -233,13 +222,8 @@ def set_features(estimator: BaseEstimator, count: int, reset: bool) -> None:
         estimator.n_features_in_ = count
     elif count != estimator.n_features_in_:
         raise ValueError(
-            Message(
-                "{data} has {count} features, but {class.estimator} is expecting {wanted} features as input; give the "
-                "features of the fitted samples.",
-                count=count,
-                estimator=type(estimator).__name__,
-                wanted=estimator.n_features_in_,
-            )
+            f"X has {count} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features "
+            "as input; give the features of the fitted samples."
         )
 
 
@@ -268,7 +252,7 @@ def read_cross(
         return read_cross_kernels(estimator, X, weights, sizes, used)
     views = read_views(estimator, X, reset=False, gaps=used is not None)
     if used is not None and len(views) > max(used):
-        views = [_check_finite(views[view], Message("{view.number} of {data}", number=view + 1)) for view in used]
+        views = [_check_finite(views[view], f"view {view + 1} of X") for view in used]
     return bank.cross(views, weights), views
 
 
@@ -304,24 +288,18 @@ def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[A
     """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
     refuse_annotated(estimator, X)
     given = [K for source in sources_of(X) for K in source]
-    matrices = [as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)]
+    matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
     if len(matrices) != n_kernels:
-        raise ValueError(
-            Message("{data} holds {count} kernels; the fit had {wanted}.", count=len(matrices), wanted=n_kernels)
-        )
+        raise ValueError(f"X holds {len(matrices)} kernels; the fit had {n_kernels}.")
     shapes = {tuple(K.shape) for K in matrices}
     if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
         raise ValueError(
-            Message(
-                "{data} holds kernels of shape {shapes}; new samples need (n_samples, {wanted}): {class.estimator} is "
-                "expecting {wanted} features as input, one for each fitted sample.",
-                shapes=sorted(shapes),
-                wanted=estimator.n_features_in_,
-                estimator=type(estimator).__name__,
-            )
+            f"X holds kernels of shape {sorted(shapes)}; new samples need (n_samples, {estimator.n_features_in_}): "
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, one for each "
+            "fitted sample."
         )
     if not all(is_finite(K) for K in matrices):
-        raise ValueError(Message("{data} contains NaN or infinity; drop such samples or fill them in."))
+        raise ValueError("X contains NaN or infinity; drop such samples or fill them in.")
     return matrices
 
 
@@ -336,20 +314,13 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
     if isinstance(n_clusters, str):
         if n_samples < SMALLEST_PROBLEM:
             raise ValueError(
-                Message(
-                    "{samples_are_few} to choose the number of clusters, which is tried from 2 to {third}; give "
-                    "{name.n_clusters}, or at least {least} samples.",
-                    n_samples=n_samples,
-                    least=SMALLEST_PROBLEM,
-                )
+                f"n_samples={n_samples} is too small to choose the number of clusters, which is tried from 2 to "
+                f"n_samples / 3; give n_clusters, or at least {SMALLEST_PROBLEM} samples."
             )
     elif n_samples < n_clusters:
         raise ValueError(
-            Message(
-                "{samples_are_below} {set.n_clusters}; ask for at most {n_samples} cluster(s) or give more samples.",
-                n_samples=n_samples,
-                n_clusters=n_clusters,
-            )
+            f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) or "
+            "give more samples."
         )
 
 
@@ -371,13 +342,11 @@ def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
 
 
 def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
-    name = Message("{view.number} of {data}", number=number)
+    name = f"view {number} of X"
     if is_foreign(view):
         return _check_foreign(view, name, gaps=gaps)
     if len(getattr(view, "shape", ())) != 2:
-        raise ValueError(
-            Message("{name} is no matrix, but others are; give each view as (n_samples, n_features).", name=name)
-        )
+        raise ValueError(f"{name} is no matrix, but others are; give each view as (n_samples, n_features).")
     with named_columns(view, name):
         view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
     return _with_gaps(view, name) if gaps and not sparse.issparse(view) else _check_finite(view, name)
@@ -402,14 +371,9 @@ def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> 
     if len(partly):
         row = int(partly[0])
         raise ValueError(
-            Message(
-                "{name} contains NaN (row {row}, column {column}) beside numbers; a sample that was not measured in a "
-                "view is a row of NaN, and single values are to be filled in, for example with "
-                "sklearn.impute.SimpleImputer.",
-                name=name,
-                row=place(row),
-                column=int(np.argmax(gone[row])),
-            )
+            f"{name} contains NaN (row {place(row)}, column {int(np.argmax(gone[row]))}) beside numbers; a sample "
+            "that was not measured in a view is a row of NaN, and single values are to be filled in, for example "
+            "with sklearn.impute.SimpleImputer."
         )
 
 
@@ -418,32 +382,19 @@ def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
     xp = namespace(A)
     A = detach(A)
     if not xp.isdtype(A.dtype, ("real floating", "integral", "bool")):
-        raise ValueError(
-            Message("{name} holds {dtype} values; samples must be real numbers.", name=name, dtype=str(A.dtype))
-        )
+        raise ValueError(f"{name} holds {A.dtype} values; samples must be real numbers.")
     if A.ndim != 2:
-        remedy = Message("for a stack of kernels set {set.kernels}", kernels="precomputed") if A.ndim == 3 else None
-        raise ValueError(
-            Message(
-                "{name} has shape {shape}, and a matrix is needed; {advice}.",
-                name=name,
-                shape=tuple(A.shape),
-                advice=remedy or "samples are rows",
-            )
-        )
+        remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else None
+        raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy or 'samples are rows'}.")
     if 0 in A.shape:
-        raise ValueError(
-            Message(
-                "{name} has shape {shape}; give at least one sample and one feature.", name=name, shape=tuple(A.shape)
-            )
-        )
+        raise ValueError(f"{name} has shape {tuple(A.shape)}; give at least one sample and one feature.")
     if A.dtype not in (xp.float32, xp.float64):
         A = xp.astype(A, xp.float64)
     if not is_finite(A):
         if gaps:
             _with_gaps(to_numpy(A), name)
             return A
-        raise ValueError(Message("{name} contains NaN or infinity; {filling}.", name=name, filling=FILL))
+        raise ValueError(f"{name} contains NaN or infinity; {FILL}.")
     return A
 
 
@@ -460,13 +411,5 @@ def _check_finite(A: Array, name: str) -> Array:
     bad = np.argwhere(~np.isfinite(values))[0]
     row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
     value = values[tuple(bad)]
-    raise ValueError(
-        Message(
-            "{name} contains {bad} (row {row}, column {column}); {filling}.",
-            name=name,
-            filling=remedy_for(value),
-            bad="NaN" if np.isnan(value) else "infinity",
-            row=int(row),
-            column=int(column),
-        )
-    )
+    bad = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"{name} contains {bad} (row {row}, column {column}); {remedy_for(value)}.")

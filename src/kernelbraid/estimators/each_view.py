@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._messages import Message
+from kernelbraid._system import counted
 from kernelbraid._typing import Input
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list
@@ -106,11 +106,8 @@ class EachView(TransformerMixin, BaseEstimator):
         views = _views_of(X)
         if len(views) != len(self.transformers_):
             raise ValueError(
-                Message(
-                    "{data} holds {found:#view}, and EachView was fitted on {wanted}; give the views of the fit.",
-                    found=len(views),
-                    wanted=len(self.transformers_),
-                )
+                f"X holds {counted(len(views), 'view')}, and EachView was fitted on {len(self.transformers_)}; "
+                "give the views of the fit."
             )
         done = [transform_measured(one, view) for one, view in zip(self.transformers_, views, strict=True)]
         return done if is_view_list(X) else done[0]
@@ -121,11 +118,8 @@ class EachView(TransformerMixin, BaseEstimator):
             return [self.transformer] * n_views
         if len(self.transformer) != n_views:
             raise ValueError(
-                Message(
-                    "EachView has {found:#transformer} for {wanted:#view}; give one for each, or one for all.",
-                    found=len(self.transformer),
-                    wanted=n_views,
-                )
+                f"EachView has {counted(len(self.transformer), 'transformer')} for {counted(n_views, 'view')}; "
+                "give one for each, or one for all."
             )
         return self.transformer
 

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernelbraid._messages import Message
-
 
 def check_names(estimator: BaseEstimator, views: Sequence[Any], *, reset: bool) -> None:
     """Note the names of the columns of several views, or compare them with those of the fit; compare those of rows.
@@ -48,16 +46,9 @@ def _check_rows(views: Sequence[Any]) -> None:
             continue
         row = int(np.argmax(np.asarray(own != names)))
         raise ValueError(
-            Message(
-                "row {row} is called {mine!r} in {view.number} of {data} and {other!r} in {view.first}; every view "
-                "must hold the same samples in the same order{align_views}, and without names rows are taken as they "
-                "stand.",
-                row=row,
-                mine=own[row],
-                other=names[row],
-                number=number,
-                first=with_number,
-            )
+            f"row {row} is called {own[row]!r} in view {number} of X and {names[row]!r} in view {with_number}; "
+            "every view must hold the same samples in the same order; kernelbraid.align_views aligns data frames "
+            "by their rows' names, and without names rows are taken as they stand."
         )
 
 
@@ -83,13 +74,7 @@ def _check_columns(names: Sequence[Sequence[str]], fitted: Sequence[str]) -> Non
         for column, name in enumerate(own, 1):
             if name != fitted[place]:
                 raise ValueError(
-                    Message(
-                        "column {column} of {view.number} of {data} is {name!r}, and was {wanted!r} in the fit; give "
-                        "the views, and the columns of each, in the order of the fit.",
-                        column=column,
-                        number=number,
-                        name=name,
-                        wanted=fitted[place],
-                    )
+                    f"column {column} of view {number} of X is {name!r}, and was {fitted[place]!r} in the fit; "
+                    "give the views, and the columns of each, in the order of the fit."
                 )
             place += 1

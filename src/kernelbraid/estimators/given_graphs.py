@@ -8,10 +8,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
-from kernelbraid.estimators.base import DATA, check_n_clusters, forget_names, is_view_list, set_features
+from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.learning.graph_extension import GraphExtension
 from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
@@ -46,20 +45,13 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
         _check_square(A, name)
         if kind == GRAPH and _looks_like_distances(A):
             raise ValueError(
-                Message(
-                    "{name} looks like distances, as samples are nothing to themselves; say {set.kernels}, or turn it "
-                    "into affinities.",
-                    name=name,
-                    kernels=DISTANCES,
-                )
+                f"{name} looks like distances, as samples are nothing to themselves; say kernels={DISTANCES!r}, or "
+                "turn it into affinities."
             )
     sizes = [A.shape[0] for A in given]
     if len(set(sizes)) > 1:
         raise ValueError(
-            Message(
-                "the graphs of {data} have {sizes} samples; every graph must have the same samples in the same order.",
-                sizes=sizes,
-            )
+            f"the graphs of X have {sizes} samples; every graph must have the same samples in the same order."
         )
     check_n_clusters(getattr(estimator, "n_clusters", 1), sizes[0])
     estimator.n_features_in_ = sizes[0]
@@ -77,52 +69,41 @@ def read_rows(estimator: BaseEstimator, X: Input, fitted: GraphExtension) -> lis
     kind = DISTANCES if fitted.members[0].scales is not None else GRAPH
     rows = [_as_csr(A, name, kind) for A, name in _named(X)]
     if len(rows) != fitted.n_views:
-        raise ValueError(
-            Message("{data} holds {count} graphs; the fit had {wanted}.", count=len(rows), wanted=fitted.n_views)
-        )
+        raise ValueError(f"X holds {len(rows)} graphs; the fit had {fitted.n_views}.")
     for A in rows:
         set_features(estimator, A.shape[1], reset=False)
     if len({A.shape[0] for A in rows}) > 1:
         raise ValueError(
-            Message(
-                "the graphs of {data} have {rows} rows; every one must have the same new samples in the same order.",
-                rows=[A.shape[0] for A in rows],
-            )
+            f"the graphs of X have {[A.shape[0] for A in rows]} rows; every one must have the same new samples in "
+            "the same order."
         )
     return rows
 
 
-def _named(X: Input) -> list[tuple[Any, Message]]:
+def _named(X: Input) -> list[tuple[Any, str]]:
     """Return the graphs of a list, or one, with what messages call them."""
     if not is_view_list(X):
-        return [(X, DATA)]
-    return [(A, Message("graph {number} of {data}", number=number)) for number, A in enumerate(X, 1)]
+        return [(X, "X")]
+    return [(A, f"graph {number} of X") for number, A in enumerate(X, 1)]
 
 
-def _as_csr(A: Any, name: Message, kind: str) -> Array:
+def _as_csr(A: Any, name: str, kind: str) -> Array:
     """Return a graph as a csr array of floating-point numbers that are finite and not negative."""
     if not sparse.issparse(A):
         A = to_numpy(A) if hasattr(A, "shape") else np.asarray(A)
         if A.ndim != 2 or A.dtype.kind not in "fiub":
-            raise ValueError(
-                Message("{name} is no matrix of numbers; a graph has a row and a column for every sample.", name=name)
-            )
+            raise ValueError(f"{name} is no matrix of numbers; a graph has a row and a column for every sample.")
         A = _all_pairs(A) if kind == DISTANCES else A
     csr = sparse.csr_array(A)
     csr = csr.astype(np.float32 if csr.dtype == np.float32 else np.float64)
     csr.sum_duplicates()
     if not np.isfinite(csr.data).all():
-        raise ValueError(Message("{name} contains NaN or infinity; leave such edges out.", name=name))
+        raise ValueError(f"{name} contains NaN or infinity; leave such edges out.")
     if (csr.data < 0).any():
         row = int(np.searchsorted(csr.indptr, np.argmax(csr.data < 0), side="right")) - 1
         raise ValueError(
-            Message(
-                "{name} has negative weights (row {row}); edges of a graph are positive: leave such ones out, or set "
-                "{set.kernels} for a kernel.",
-                name=name,
-                row=row,
-                kernels="precomputed",
-            )
+            f"{name} has negative weights (row {row}); edges of a graph are positive: leave such ones out, or set "
+            "kernels='precomputed' for a kernel."
         )
     if kind == GRAPH and not _has_stored_loops(csr):
         csr.eliminate_zeros()
@@ -140,15 +121,9 @@ def _affinities(A: Array, scales: NDArray[np.float64] | None) -> Array:
     return A if scales is None else as_affinities(A, scales, scales)
 
 
-def _check_square(A: Array, name: Message) -> None:
+def _check_square(A: Array, name: str) -> None:
     if A.shape[0] != A.shape[1]:
-        raise ValueError(
-            Message(
-                "{name} has shape {shape}; a graph has a row and a column for every sample.",
-                name=name,
-                shape=tuple(A.shape),
-            )
-        )
+        raise ValueError(f"{name} has shape {tuple(A.shape)}; a graph has a row and a column for every sample.")
 
 
 def _has_stored_loops(A: Array) -> bool:

@@ -242,5 +242,5 @@ class MultiViewGraphFusion(GraphClusterer):
         if 2 * self.n_clusters > n:  # more components than pairs of samples cannot be had, in however many steps
             return replace(learned, complaint=None)
         unsettled = "its graph has not fallen into as many components as clusters"
-        facts = {"n_iter": solution.n_iter, "max_iter": self.max_iter, "unsettled": unsettled}
-        return replace(learned, complaint=alternation_complaint(type(self).__name__, solution.status, **facts))
+        told = alternation_complaint(type(self).__name__, solution, max_iter=self.max_iter, unsettled=unsettled)
+        return replace(learned, complaint=told)

@@ -24,7 +24,6 @@ from kernelbraid.estimators.reading import publish, read_candidate, read_candida
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
-from kernelbraid.learning.report import alternation_complaint
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
 from kernelbraid.solvers.kmeans import Rule
@@ -62,8 +61,9 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
         self.inertia_, self.n_iter_, self.objective_ = found.inertia, found.n_iter, found.objective
         status = Status.CONVERGED if found.converged else Status.MAX_ITER
         self.status_ = str(status)
-        unsettled = {"unsettled": "its clusters still changed", "max_iter": self.max_iter}
-        warn_of(alternation_complaint(type(self).__name__, status, **unsettled), stacklevel=6)
+        if not found.converged:
+            told = f"made max_iter={self.max_iter} steps and its clusters still changed. Raise max_iter."
+            warn_of(f"{type(self).__name__} {told}", stacklevel=6)
         warn_of_copies(self, labels, self.n_clusters)
         return self
 

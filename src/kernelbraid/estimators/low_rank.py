@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
@@ -472,11 +471,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             return self._weigh(samples, settings)
         if samples.has_gaps:
             raise ValueError(
-                Message(
-                    "{data} lacks samples in some views, which {given} cannot have; {set.preset} can.",
-                    given=Message("{set.preset}", preset=self.preset),
-                    preset="recommended",
-                )
+                f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         return self._pose(samples, settings)
 
@@ -607,8 +602,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             return FusedExtension.of(candidates, learned.members, placement)
         return Extension.of(candidates, settings, learned, placement, here(learned.K))
 
-    def _instead(self, shapes: list[tuple[int, int]]) -> Message | None:
+    def _instead(self, shapes: list[tuple[int, int]]) -> str | None:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
         if shapes[0][0] <= 500:
             return None
-        return Message("{through_landmarks}", n_clusters=self.n_clusters, n_landmarks=500)
+        return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
-from kernelbraid._messages import Message
+from kernelbraid._system import counted
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
@@ -62,9 +62,7 @@ def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps:
     refuse_annotated(estimator, X)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
-    matrices = [
-        K if sparse.issparse(K) else as_matrix(K, Message("kernel {i} of {data}", i=i)) for i, K in enumerate(given)
-    ]
+    matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
     check_n_clusters(n_clusters, (matrices[0].shape or (0,))[0])
     sizes = tuple(map(len, sources)) if len(sources) > 1 else ()
     return GivenKernels(matrices, partial(read_kernels, estimator), place, sizes)
@@ -180,21 +178,13 @@ def read_candidate(
     name = type(estimator).__name__
     if precomputed and len(list_kernels(X)) > 1:
         raise ValueError(
-            Message(
-                "{data} holds {count} kernels, and {class.estimator} takes one; pass a matrix (n_samples, n_samples), "
-                "or use {several_kernels}.",
-                count=len(list_kernels(X)),
-                estimator=name,
-            )
+            f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
+            "or use an estimator with several kernels."
         )
     if not precomputed and is_view_list(X) and len(X) > 1:
         raise ValueError(
-            Message(
-                "{data} holds {count} views, and {class.estimator} takes one; join their features, or use "
-                "{several_kernels}.",
-                count=len(X),
-                estimator=name,
-            )
+            f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
+            "kernels."
         )
     return read_candidates(estimator, X, given, storage="fixed", working=working, in_batches=in_batches)
 
@@ -234,11 +224,8 @@ def read_several(
         kernels = [Linear(None)]
     if samples.size(kernels)["n_kernels"] < 2:
         raise ValueError(
-            Message(
-                "{data} is one view under one kernel, and {class.estimator} needs several views; give a list of views, "
-                "or several kernels.",
-                estimator=type(estimator).__name__,
-            )
+            f"X is one view under one kernel, and {type(estimator).__name__} needs several views; give a list of "
+            "views, or several kernels."
         )
     check_memory(estimator, samples, kernels, storage="lazy", working=working, copies=copies)
     if isinstance(samples, GivenKernels) or not has_views or prepare is None:
@@ -281,7 +268,7 @@ def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
         setattr(estimator, name, as_published(estimator, like, value))
 
 
-def warn_of(complaint: Message | None, stacklevel: int = 4) -> None:
+def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
     """Warn of what a fit complains of; the warning points at the call of ``fit``."""
     if complaint is not None:
         warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
@@ -296,12 +283,9 @@ def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> 
     """Warn if there are fewer clusters than were asked for, as there are too few distinct samples."""
     found = n_found(labels)
     if found < n_clusters:
-        few = {"found": found, "wanted": n_clusters, "n_samples": int(labels.shape[0])}
-        complaint = Message(
-            "{class.estimator} found {found:#cluster} instead of {wanted}, since no more of the {n_samples} samples "
-            "are distinct; lower {name.n_clusters}, or look for copies.",
-            estimator=type(estimator).__name__,
-            **few,
+        complaint = (
+            f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
+            f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
         )
         warn_of(complaint, stacklevel=_levels_to_caller() + 1)
 

@@ -24,7 +24,7 @@ from kernelbraid.estimators.reading import read_candidates
 from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.memory import STORAGES
-from kernelbraid.learning.report import StepHistory, drift_complaint
+from kernelbraid.learning.report import StepHistory
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.self_weighted import ConsensusProblem, solve_consensus
 
@@ -248,5 +248,9 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         change = history.steps[-1].change
         if change < ADRIFT:
             return learned
-        facts = {"max_iter": self.max_iter, "change": change, "beta": problem.strength}
-        return replace(learned, complaint=drift_complaint(type(self).__name__, **facts))
+        # The kernel follows the graph rather than the candidates, and no end is near.
+        complaint = (
+            f"{type(self).__name__} made max_iter={self.max_iter} steps and its graph still changes by {change:.1e}, "
+            f"relatively. Raise beta={problem.strength:g}."
+        )
+        return replace(learned, complaint=complaint)

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid._messages import Message
-
 NUMBERS = "fiub"  # kinds of dtypes
 FILL = "drop such samples or fill them in, for example with sklearn.impute.SimpleImputer"
 REPLACE = "drop such samples or replace the value"  # an imputer leaves infinity as it is
@@ -21,13 +19,8 @@ def remedy_for(value: float) -> str:
 def no_numbers(name: str, header: object, dtype: object) -> ValueError:
     """Return what to raise for a column, by its name or number, that holds no numbers."""
     return ValueError(
-        Message(
-            "{name} has a column {header!r} of {dtype} values; encode it, for example with OneHotEncoder in a "
-            "ColumnTransformer of scikit-learn, or drop it.",
-            name=name,
-            header=header,
-            dtype=str(dtype),
-        )
+        f"{name} has a column {header!r} of {dtype} values; encode it, for example with OneHotEncoder in a "
+        "ColumnTransformer of scikit-learn, or drop it."
     )
 
 

@@ -73,7 +73,7 @@ def _check_frames(views: object) -> "list[pd.DataFrame]":
     try:
         import pandas as pd
     except ImportError:
-        from kernelbraid._messages import install  # which nobody else here needs
+        from kernelbraid._system import install  # which nobody else here needs
 
         raise ImportError(f"align_views needs pandas; {install('io')}.") from None
     if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kernelbraid._messages import install
+from kernelbraid._system import install
 from kernelbraid._typing import Host
 from kernelbraid.files.columns import Columns
 from kernelbraid.files.errors import DataError

@@ -14,7 +14,6 @@ from kernelbraid._arrays import (
     namespace,
     power_of_two,
 )
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
@@ -270,20 +269,11 @@ def _check_samples(X: Array, number: int) -> Array:
     elif not is_foreign(X):
         X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(
-            Message(
-                "{view.number} of {data} has shape {shape}; samples are the rows of a matrix.",
-                number=number,
-                shape=tuple(X.shape),
-            )
-        )
+        raise ValueError(f"view {number} of X has shape {tuple(X.shape)}; samples are the rows of a matrix.")
     if not is_finite(X.data if sparse.issparse(X) else X):
         raise ValueError(
-            Message(
-                "{view.number} of {data} contains NaN or infinity; drop such samples or fill them in, for example with "
-                "sklearn.impute.SimpleImputer.",
-                number=number,
-            )
+            f"view {number} of X contains NaN or infinity; drop such samples or fill them in, for example with "
+            "sklearn.impute.SimpleImputer."
         )
     return X
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import device, in_place, is_finite, is_foreign, namespace, quiet_overflow, row_blocks, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels.banks import stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
@@ -63,13 +62,7 @@ class FittedBank:
         """Yield for each view its kernels, the new samples, the fitted ones, and what is known of their pairs."""
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
         if widths != known:
-            raise ValueError(
-                Message(
-                    "the views of {data} have {widths} features; those of the fit had {known}.",
-                    widths=widths,
-                    known=known,
-                )
-            )
+            raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
         for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
             new = _like(view, fitted)
             with quiet_overflow():
@@ -88,7 +81,7 @@ def _combine(between: Iterable[tuple[list[Kernel | Custom], Array, Array, Pairs]
                 weighted = _like(values, pairs.products) * float(next(left))
                 total = weighted if total is None else in_place("add", total, weighted)
     if not is_finite(total):
-        raise ValueError(Message("the kernels overflow on {data}; give samples in the scale of the fitted ones."))
+        raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
     return total
 
 

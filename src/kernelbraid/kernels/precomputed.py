@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 
 SMALL = 1e-30  # largest value of a kernel whose squares and differences single precision loses
@@ -32,42 +31,22 @@ def check_kernel(K: Array, name: str, n_samples: int | None = None) -> Array:
     K = as_matrix(K, name)
     xp = namespace(K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(
-            Message(
-                "{name} has shape {shape}; a kernel must be square, (n_samples, n_samples).",
-                name=name,
-                shape=tuple(K.shape),
-            )
-        )
+        raise ValueError(f"{name} has shape {tuple(K.shape)}; a kernel must be square, (n_samples, n_samples).")
     if n_samples is not None and K.shape[0] != n_samples:
-        raise ValueError(
-            Message(
-                "{name} has shape {shape}; {n} samples need ({n}, {n}).", name=name, shape=tuple(K.shape), n=n_samples
-            )
-        )
+        raise ValueError(f"{name} has shape {tuple(K.shape)}; {n_samples} samples need ({n_samples}, {n_samples}).")
     if K.dtype not in (xp.float32, xp.float64):
         K = xp.astype(K, xp.float64)
     if not is_finite(K):
-        raise ValueError(Message("{name} contains NaN or infinity; remove or impute the samples behind it.", name=name))
+        raise ValueError(f"{name} contains NaN or infinity; remove or impute the samples behind it.")
     largest = float(xp.max(xp.abs(K))) if K.shape[0] else 0.0
     if largest == 0.0:
-        raise ValueError(Message("{name} is zero everywhere and carries no information; leave it out.", name=name))
+        raise ValueError(f"{name} is zero everywhere and carries no information; leave it out.")
     if K.dtype == xp.float32 and largest < SMALL:
-        raise ValueError(
-            Message(
-                "{name} is too small for single precision; rescale it, or give numbers of double precision.", name=name
-            )
-        )
+        raise ValueError(f"{name} is too small for single precision; rescale it, or give numbers of double precision.")
     asymmetry = float(xp.max(xp.abs(K / 2 - K.T / 2))) * 2
     # The root of the type's precision separates rounding from a kernel that is meant to be asymmetric.
     if asymmetry > float(xp.finfo(K.dtype).eps) ** 0.5 * largest:
-        raise ValueError(
-            Message(
-                "{name} is not symmetric (off by {asymmetry:.2g}); use (K + K') / 2 if that is meant.",
-                name=name,
-                asymmetry=asymmetry,
-            )
-        )
+        raise ValueError(f"{name} is not symmetric (off by {asymmetry:.2g}); use (K + K') / 2 if that is meant.")
     return K / 2 + K.T / 2
 
 
@@ -85,19 +64,15 @@ def stack_kernels(kernels: Array | Sequence[Array]) -> Array:
         Each kernel exactly symmetric; float32 only if all are.
     """
     matrices = list_kernels(kernels)
-    first = check_kernel(matrices[0], Message("kernel 0 of {data}"))
+    first = check_kernel(matrices[0], "kernel 0 of X")
     xp, n = namespace(first), first.shape[0]
     single = all("float32" in str(getattr(K, "dtype", "")) for K in matrices)
     stack = xp.empty((len(matrices), n, n), dtype=xp.float32 if single else xp.float64, device=device(first))
     for i, K in enumerate(matrices):
-        name = Message("kernel {i} of {data}", i=i)
+        name = f"kernel {i} of X"
         checked = first if i == 0 else check_kernel(K, name, n)
         if namespace(checked) is not xp or device(checked) != device(first):
-            raise ValueError(
-                Message(
-                    "{name} is another kind of array than kernel 0, or elsewhere; convert them to one kind.", name=name
-                )
-            )
+            raise ValueError(f"{name} is another kind of array than kernel 0, or elsewhere; convert them to one kind.")
         stack[i, ...] = xp.astype(checked, stack.dtype, copy=False)
     return stack
 
@@ -109,18 +84,12 @@ def as_matrix(K: Array, name: str) -> Array:
         try:
             K = np.asarray(K, dtype=None if hasattr(K, "dtype") else float)
         except (TypeError, ValueError):
-            raise ValueError(
-                Message("{name} is no matrix of numbers; give an array (n_samples, n_samples).", name=name)
-            ) from None
+            raise ValueError(f"{name} is no matrix of numbers; give an array (n_samples, n_samples).") from None
         if K.dtype.kind not in "fiub":
-            raise ValueError(
-                Message("{name} holds {dtype} values; a kernel must be real numbers.", name=name, dtype=str(K.dtype))
-            )
+            raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
         return K
     if not namespace(K).isdtype(K.dtype, ("real floating", "integral", "bool")):
-        raise ValueError(
-            Message("{name} holds {dtype} values; a kernel must be real numbers.", name=name, dtype=str(K.dtype))
-        )
+        raise ValueError(f"{name} holds {K.dtype} values; a kernel must be real numbers.")
     return detach(K)
 
 
@@ -128,9 +97,7 @@ def list_kernels(kernels: Array) -> list[Array]:
     """Return the single matrices of a stack, a list, or one matrix, unchecked."""
     matrices = _as_list(kernels)
     if not matrices:
-        raise ValueError(
-            Message("{data} holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
-        )
+        raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
     return matrices
 
 
@@ -146,9 +113,6 @@ def _as_list(kernels: Array) -> list[Array]:
         return [kernels]
     if kernels.ndim != 3:
         raise ValueError(
-            Message(
-                "{data} has shape {shape}; precomputed kernels come as (n_kernels, n_samples, n_samples).",
-                shape=tuple(kernels.shape),
-            )
+            f"X has shape {tuple(kernels.shape)}; precomputed kernels come as (n_kernels, n_samples, n_samples)."
         )
     return [kernels[i, ...] for i in range(kernels.shape[0])]

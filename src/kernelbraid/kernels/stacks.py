@@ -20,7 +20,6 @@ from kernelbraid._arrays import (
     row_blocks,
     to_numpy,
 )
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Kernel, Pairs
 from kernelbraid.kernels.precomputed import SMALL
@@ -285,10 +284,8 @@ class LazyStack:
         is_lost = self._single_limit is not None and max(float(xp.max(K)), -float(xp.min(K))) < SMALL
         if is_lost and any(pairs.max_square > 0 for pairs, _ in self.views):
             raise ValueError(
-                Message(
-                    "the kernels are too small for single precision on {data}; rescale {data}, normalise the kernels, "
-                    "or give numbers of double precision."
-                )
+                "the kernels are too small for single precision on X; rescale X, normalise the kernels, or give "
+                "numbers of double precision."
             )
         return K
 
@@ -316,17 +313,9 @@ class _Block:
         xp = namespace(K)
         if self.limit is not None and not float(xp.max(xp.abs(K))) < self.limit:
             raise ValueError(
-                Message(
-                    "the kernel {kernel!r} overflows in single precision on {data}; rescale {data}, normalise the "
-                    "kernel, or give numbers of double precision.",
-                    kernel=self.kernel.name,
-                )
+                f"the kernel {self.kernel.name!r} overflows in single precision on X; rescale X, normalise the "
+                "kernel, or give numbers of double precision."
             )
         if not is_finite(K):
-            raise ValueError(
-                Message(
-                    "the kernel {kernel!r} overflows on {data}; rescale {data}, or normalise the kernel.",
-                    kernel=self.kernel.name,
-                )
-            )
+            raise ValueError(f"the kernel {self.kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
         return K

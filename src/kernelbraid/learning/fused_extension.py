@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.candidates import Views
@@ -122,13 +121,7 @@ class FusedExtension:
             return [given[end - size : end] for end, size in zip(ends, self.widths, strict=True)]
         widths = [view.shape[1] for view in given]
         if widths != self.widths:
-            raise ValueError(
-                Message(
-                    "the views of {data} have {widths} features; those of the fit had {known}.",
-                    widths=widths,
-                    known=self.widths,
-                )
-            )
+            raise ValueError(f"the views of X have {widths} features; those of the fit had {self.widths}.")
         return [[view] for view in given]
 
     def known(self, given: list[Array]) -> np.ndarray:
@@ -172,12 +165,8 @@ class FusedExtension:
             total[np.ix_(np.flatnonzero(there), np.arange(self.n_samples)[columns])] += found
         if not reached.all():
             raise ValueError(
-                Message(
-                    "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); "
-                    "leave it out.",
-                    row=int(np.argmin(reached)),
-                    views=names_of(self.used),
-                )
+                f"sample {int(np.argmin(reached))} of X (counted from 0) is missing in every view that the fit "
+                f"uses ({names_of(self.used)}); leave it out."
             )
         return total
 

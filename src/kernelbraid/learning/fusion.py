@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning import effort, progress
@@ -149,7 +148,7 @@ class Told:
 
     status: Status = Status.CONVERGED
     n_iter: int = 1
-    complaint: Message | None = None
+    complaint: str | None = None
 
     def hear(self, learned: LearnedGraph) -> None:
         """Take in how a fit ended."""

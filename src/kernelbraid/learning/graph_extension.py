@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import row_blocks, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.learning.extension import as_rows, first_places, place_among
 from kernelbraid.learning.graphs import as_affinities, scales_of
@@ -100,11 +99,8 @@ class GraphExtension:
         bare = np.flatnonzero(degrees(total) == 0)
         if len(bare):
             raise ValueError(
-                Message(
-                    "sample {row} of {data} (counted from 0) has no edge to a fitted one; leave it out, or give it "
-                    "neighbours.",
-                    row=int(bare[0]),
-                )
+                f"sample {int(bare[0])} of X (counted from 0) has no edge to a fitted one; leave it out, or give "
+                "it neighbours."
             )
         return total
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._messages import Message
+from kernelbraid._system import counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.trust import NEIGHBOURS, TIED
@@ -162,26 +162,19 @@ def check_edges(samples: GivenGraphs) -> None:
     """Refuse samples without an edge, and graphs that join hardly any two."""
     bare = np.flatnonzero(~np.logical_or.reduce(samples.measured))
     if len(bare) == samples.n_samples:
-        raise ValueError(Message("{data} has no edges; a graph joins samples by positive weights."))
+        raise ValueError("X has no edges; a graph joins samples by positive weights.")
     total = sparse.csr_array(sum(samples.graphs))
     n_components = int(connected_components(total, directed=False)[0])
     if 2 * n_components > samples.n_samples:
         raise ValueError(
-            Message(
-                "{data} falls into {n_components} parts of {n_samples:#sample} in all, so that it joins hardly any "
-                "two; give every sample more edges.",
-                n_components=n_components,
-                n_samples=samples.n_samples,
-            )
+            f"X falls into {n_components} parts of {counted(samples.n_samples, 'sample')} in all, so that it joins "
+            "hardly any two; give every sample more edges."
         )
     if len(bare):
+        more = "" if len(bare) == 1 else f", as {len(bare) - 1} more"
         raise ValueError(
-            Message(
-                "sample {row} of {data} (counted from 0) has no edge, so that nothing tells where it belongs; leave it "
-                "out, or give it neighbours{more}.",
-                row=int(bare[0]),
-                more="" if len(bare) == 1 else f", as {len(bare) - 1} more",
-            )
+            f"sample {int(bare[0])} of X (counted from 0) has no edge, so that nothing tells where it belongs; "
+            f"leave it out, or give it neighbours{more}."
         )
 
 

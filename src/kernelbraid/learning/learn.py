@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.candidates import Candidates
@@ -36,7 +35,7 @@ class LearnedGraph:
     judged_by: GraphName = "Z"  # the graph that decides whether an iterate is sound
     n_iter: int = 1
     history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
-    complaint: Message | None = None  # what a user should be told
+    complaint: str | None = None  # what a user should be told
     graph: Array | None = None  # symmetric, ready to be clustered, where graphs of views were fused
 
     def coefficients(self, name: GraphName) -> Array:
@@ -152,8 +151,7 @@ def _learned(
     told = None
     if history is not None:
         size = 1.0 if learning.is_kernel_fixed else oversize(candidates.stack, state.K)
-        facts = {**history.last, **_numbers(learning), "size": size}
-        told = complaint(solution, facts, is_kernel_fixed=learning.is_kernel_fixed)
+        told = complaint(solution, learning, history.last, size)
     return LearnedGraph(
         Z=state.Z,
         identities=candidates.identities,
@@ -166,12 +164,6 @@ def _learned(
         history={} if history is None else history.columns(),
         complaint=told,
     )
-
-
-def _numbers(learning: Learning) -> dict[str, Any]:
-    """Return the settings that a sentence may mention."""
-    names = ("alpha", "beta", "gamma", "mu", "mu_growth", "max_iter", "tol", "graph_from")
-    return {name: getattr(learning, name) for name in names}
 
 
 def _start(

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from kernelbraid._messages import Message, join
-from kernelbraid._system import available_bytes, format_bytes
+from kernelbraid._system import available_bytes, counted, format_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
@@ -123,21 +122,14 @@ def choose_storage(
     needed = stored if storage == "stored" else lazy
     ways: list[str] = []
     if storage == "stored" and may_be_lazy and lazy <= limit:
-        ways.append(Message("{set.storage} ({room})", storage="lazy", room=format_bytes(lazy)))
+        ways.append(f"storage='lazy' ({format_bytes(lazy)})")
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
     ways += [instead] if instead is not None else []
     ways.append("fewer samples")
+    is_there = "may be used" if budget is not None else "are free"
     raise MemoryError(
-        Message(
-            "a fit of {n_samples} samples with {n_kernels:#kernel} needs about {needed}, and {limit} {is_there}; "
-            "use {ways}{or_budget}.",
-            n_samples=n_samples,
-            n_kernels=n_kernels,
-            needed=format_bytes(needed),
-            limit=format_bytes(limit),
-            is_there="may be used" if budget is not None else "are free",
-            ways=join(" or ", ways),
-        )
+        f"a fit of {n_samples} samples with {counted(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "
+        f"{format_bytes(limit)} {is_there}; use {' or '.join(ways)} or a larger memory_budget."
     )

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import measured_rows, quiet_overflow, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array, Host
 
 SEEN = 1000  # samples that spreads are taken from
@@ -95,7 +94,7 @@ def _is_orthogonal(rows: Array, column: int, squares: Host, others: Host) -> boo
     return bool(cosines[others != column].max() < CHANCE / np.sqrt(len(values)))
 
 
-def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -> Message | None:
+def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -> str | None:
     """Return what to warn of: the feature that outweighs the others of its view most, if there is one.
 
     Parameters
@@ -109,14 +108,11 @@ def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -
     if not found:
         return None
     worst, number = max(found, key=lambda pair: pair[0].ratio)
-    return Message(
-        "{feature} of {where} has {ratio:.0f} times the spread of the typical other one and makes up {share:.1%} of "
-        "the squared distances between samples, so that most features do not count; {scale_features}.",
-        feature=Message("{feature.number}", number=worst.feature, view=number)
-        if names is None
-        else Message("feature {name!r}", name=str(names[worst.feature])),
-        where=Message("{view.number} of {data}", number=number) if len(views) > 1 else Message("{data}"),
-        scaler="StandardScaler()" if len(views) == 1 else "kernelbraid.EachView(StandardScaler())",
-        ratio=worst.ratio,
-        share=worst.share,
+    feature = f"{worst.feature} (counted from 0)" if names is None else repr(str(names[worst.feature]))
+    where = f"view {number} of X" if len(views) > 1 else "X"
+    scaler = "StandardScaler()" if len(views) == 1 else "kernelbraid.EachView(StandardScaler())"
+    return (
+        f"feature {feature} of {where} has {worst.ratio:.0f} times the spread of the typical other one and makes up "
+        f"{worst.share:.1%} of the squared distances between samples, so that most features do not count; scale them "
+        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn."
     )

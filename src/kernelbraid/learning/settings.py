@@ -6,7 +6,6 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from kernelbraid._messages import Message
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
@@ -215,19 +214,10 @@ def check_fusion(settings: Settings) -> None:
         return
     if settings.fusion == "graphs":
         raise ValueError(
-            Message(
-                "{set.fusion} fuses graphs, and {set.gamma:g} has a kernel learned; leave out one of them.",
-                fusion="graphs",
-                gamma=gamma,
-            )
+            f"fusion='graphs' fuses graphs, and gamma={gamma:g} has a kernel learned; leave out one of them."
         )
     if settings.view_weights is not None:
-        raise ValueError(
-            Message(
-                "{name.view_weights} gives the weights that {set.gamma:g} has learned; leave out one of them.",
-                gamma=gamma,
-            )
-        )
+        raise ValueError(f"view_weights gives the weights that gamma={gamma:g} has learned; leave out one of them.")
 
 
 def changed(settings: S, given: Parameters) -> S:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._messages import Message, join
 from kernelbraid._typing import Array
 
 NEIGHBOURS = (3, 5, 10, 20)
@@ -39,7 +38,7 @@ class Trust:
     trusted: NDArray[np.bool_]  # (m,)
     counted: NDArray[np.bool_]  # (m,): trusted, and no copy of another
     reasons: list[str]  # (m,)
-    warning: Message | None = None  # what a user should be told
+    warning: str | None = None  # what a user should be told
 
     @classmethod
     def of_all(cls, n_views: int, reason: str) -> "Trust":
@@ -144,51 +143,29 @@ def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.
             reasons.append(_copy_of(source))
         elif camp is camps[0]:
             reasons.append(
-                Message(
-                    "shares neighbours with {view.number} ({deviations:z.1f} deviations above chance)",
-                    number=best + 1,
-                    deviations=float(agreement[i, best]),
-                )
+                f"shares neighbours with view {best + 1} ({agreement[i, best]:z.1f} deviations above chance)"
             )
         elif camp is not None:
             reasons.append(
-                Message(
-                    "shares neighbours with {view.number}, but not with the {count} views that are followed",
-                    number=best + 1,
-                    count=len(camps[0]),
-                )
+                f"shares neighbours with view {best + 1}, but not with the {len(camps[0])} views that are followed"
             )
         else:
             reasons.append(
-                Message(
-                    "shares neighbours with no other view ({deviations:z.1f} deviations above chance at most, and "
-                    "{level:g} are needed)",
-                    deviations=float(agreement[i, best]),
-                    level=LEVEL,
-                )
+                f"shares neighbours with no other view ({agreement[i, best]:z.1f} deviations above chance at most, and "
+                f"{LEVEL:g} are needed)"
             )
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     told = []
     alone = [i for i, source in enumerate(originals) if not any(source in camp for camp in camps)]
     if alone:
-        left = Message(
-            "{views} {share} neighbours with no other view and {are} left out",
-            views=names_of(alone),
-            share="shares" if len(alone) == 1 else "share",
-            are="is" if len(alone) == 1 else "are",
-        )
-        told.append(left)
+        share, are = ("shares", "is") if len(alone) == 1 else ("share", "are")
+        told.append(f"{names_of(alone)} {share} neighbours with no other view and {are} left out")
     if len(camps) > 1:
+        why = ", being more" if len(camps[0]) > len(camps[1]) else " for the first view"
         told.append(
-            Message(
-                "the views fall into camps that disagree: {followed} {is_why}, {others} not; to follow another camp, "
-                "give its views alone, or {name.view_weights} with zeros for the rest",
-                followed=names_of(camps[0]),
-                is_why="are followed, being more"
-                if len(camps[0]) > len(camps[1])
-                else "are followed for the first view",
-                others=join(" and ", [names_of(camp) for camp in camps[1:]]),
-            )
+            f"the views fall into camps that disagree: {names_of(camps[0])} are followed{why}, "
+            f"{' and '.join(map(names_of, camps[1:]))} not; to follow another camp, give its views alone, or "
+            "view_weights with zeros for the rest"
         )
     return Trust(agreement, trusted, counted, reasons, _warning(told))
 
@@ -206,31 +183,17 @@ def _undecided(
     reasons = [_reason(i, source, empty, kept, len(distinct)) for i, source in enumerate(originals)]
     told = []
     if empty:
-        told.append(
-            Message(
-                "{views} {say} nothing and {are} left out",
-                views=names_of(empty),
-                say="says" if len(empty) == 1 else "say",
-                are="is" if len(empty) == 1 else "are",
-            )
-        )
+        say, are = ("says", "is") if len(empty) == 1 else ("say", "are")
+        told.append(f"{names_of(empty)} {say} nothing and {are} left out")
     if len(kept) > 1:
         told.append(
-            Message(
-                "no two agree more than chance has it, so that {views} are all used, and the clusters may mean little: "
-                "look at the views one by one",
-                views=names_of(kept),
-            )
+            f"no two agree more than chance has it, so that {names_of(kept)} are all used, and the clusters may mean "
+            "little: look at the views one by one"
         )
     elif len(originals) > 1:
         copies = len(originals) - len(distinct)
-        told.append(
-            Message(
-                "one is left, {view}{copied}",
-                view=name_of(kept[0]),
-                copied="" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies",
-            )
-        )
+        copied = "" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies"
+        told.append(f"one is left, {names_of(kept)}{copied}")
     trusted = np.array([source in kept for source in originals])
     counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     return Trust(agreement, trusted, counted, reasons, _warning(told))
@@ -249,23 +212,19 @@ def _reason(view: int, source: int, empty: Sequence[int], kept: Sequence[int], n
     return "shares neighbours with no other view, as is true of all: nothing speaks for one of them"
 
 
-def _warning(told: list[Message]) -> Message | None:
-    return Message("of the views of {data}, {told}; {more_on_views}.", told=join("; ", told)) if told else None
+def _warning(told: list[str]) -> str | None:
+    """Return what to tell a user of several views, if anything."""
+    return f"of the views of X, {'; '.join(told)}; view_report_ says more." if told else None
 
 
-def _copy_of(source: int) -> Message:
+def _copy_of(source: int) -> str:
     """Say why a copy of a view does not count."""
-    return Message("is a copy of {view.number}, and counts once with it", number=source + 1)
+    return f"is a copy of view {source + 1}, and counts once with it"
 
 
-def name_of(view: int) -> Message:
-    """Return what a view is called."""
-    return names_of([view])
-
-
-def names_of(views: Sequence[int]) -> Message:
-    """Return what several views are called."""
-    return Message("{view.numbers}", numbers=[view + 1 for view in views])
+def names_of(views: Sequence[int]) -> str:
+    """Return what one view or several are called: by their numbers, counted from 1."""
+    return f"view{'' if len(views) == 1 else 's'} {', '.join(str(view + 1) for view in views)}"
 
 
 def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:

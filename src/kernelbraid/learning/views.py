@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import as_dense, namespace, to_numpy
-from kernelbraid._messages import Message
+from kernelbraid._system import counted
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack, banks_for, stack_given
@@ -18,7 +18,7 @@ from kernelbraid.kernels.stacks import StoredStack
 from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.graphs import GivenGraphs
 from kernelbraid.learning.identity import identities, row_digests
-from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, name_of, neighbour_graph
+from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, neighbour_graph
 from kernelbraid.metrics.label_free import modularity
 from kernelbraid.ops.spectral import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
@@ -132,12 +132,12 @@ class WeighedViews:
         """Return an entry per view: its name, agreement with the others, whether it is trusted and why, its weight."""
         return [
             {
-                "name": str(name_of(view)),
+                "name": f"view {view + 1}",
                 "trusted": bool(self.trust.trusted[view]),
                 "weight": float(self.weights[view]),
                 "reason": self.trust.reasons[view],
                 "agreement": {
-                    str(name_of(other)): float(z)
+                    f"view {other + 1}": float(z)
                     for other, z in enumerate(self.trust.agreement[view])
                     if other != view and np.isfinite(z)
                 },
@@ -159,10 +159,8 @@ class WeighedViews:
         """
         if self.samples.has_gaps:
             raise ValueError(
-                Message(
-                    "{data} lacks samples in some views, and kernels cannot be joined then; leave out {name.fusion} "
-                    "and {name.gamma}, with which graphs are.",
-                )
+                "X lacks samples in some views, and kernels cannot be joined then; leave out fusion and gamma, "
+                "with which graphs are."
             )
         posed = [self.posed.only(view).pose(self.bank_of(view, kernels)) for view in self.used]
         averages = [candidates.average() for candidates in posed]
@@ -178,7 +176,7 @@ class WeighedViews:
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
         names = [
-            f"{name_of(view)}: {name}"
+            f"view {view + 1}: {name}"
             for view, candidates in zip(self.used, posed, strict=True)
             for name in candidates.names
         ]
@@ -222,7 +220,7 @@ def unweighed_report(weights: np.ndarray, n_samples: int | None) -> list[dict[st
     reason = "is the only one" if len(weights) == 1 else "is used as it comes: the preset does not weigh views"
     return [
         {
-            "name": str(name_of(view)),
+            "name": f"view {view + 1}",
             "trusted": True,
             "weight": float(weight),
             "reason": reason,
@@ -329,22 +327,15 @@ def _numbers(samples: Samples) -> list[np.ndarray]:
 def check_views(samples: Sources) -> None:
     """Refuse a view without samples, or whose samples are all alike."""
     for view, rows in enumerate(samples.measured):
-        name = name_of(view)
+        name = f"view {view + 1}"
         if not rows.any():
-            raise ValueError(Message("{name} of {data} has no sample, only NaN; leave it out.", name=name))
+            raise ValueError(f"{name} of X has no sample, only NaN; leave it out.")
         if isinstance(samples, Views) and rows.sum() > 1 and _is_constant(samples.only(view).views[0]):
-            raise ValueError(
-                Message("{name} of {data} is constant: all its samples are alike; leave it out.", name=name)
-            )
+            raise ValueError(f"{name} of X is constant: all its samples are alike; leave it out.")
     bare = np.flatnonzero(~np.logical_or.reduce(samples.measured))
     if len(bare):
-        raise ValueError(
-            Message(
-                "sample {row} of {data} (counted from 0) is missing in every view; leave it out{more}.",
-                row=int(bare[0]),
-                more="" if len(bare) == 1 else f", and {len(bare) - 1} more",
-            )
-        )
+        more = "" if len(bare) == 1 else f", and {len(bare) - 1} more"
+        raise ValueError(f"sample {int(bare[0])} of X (counted from 0) is missing in every view; leave it out{more}.")
 
 
 def _is_constant(X: Array) -> bool:
@@ -365,19 +356,10 @@ def check_weights(view_weights: Any, n_views: int) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         weights = np.empty((0, 0))
     if weights.shape != (n_views,):
-        raise ValueError(
-            Message(
-                "{name.view_weights} must be {n_views:#number}, one for each view of {data}; got {given}.",
-                n_views=n_views,
-                given=f"{len(weights)} of them" if weights.ndim == 1 else repr(view_weights),
-            )
-        )
+        given = f"{len(weights)} of them" if weights.ndim == 1 else repr(view_weights)
+        raise ValueError(f"view_weights must be {counted(n_views, 'number')}, one for each view of X; got {given}.")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError(
-            Message(
-                "{name.view_weights} must be numbers from 0 on, and not all 0; got {given}.", given=weights.tolist()
-            )
-        )
+        raise ValueError(f"view_weights must be numbers from 0 on, and not all 0; got {weights.tolist()}.")
     return weights
 
 
@@ -386,9 +368,6 @@ def _check_samples(weighed: WeighedViews) -> None:
     orphans = np.flatnonzero(weighed.orphans)
     if len(orphans):
         raise ValueError(
-            Message(
-                "sample {row} of {data} (counted from 0) is missing in every view with a weight; leave it out, or give "
-                "a view that has it a weight in {name.view_weights}.",
-                row=int(orphans[0]),
-            )
+            f"sample {int(orphans[0])} of X (counted from 0) is missing in every view with a weight; leave it out, "
+            "or give a view that has it a weight in view_weights."
         )

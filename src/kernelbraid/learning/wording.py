@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid._messages import Message
 from kernelbraid.kernels import split_name
 from kernelbraid.learning.settings import Settings
 
@@ -76,7 +75,7 @@ def _kernels(names: Sequence[str], weights: np.ndarray, learned: bool) -> str:
     if n_kernels == 1:
         return f"{names[0]} is the only kernel."
     if not learned:
-        return Message("{which} count alike: their weights are not learned{with_gamma}.", which=_all(n_kernels))
+        return f"{_all(n_kernels)} count alike: their weights are not learned with gamma=inf."
     n_used = int((weights >= USED).sum())
     if not n_used:
         return f"None of {n_kernels} kernels is used."

@@ -1,7 +1,6 @@
 """Kernels made comparable: every sample at length one, about the mean of all if asked."""
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 
 #: Added to squared lengths, relative to the largest entry: a sample of length zero is orthogonal to all others.
@@ -59,11 +58,6 @@ def check_squares(squares: Array, largest: float, name: str) -> None:
     least = float(xp.min(squares))
     if least < -NEGATIVE * float(xp.finfo(squares.dtype).eps) * largest:
         raise ValueError(
-            Message(
-                "{name} is no inner product: the squared length of sample {sample} is {square:.2g}; give a kernel "
-                "without negative eigenvalues.",
-                name=name,
-                sample=int(xp.argmin(squares)),
-                square=least,
-            )
+            f"{name} is no inner product: the squared length of sample {int(xp.argmin(squares))} is {least:.2g}; "
+            "give a kernel without negative eigenvalues."
         )

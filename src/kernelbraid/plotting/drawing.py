@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from kernelbraid._messages import install
+from kernelbraid._system import install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,15 +1,16 @@
 """One call from an AnnData or MuData to clusters."""
 
 import difflib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kernelbraid._messages import content_of, say
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators import LKG, LandmarkLKG
 from kernelbraid.estimators.annotated import is_anndata, is_mudata
-from kernelbraid.scverse.representations import View, views_of
+from kernelbraid.scverse.representations import View, in_names, views_of
 from kernelbraid.scverse.results import Keys, write
-from kernelbraid.scverse.wording import InCells, worded
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -100,19 +101,32 @@ def cluster(
     keys = Keys(key_added, views)
     keys.check(data)
     parameters = {"random_state": 0, **parameters}
-    kind = "MuData" if is_mudata(data) else "AnnData"
-    wording = InCells(f"the {kind}", [view.name for view in views], key_added)
-    with worded(wording, stacklevel=2):
-        model, solver = _fit(views, n_clusters, n_landmarks, parameters, wording)
+    with _names_in_sentences(views):
+        model, solver = _fit(views, n_clusters, n_landmarks, parameters)
     if copy:
         data = data.to_memory() if getattr(data, "isbacked", False) and not is_mudata(data) else data.copy()
     asked = {"n_clusters": n_clusters, "use_rep": use_rep, "n_landmarks": n_landmarks, **parameters}
-    write(data, keys, model, views, asked, solver, wording)
+    write(data, keys, model, views, asked, solver)
     return data if copy else None
 
 
+@contextmanager
+def _names_in_sentences(views: list[View]) -> Iterator[None]:
+    """Let what a fit refuses or warns of call views by their names; warnings come when it ends."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    except (ValueError, TypeError, MemoryError) as error:
+        error.args = tuple(in_names(said, views) if isinstance(said, str) else said for said in error.args)
+        raise
+    finally:
+        for warning in caught:
+            warnings.warn(in_names(str(warning.message), views), warning.category, stacklevel=4)
+
+
 def _fit(
-    views: list[View], n_clusters: int | str, n_landmarks: int | None, parameters: Parameters, wording: InCells
+    views: list[View], n_clusters: int | str, n_landmarks: int | None, parameters: Parameters
 ) -> tuple[LKG | LandmarkLKG, Parameters]:
     """Fit exactly if there is room and nobody asks otherwise, through landmarks if not; say which way was taken."""
     X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
@@ -122,7 +136,7 @@ def _fit(
     try:
         return LKG(n_clusters, **parameters).fit(X), {"solver": "exact", "solver_reason": "there was enough memory"}
     except MemoryError as error:
-        reason = say(content_of(error), wording) or "memory ran out"
+        reason = str(error) or "memory ran out"
     known = {name: value for name, value in parameters.items() if name not in SPARING}
     _check_parameters(known, LandmarkLKG, reason)
     model = LandmarkLKG(n_clusters, **known).fit(X)

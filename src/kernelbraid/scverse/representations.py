@@ -1,5 +1,6 @@
 """What of an AnnData or MuData is clustered: a matrix per view, with a row for every cell."""
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,17 @@ class View:
     name: str  # what columns and messages call it
     path: str  # where it was found, such as obsm/X_pca or rna/X
     matrix: Array  # (n_obs, n_features), dense or csr; rows of NaN where a modality lacks a cell
+
+
+def in_names(sentence: str, views: Sequence[View]) -> str:
+    """Return a sentence of the library in which several views are called by their names instead of their numbers."""
+    if len(views) == 1:
+        return sentence
+
+    def names(found: re.Match[str]) -> str:
+        return " and ".join(repr(views[int(number) - 1].name) for number in found[1].split(", "))
+
+    return re.sub(r"\bviews? (\d+(?:, \d+)*)", names, sentence)
 
 
 def views_of(data: "AnnData | MuData", use_rep: Any) -> list[View]:

@@ -8,9 +8,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from kernelbraid._arrays import measured_rows
-from kernelbraid._messages import Wording, say
 from kernelbraid._typing import Array
-from kernelbraid.scverse.representations import View
+from kernelbraid.scverse.representations import View, in_names
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -84,7 +83,6 @@ def write(
     views: list[View],
     asked: Mapping[str, Any],
     solver: Mapping[str, Any],
-    wording: Wording,
 ) -> None:
     """Write labels, graph, embedding and report."""
     import pandas as pd
@@ -121,9 +119,9 @@ def write(
         "parameters": {name: _storable(value) for name, value in asked.items() if value is not None},
         **solver,
         "n_clusters": int(labels.max()) + 1,
-        "views": _table(model, views, wording),
+        "views": _table(model, views),
         "agreement": _agreement(model),
-        **_reliance(model, wording),
+        **_reliance(model),
     }
 
 
@@ -168,7 +166,7 @@ def _csr(values: np.ndarray, row: Any, column: Any, n: int) -> sparse.csr_matrix
     return sparse.csr_matrix((np.asarray(values, dtype=np.float32), (row, column)), shape=(n, n))
 
 
-def _table(model: "LKG | LandmarkLKG", views: list[View], wording: Wording) -> Any:
+def _table(model: "LKG | LandmarkLKG", views: list[View]) -> Any:
     """Return what is known of each view as a data frame; what is not known is NaN."""
     import pandas as pd
 
@@ -178,7 +176,7 @@ def _table(model: "LKG | LandmarkLKG", views: list[View], wording: Wording) -> A
             "representation": [view.path for view in views],
             "trusted": [entry["trusted"] for entry in report],
             "weight": np.asarray(model.view_weights_, dtype=float),
-            "reason": [str(say(entry["reason"], wording)) for entry in report],
+            "reason": [in_names(entry["reason"], views) for entry in report],
             "n_obs": [int(measured_rows(view.matrix).sum()) for view in views],
             "clarity": [np.nan if entry["clarity"] is None else entry["clarity"] for entry in report],
         },
@@ -193,14 +191,11 @@ def _agreement(model: "LKG | LandmarkLKG") -> np.ndarray:
     return np.array([[entry["agreement"].get(name, np.nan) for name in names] for entry in report], dtype=float)
 
 
-def _reliance(model: "LKG | LandmarkLKG", wording: Wording) -> dict[str, Any]:
+def _reliance(model: "LKG | LandmarkLKG") -> dict[str, Any]:
     """Return how far the clusters can be relied on, where that is known."""
     if not hasattr(model, "reliability_"):
         return {}
-    return {
-        "reliability": float(model.reliability_),
-        "why": np.array([str(say(sentence, wording)) for sentence in model.why_]),
-    }
+    return {"reliability": float(model.reliability_), "why": np.array(model.why_, dtype=str)}
 
 
 def _storable(value: Any) -> Any:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from kernelbraid._arrays import device, namespace, to_numpy
 from kernelbraid._eigen import eigh, eigvalsh
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.cosines import cosine_kernel
@@ -85,7 +84,7 @@ def comparable_kernels(kernels: KernelStack) -> StoredStack:
     m, n, like = kernels.n_kernels, kernels.n_samples, kernels.like
     stack = None
     for p in range(m):
-        K = cosine_kernel(kernels.combine(np.eye(m)[p]), Message("kernel {i} of {data}", i=p), centred=True)
+        K = cosine_kernel(kernels.combine(np.eye(m)[p]), f"kernel {p} of X", centred=True)
         if stack is None:
             stack = namespace(K).empty((m, n, n), dtype=K.dtype, device=device(like))
         stack[p, ...] = K

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
 from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
 from kernelbraid._linalg import solve_in_place
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.cosines import check_squares
@@ -159,7 +158,7 @@ def solve_consensus(
         ``watch(n, state)`` sees every state; returning True stops the iteration.
     """
     for i, squares in enumerate(to_numpy(problem.kernels.diagonals())):
-        check_squares(squares, float(np.abs(squares).max()), Message("kernel {i} of {data}", i=i))
+        check_squares(squares, float(np.abs(squares).max()), f"kernel {i} of X")
 
     def step(old: ConsensusState) -> ConsensusState:
         F = update_eigenvectors(problem, old.Z)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kernelbraid._arrays import namespace
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.cosines import cosine_kernel
@@ -30,5 +29,5 @@ def view_distances(kernels: KernelStack, scales: Sequence[float], *, centred: bo
         Whether samples are taken about their mean in feature space first.
     """
     for i, (row, scale) in enumerate(zip(np.eye(kernels.n_kernels), scales, strict=True)):
-        name = Message("kernel {i} of {data}", i=i)
+        name = f"kernel {i} of X"
         yield kernel_distances(scale * cosine_kernel(kernels.combine(row), name, centred=centred, ridge=0.0))

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelbraid import plotting
-from kernelbraid._messages import install
+from kernelbraid._system import install
 from kernelbraid.cli.failure import Failure
 from kernelbraid.cli.label_files import write_labels
 from kernelbraid.cli.output import (

@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, validate_data
 
 from kernelbraid._arrays import is_foreign, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks
-from kernelbraid.estimators.base import DATA, FLOATS, check_whole_rows, set_features
+from kernelbraid.estimators.base import FLOATS, check_whole_rows, set_features
 from kernelbraid.estimators.tables import NUMBERS, named_columns, no_numbers, remedy_for
 from kernelbraid.files.streams import Stream, open_stream
 
@@ -38,7 +37,7 @@ class BlockSource:
         Whether samples may be missing: rows of NaN in dense pieces.
     """
 
-    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int, name: str = DATA, *, gaps: bool = False) -> None:
+    def __init__(self, pieces: Callable[[], Iterable[Any]], size: int, name: str = "X", *, gaps: bool = False) -> None:
         self.size, self.name, self.gaps = size, name, gaps
         self.n_samples: int | None = None  # known after the first time through
         self._pieces = pieces
@@ -47,7 +46,7 @@ class BlockSource:
             if first is not None:
                 break
         else:
-            raise ValueError(Message("{name} holds no blocks; give at least one block of samples.", name=name))
+            raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
         self.width, self.is_sparse = first.shape[1], sparse.issparse(first)
         self.widths: tuple[int, ...] = (self.width,)
         self.names = list(self.first.columns) if is_frame(self.first) else None
@@ -71,13 +70,8 @@ class BlockSource:
             yield join(kept)
         if total != (self.n_samples or total):
             raise ValueError(
-                Message(
-                    "{name} gave {before} samples at first and {total} later; give a source that yields the same "
-                    "blocks every time.",
-                    name=self.name,
-                    before=self.n_samples,
-                    total=total,
-                )
+                f"{self.name} gave {self.n_samples} samples at first and {total} later; give a source that yields "
+                "the same blocks every time."
             )
         if not total:
             raise ValueError(f"0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required.")
@@ -101,32 +95,18 @@ class BlockSource:
             piece = as_matrix(given, self.name)
             if piece is None:
                 raise ValueError(
-                    Message(
-                        "block {number} of {name} has shape {shape}; every block must be a matrix (rows, features).",
-                        name=self.name,
-                        number=number,
-                        shape=np.shape(given),
-                    )
+                    f"block {number} of {self.name} has shape {np.shape(given)}; every block must be a matrix "
+                    "(rows, features)."
                 )
             if piece.shape[1] != self.width:
                 raise ValueError(
-                    Message(
-                        "block {number} of {name} has {found} features, and block 0 has {width}; give every block the "
-                        "same features.",
-                        name=self.name,
-                        number=number,
-                        found=piece.shape[1],
-                        width=self.width,
-                    )
+                    f"block {number} of {self.name} has {piece.shape[1]} features, and block 0 has {self.width}; "
+                    "give every block the same features."
                 )
             if self.names is not None and list(getattr(given, "columns", self.names)) != self.names:
                 raise ValueError(
-                    Message(
-                        "block {number} of {name} has other columns than block 0, or in another order; give every "
-                        "block the same.",
-                        name=self.name,
-                        number=number,
-                    )
+                    f"block {number} of {self.name} has other columns than block 0, or in another order; give "
+                    "every block the same."
                 )
             check_values(piece, number, first_row, self.name, gaps=self.gaps)
             first_row += piece.shape[0]
@@ -164,7 +144,7 @@ def open_blocks(estimator: BaseEstimator, X: Array, size: int, *, reset: bool = 
     elif isinstance(X, Blocks | Stream):
         pieces = partial(iter, X)
     else:
-        with named_columns(X, DATA):
+        with named_columns(X, "X"):
             X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return BlockSource(slices(X, size), size)
     source = BlockSource(pieces, size)
@@ -211,14 +191,11 @@ def slices(X: Array, size: int) -> Callable[[], Iterable[Any]]:
     return lambda: (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
 
 
-def as_matrix(piece: Any, name: str = DATA) -> Array | None:
+def as_matrix(piece: Any, name: str = "X") -> Array | None:
     """Return a piece as a floating-point matrix; None if it is none."""
     if is_dask(piece):
         raise ValueError(
-            Message(
-                "the blocks of {name} are Dask collections; join them, for instance with dask.array.concatenate.",
-                name=name,
-            )
+            f"the blocks of {name} are Dask collections; join them, for instance with dask.array.concatenate."
         )
     if sparse.issparse(piece):
         piece = sparse.csr_array(piece)
@@ -231,13 +208,7 @@ def as_matrix(piece: Any, name: str = DATA) -> Array | None:
     if piece.dtype in FLOATS:
         return piece
     if piece.dtype.kind not in "fiub":
-        raise ValueError(
-            Message(
-                "the blocks of {name} hold {dtype} values; samples must be real numbers.",
-                name=name,
-                dtype=str(piece.dtype),
-            )
-        )
+        raise ValueError(f"the blocks of {name} hold {piece.dtype} values; samples must be real numbers.")
     return piece.astype(np.float64)
 
 
@@ -246,14 +217,14 @@ def is_frame(piece: Any) -> bool:
     return hasattr(piece, "columns") and hasattr(getattr(piece, "dtypes", None), "items")
 
 
-def frame_to_matrix(frame: Any, name: str = DATA) -> np.ndarray:
+def frame_to_matrix(frame: Any, name: str = "X") -> np.ndarray:
     """Return a data frame of pandas as a matrix; what is missing becomes NaN."""
     check_columns(frame, name)
     single = all(dtype == np.float32 for dtype in frame.dtypes)
     return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
 
 
-def check_columns(frame: Any, name: str = DATA) -> None:
+def check_columns(frame: Any, name: str = "X") -> None:
     """Refuse a data frame, of pandas or Dask, with a column that holds no numbers."""
     for header, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in NUMBERS:
@@ -274,7 +245,7 @@ def row_among_all(row: int, number: int, first_row: int | None) -> int | str:
     return f"{row} of block {number}" if first_row is None else first_row + row
 
 
-def check_finite(piece: Array, number: int, first_row: int | None, name: str = DATA) -> None:
+def check_finite(piece: Array, number: int, first_row: int | None, name: str = "X") -> None:
     """Name the first element of a piece that is not finite, and its row among all samples if that is known."""
     values = piece.data if sparse.issparse(piece) else piece
     with np.errstate(over="ignore", invalid="ignore"):
@@ -287,19 +258,10 @@ def check_finite(piece: Array, number: int, first_row: int | None, name: str = D
     else:
         row, column = divmod(bad, piece.shape[1])
     what = "NaN" if np.isnan(values.ravel()[bad]) else "infinity"
-    overall = "" if first_row is None else Message(", row {row} of {name}", row=first_row + row, name=name)
+    overall = "" if first_row is None else f", row {first_row + row} of {name}"
     raise ValueError(
-        Message(
-            "block {number} of {name} contains {bad} (row {row} of the block{overall}, column {column}, counted from "
-            "0); {filling}.",
-            name=name,
-            number=number,
-            bad=what,
-            row=row,
-            overall=overall,
-            column=column,
-            filling=remedy_for(values.ravel()[bad]),
-        )
+        f"block {number} of {name} contains {what} (row {row} of the block{overall}, column {column}, counted from "
+        f"0); {remedy_for(values.ravel()[bad])}."
     )
 
 

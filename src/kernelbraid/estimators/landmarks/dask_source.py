@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names
 
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask, task
-from kernelbraid.estimators.base import DATA, set_features
+from kernelbraid.estimators.base import set_features
 from kernelbraid.estimators.landmarks.blocks import (
     as_matrix,
     check_columns,
@@ -22,7 +21,7 @@ from kernelbraid.estimators.landmarks.blocks import (
     side_by_side,
 )
 from kernelbraid.estimators.landmarks.gaps import Required
-from kernelbraid.estimators.landmarks.views import name_of_view, unequal_rows
+from kernelbraid.estimators.landmarks.views import unequal_rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Check:
     rows: float  # nan if not known
     width: int
     first_row: int | None  # among all samples; None if not known
-    name: str = DATA  # of the samples
+    name: str = "X"  # of the samples
     gaps: bool = False  # whether samples may be missing
 
     def __call__(self, block: Any) -> Array:
@@ -43,13 +42,8 @@ class Check:
         if matrix is None or matrix.shape[1] != self.width or not (is_any or matrix.shape[0] == self.rows):
             told = f"{'any number of' if is_any else int(self.rows)} rows and {self.width} features"
             raise ValueError(
-                Message(
-                    "block {number} of {name} has shape {shape}, and Dask was told {told}; tell it right.",
-                    number=self.number,
-                    name=self.name,
-                    shape=np.shape(block),
-                    told=told,
-                )
+                f"block {self.number} of {self.name} has shape {np.shape(block)}, and Dask was told {told}; tell "
+                "it right."
             )
         check_values(matrix, self.number, self.first_row, self.name, gaps=self.gaps)
         return matrix
@@ -94,21 +88,14 @@ class DaskBlocks:
     _blocks: list[Any]
     _checks: Sequence[Callable[[Any], Array]]
 
-    def __init__(self, X: Array, *, measure: bool, name: str = DATA, gaps: bool = False) -> None:
+    def __init__(self, X: Array, *, measure: bool, name: str = "X", gaps: bool = False) -> None:
         if not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
             raise ValueError(
-                Message(
-                    "{name} is a Dask {kind}; give a Dask array of two dimensions or a data frame.",
-                    name=name,
-                    kind=type(X).__name__,
-                )
+                f"{name} is a Dask {type(X).__name__}; give a Dask array of two dimensions or a data frame."
             )
         if not isinstance(X.shape[1], int):
             raise ValueError(
-                Message(
-                    "{name} is a Dask array whose number of features is not known; give it by compute_chunk_sizes.",
-                    name=name,
-                )
+                f"{name} is a Dask array whose number of features is not known; give it by compute_chunk_sizes."
             )
         self.width, self.widths = X.shape[1], (X.shape[1],)
         if not self.width:
@@ -168,11 +155,9 @@ class DaskViews(DaskBlocks):
     def __init__(self, views: Sequence[Array], *, measure: bool) -> None:
         sources: list[DaskBlocks] = []
         for number, view in enumerate(views, 1):
-            name = name_of_view(number)
+            name = f"view {number} of X"
             if not is_dask(view):
-                raise ValueError(
-                    Message("{name} is no Dask collection, but others are; give all views as such.", name=name)
-                )
+                raise ValueError(f"{name} is no Dask collection, but others are; give all views as such.")
             alike = _cut_alike(view, sources[0].sizes) if sources else view
             sources.append(DaskBlocks(alike, measure=measure, name=name, gaps=len(views) > 1))
         _check_rows([source.sizes for source in sources])
@@ -223,10 +208,7 @@ def _check_rows(sizes: Sequence[Sequence[float]]) -> None:
     counts = [len(view) for view in sizes]
     if len(set(counts)) > 1:
         raise ValueError(
-            Message(
-                "the views of {data} have {counts} blocks; cut all views at the same rows, by rechunk or repartition.",
-                counts=counts,
-            )
+            f"the views of X have {counts} blocks; cut all views at the same rows, by rechunk or repartition."
         )
     for number, rows in enumerate(zip(*sizes, strict=True)):
         known = [int(count) for count in rows if not math.isnan(count)]
@@ -241,12 +223,8 @@ def _known(rows: Sequence[float]) -> float:
 
 def _unlike_blocks(number: int, rows: Sequence[int]) -> ValueError:
     return ValueError(
-        Message(
-            "block {number} has {rows} rows in the views of {data}; cut all views at the same rows, by rechunk or "
-            "repartition.",
-            number=number,
-            rows=list(rows),
-        )
+        f"block {number} has {list(rows)} rows in the views of X; cut all views at the same rows, by rechunk or "
+        "repartition."
     )
 
 

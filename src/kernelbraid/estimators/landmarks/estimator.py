@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._messages import Message
+from kernelbraid._system import counted
 from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
@@ -485,12 +485,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     ) -> tuple[Array, WeighedViews | None]:
         """Return the landmarks, and what several views say of each other on a sample of the rows."""
         if is_precomputed(settings.kernels):
-            raise ValueError(
-                Message(
-                    "{set.kernels} has no samples to take landmarks from; use LKG, or give a bank.",
-                    kernels="precomputed",
-                )
-            )
+            raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
         is_weighed = len(widths) > 1 and settings.is_trusting
         if not isinstance(self.landmarks, str):
             given = check_landmarks(self.landmarks, source.width, self.n_clusters)
@@ -626,11 +621,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Set the number of clusters that are there, and warn if they are fewer than asked for."""
         wanted, self.n_clusters_ = self.n_clusters_, found
         if found < wanted:
-            complaint = Message(
-                "{class.estimator} found {found:#cluster} instead of {wanted}, since its embedding tells no more "
-                "samples apart; lower {name.n_clusters}, look for copies, or use more landmarks.",
-                estimator=type(self).__name__,
-                found=found,
-                wanted=wanted,
+            complaint = (
+                f"{type(self).__name__} found {counted(found, 'cluster')} instead of {wanted}, since its embedding "
+                "tells no more samples apart; lower n_clusters, look for copies, or use more landmarks."
             )
             warn_of(complaint, stacklevel=6)

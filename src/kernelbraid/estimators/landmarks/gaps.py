@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import measured_rows
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.landmarks.blocks import row_among_all, side_by_side
 from kernelbraid.learning.candidates import Views
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.trust import name_of, names_of
+from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.views import WeighedViews, check_weights
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.gapped_kmeans import GappedViews
@@ -68,32 +67,25 @@ class Required:
         if not is_there.all():
             raise ValueError(self._sentence(row_among_all(int(np.argmin(is_there)), number, first_row)))
 
-    def _sentence(self, row: int | str) -> Message:
+    def _sentence(self, row: int | str) -> str:
         if self.why == "weighted":
-            return Message(
-                "sample {row} of {data} (counted from 0) is missing in every view with a weight; leave it out, or give "
-                "a view that has it a weight in {name.view_weights}.",
-                row=row,
+            return (
+                f"sample {row} of X (counted from 0) is missing in every view with a weight; leave it out, or give "
+                "a view that has it a weight in view_weights."
             )
         if self.why == "fitted":
-            return Message(
-                "sample {row} of {data} (counted from 0) is missing in every view that the fit uses ({views}); leave "
-                "it out.",
-                row=row,
-                views=names_of(self.views),
+            return (
+                f"sample {row} of X (counted from 0) is missing in every view that the fit uses "
+                f"({names_of(self.views)}); leave it out."
             )
         if self.why == "kernels":
-            return Message(
-                "{data} lacks samples in some views, and kernels cannot be joined then; leave out {name.fusion} "
-                "and {name.gamma}, with which graphs are."
+            return (
+                "X lacks samples in some views, and kernels cannot be joined then; leave out fusion and gamma, "
+                "with which graphs are."
             )
         if self.why == "preset":
-            return Message(
-                "{data} lacks samples in some views, which {given} cannot have; {set.preset} can.",
-                given=Message("{set.preset}", preset=self.preset),
-                preset="recommended",
-            )
-        return Message("sample {row} of {data} (counted from 0) is missing in every view; leave it out.", row=row)
+            return f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
+        return f"sample {row} of X (counted from 0) is missing in every view; leave it out."
 
 
 def has_gaps(views: Sequence[Array]) -> bool:
@@ -110,10 +102,7 @@ def on_landmarks(weighed: WeighedViews, landmarks: Sequence[Array]) -> WeighedVi
     for view in weighed.used:
         if not chosen.measured[view].any():
             raise ValueError(
-                Message(
-                    "no landmark has {view}, which few samples have; give more landmarks, or leave it out.",
-                    view=name_of(view),
-                )
+                f"no landmark has view {view + 1}, which few samples have; give more landmarks, or leave it out."
             )
     spare: list[int] = []
     if weighed.samples.has_gaps and not weighed.has_given_weights:

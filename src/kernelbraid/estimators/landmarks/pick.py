@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import FLOATS, check_n_clusters
 from kernelbraid.estimators.landmarks.blocks import draw_seed, side_by_side
@@ -27,13 +26,7 @@ def check_landmarks(landmarks: Any, width: int, n_clusters: int | str) -> Array:
     """Return given landmarks, or say why they do not fit the samples."""
     given = check_array(landmarks, accept_sparse="csr", dtype=FLOATS, input_name="landmarks", copy=True)
     if given.shape[1] != width:
-        raise ValueError(
-            Message(
-                "landmarks has {found} features, and {data} has {width}; give both the same.",
-                found=given.shape[1],
-                width=width,
-            )
-        )
+        raise ValueError(f"landmarks has {given.shape[1]} features, and X has {width}; give both the same.")
     _check_enough(given.shape[0], n_clusters)
     return given
 
@@ -47,13 +40,7 @@ def draw_pool(
     n = source.n_samples or 0
     check_n_clusters(n_clusters, n)
     if not isinstance(n_landmarks, str) and asked > n:
-        raise ValueError(
-            Message(
-                "{set.n_landmarks} is above {all_samples}; ask for at most {n_samples} landmarks.",
-                n_landmarks=asked,
-                n_samples=n,
-            )
-        )
+        raise ValueError(f"n_landmarks={asked} is above n_samples={n}; ask for at most {n} landmarks.")
     count = min(asked, n)
     _check_enough(count, n_clusters)
     return pool, count
@@ -111,21 +98,13 @@ def _check_enough(n_landmarks: int, n_clusters: int | str) -> None:
     if isinstance(n_clusters, str):
         if n_landmarks < SMALLEST_PROBLEM:
             raise ValueError(
-                Message(
-                    "{set.n_landmarks} is too small to choose the number of clusters; give {name.n_clusters}, or at "
-                    "least {least} landmarks.",
-                    n_landmarks=n_landmarks,
-                    least=SMALLEST_PROBLEM,
-                )
+                f"n_landmarks={n_landmarks} is too small to choose the number of clusters; give n_clusters, or at "
+                f"least {SMALLEST_PROBLEM} landmarks."
             )
     elif n_landmarks < n_clusters:
         raise ValueError(
-            Message(
-                "{set.n_landmarks} is below {set.n_clusters}; give at least as many landmarks as clusters, better ten "
-                "times as many.",
-                n_landmarks=n_landmarks,
-                n_clusters=n_clusters,
-            )
+            f"n_landmarks={n_landmarks} is below n_clusters={n_clusters}; give at least as many landmarks as "
+            "clusters, better ten times as many."
         )
 
 

@@ -11,12 +11,11 @@ from typing import Any
 from sklearn.utils.validation import check_array
 
 from kernelbraid._arrays import is_foreign, to_numpy
-from kernelbraid._messages import Message
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks, check_again
-from kernelbraid.estimators.base import DATA, FLOATS
+from kernelbraid.estimators.base import FLOATS
 from kernelbraid.estimators.landmarks.blocks import BlockSource, is_memory_map, sample_rows, side_by_side, slices
 from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.tables import named_columns
@@ -87,7 +86,7 @@ def open_views(views: Sequence[Any], size: int) -> ViewSource:
     ViewSource
         Goes through all views at once, as often as asked.
     """
-    checked = [_check_view(view, name_of_view(number)) for number, view in enumerate(views, 1)]
+    checked = [_check_view(view, f"view {number} of X") for number, view in enumerate(views, 1)]
     # Blocks are counted while they are gone through.
     rows = [_n_rows(view) for view in checked if not isinstance(view, Blocks)]
     if len(rows) == len(checked) and len(set(rows)) > 1:
@@ -97,7 +96,7 @@ def open_views(views: Sequence[Any], size: int) -> ViewSource:
             BlockSource(
                 partial(iter, view) if isinstance(view, Blocks | Stream) else slices(view, size),
                 size,
-                name_of_view(number),
+                f"view {number} of X",
                 gaps=len(checked) > 1,
             )
             for number, view in enumerate(checked, 1)
@@ -120,39 +119,29 @@ def with_old_calls(X: Any, widths: tuple[int, ...] | None, stacklevel: int) -> A
     if isinstance(X, list | tuple):
         if not is_view_list(X) or not _must_be_blocks(X, widths):
             return X
-        told = Message(
-            "{data} is a list of {count} matrices with {width} features each, and is taken for blocks of rows; the "
-            "next version takes every list for views of the same samples: give kernelbraid.Blocks({data}).",
-            count=len(X),
-            width=X[0].shape[1],
+        told = (
+            f"X is a list of {len(X)} matrices with {X[0].shape[1]} features each, and is taken for blocks of "
+            "rows; the next version takes every list for views of the same samples: give kernelbraid.Blocks(X)."
         )
     else:
         is_matrix = hasattr(X, "shape") or hasattr(X, "__array__") or not hasattr(X, "__iter__")
         if is_matrix or isinstance(X, str) or _is_source(X):
             return X
-        check_again(X, DATA)
-        told = Message(
-            "{data} is a {kind}, and is taken for blocks of rows; the next version asks to say so: give "
-            "kernelbraid.Blocks({data}).",
-            kind=type(X).__name__,
+        check_again(X, "X")
+        told = (
+            f"X is a {type(X).__name__}, and is taken for blocks of rows; the next version asks to say so: give "
+            "kernelbraid.Blocks(X)."
         )
     warnings.warn(told, FutureWarning, stacklevel=stacklevel + 1)
     return Blocks(X)
 
 
-def name_of_view(number: int) -> Message:
-    """Return what messages call a view, counted from 1."""
-    return Message("{view.number} of {data}", number=number)
-
-
 def unequal_rows(rows: Sequence[int]) -> ValueError:
     """Return what to raise for views of different lengths."""
     return ValueError(
-        Message(
-            "the views of {data} have {rows} rows; give the same samples in the same order in every view (align_views "
-            "matches data frames by their row names), or kernelbraid.Blocks of the list if it holds blocks of rows.",
-            rows=list(rows),
-        )
+        f"the views of X have {list(rows)} rows; give the same samples in the same order in every view "
+        "(align_views matches data frames by their row names), or kernelbraid.Blocks of the list if it holds "
+        "blocks of rows."
     )
 
 
@@ -160,15 +149,8 @@ def check_widths(widths: tuple[int, ...], fitted: tuple[int, ...], estimator: st
     """Refuse views of new samples that are not those of the fit."""
     if widths != fitted:
         raise ValueError(
-            Message(
-                "{data} holds {found} views with {widths} features, but {class.estimator} was fitted on {wanted} with "
-                "{fitted}; give the views of the fit, or one matrix with their columns side by side.",
-                found=len(widths),
-                widths=list(widths),
-                estimator=estimator,
-                wanted=len(fitted),
-                fitted=list(fitted),
-            )
+            f"X holds {len(widths)} views with {list(widths)} features, but {estimator} was fitted on {len(fitted)} "
+            f"with {list(fitted)}; give the views of the fit, or one matrix with their columns side by side."
         )
 
 
@@ -189,7 +171,7 @@ def _must_be_blocks(X: Sequence[Any], widths: tuple[int, ...] | None) -> bool:
     return len(X) > 1 and X[0].shape[1] == sum(widths)
 
 
-def _check_view(view: Any, name: Message) -> Any:
+def _check_view(view: Any, name: str) -> Any:
     """Return a view as a matrix, a stream or blocks, or say why it is none."""
     if isinstance(view, str | Path):
         return open_stream(view, gaps=True)
@@ -199,11 +181,8 @@ def _check_view(view: Any, name: Message) -> Any:
         return view
     if not _is_matrix(view):
         raise ValueError(
-            Message(
-                "{name} is no matrix, but others are; give each view as (n_samples, n_features), and blocks of its "
-                "rows as kernelbraid.Blocks.",
-                name=name,
-            )
+            f"{name} is no matrix, but others are; give each view as (n_samples, n_features), and blocks of its "
+            "rows as kernelbraid.Blocks."
         )
     if is_foreign(view):
         return to_numpy(view)
