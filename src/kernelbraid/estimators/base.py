@@ -29,7 +29,6 @@ from kernelbraid.estimators.frames import check_names
 from kernelbraid.estimators.tables import FILL, named_columns, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
-from kernelbraid.learning.fused_extension import FusedExtension
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum
 
@@ -235,56 +234,21 @@ def read_kernels(estimator: BaseEstimator, X: Input) -> Array:
     return H
 
 
-def read_cross(
-    estimator: BaseEstimator,
-    X: Input,
-    bank: FittedBank | None,
-    weights: np.ndarray,
-    sizes: Sequence[int] | None = None,
-    used: Sequence[int] | None = None,
-) -> tuple[Array, list[Array]]:
-    """Return the weighted sum of kernels between new samples (rows) and fitted ones, and the new samples.
+def read_cross(estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray) -> Array:
+    """Return the weighted sum of kernels between new samples (rows) and fitted ones.
 
-    They come as in the fit, whose kernels are in the bank, or as kernel values if there is none; views, or sources of
-    `sizes` kernels, that are not used are not looked at.
+    Samples come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
     """
-    if bank is None:
-        return read_cross_kernels(estimator, X, weights, sizes, used)
-    views = read_views(estimator, X, reset=False, gaps=used is not None)
-    if used is not None and len(views) > max(used):
-        views = [_check_finite(views[view], f"view {view + 1} of X") for view in used]
-    return bank.cross(views, weights), views
-
-
-def read_new(estimator: BaseEstimator, X: Input, fitted: FusedExtension) -> list[Array]:
-    """Return new samples as views, some of which they may lack, or as kernels of several sources."""
-    if not fitted.is_precomputed:
-        return read_views(estimator, X, reset=False, gaps=True)
-    return _cross_kernels(estimator, X, sum(fitted.widths))
-
-
-def read_cross_kernels(
-    estimator: BaseEstimator,
-    X: Input,
-    weights: np.ndarray,
-    sizes: Sequence[int] | None = None,
-    used: Sequence[int] | None = None,
-) -> tuple[Array, list[Array]]:
-    """Return the weighted sum of kernels between new samples (rows) and fitted ones (columns), and these kernels.
-
-    Of several sources with so many kernels each, those that are used count.
-    """
-    matrices = _cross_kernels(estimator, X, weights.shape[0] if sizes is None else sum(sizes))
-    if sizes is not None and used is not None:
-        source_of = np.repeat(np.arange(len(sizes)), sizes)
-        matrices = [K for K, source in zip(matrices, source_of, strict=True) if source in used]
+    if bank is not None:
+        return bank.cross(read_views(estimator, X, reset=False), weights)
+    matrices = read_cross_kernels(estimator, X, weights.shape[0])
     total: Array = 0.0
     for weight, K in zip(weights, matrices, strict=True):
         total = total + float(weight) * K
-    return total, matrices
+    return total
 
 
-def _cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
+def read_cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
     """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
     refuse_annotated(estimator, X)
     given = [K for source in sources_of(X) for K in source]

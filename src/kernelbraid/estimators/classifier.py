@@ -15,11 +15,11 @@ from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context,
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
-from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
-from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
-from kernelbraid.learning.views import WeighedViews
+from kernelbraid.learning.weighing import Weighed
 
 # Parameters that are handed on to LKG.
 OF_GRAPH = (
@@ -183,25 +183,26 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         refuse_annotated(self, X)
         labels, known = read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
-        candidates = self._read(X, model, len(known))
-        settings = model._settings()  # as they are: no number of clusters is asked for
-        learned = model._learn(candidates, check_random_state(model.random_state), settings)
+        settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
+        weighed = self._read(X, model, settings, len(known))
+        random_state = check_random_state(model.random_state)
+        learned = learn(weighed, settings, random_state=random_state)
         reading = read_out(learned, settings.readout, random_state=check_random_state(model.random_state))
-        model._publish(candidates, settings, learned, reading)
+        model._publish(weighed, settings, learned, reading)
         self.graph_model_ = model
         self.view_weights_, self.view_report_ = model.view_weights_, model.view_report_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
         return self
 
-    def _read(self, X: Input, model: LKG, n_labels: int) -> Candidates | WeighedViews:
-        """Return the candidate kernels over samples, one for each label."""
-        candidates = model._read(X)
-        n = candidates.n_samples
+    def _read(self, X: Input, model: LKG, settings: Settings, n_labels: int) -> Weighed:
+        """Return the checked samples, one for each label."""
+        weighed = model._read(X, settings)
+        n = weighed.n_samples
         if n != n_labels:
             raise ValueError(f"X holds {n} samples and y {n_labels} labels; give one for each, -1 if not known.")
         copy_features(model, self)
-        return candidates
+        return weighed
 
     def _publish(self, graph: Any, labels: np.ndarray, known: np.ndarray) -> None:
         """Spread the known labels, and set the fitted attributes."""

@@ -18,8 +18,8 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.sources import Candidates
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
@@ -217,11 +217,11 @@ class CrossViewDiffusion(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES[self.preset])
 
-    def _readout(self, candidates: Candidates | None = None) -> Readout:
+    def _readout(self) -> Readout:
         """Return how the graph is read out: by the eigenvectors of the random walk."""
         return self._whole("random_walk")
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the similarities and the weights of the views."""
         history, stack = StepHistory(self.callback), candidates.stack
         by_order = widths_of_views(candidates) is not None

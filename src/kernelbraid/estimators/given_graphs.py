@@ -11,7 +11,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
-from kernelbraid.learning.graph_extension import GraphExtension
+from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
 #: What `kernels` may say of graphs.
@@ -63,19 +63,24 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     return samples
 
 
-def read_rows(estimator: BaseEstimator, X: Input, fitted: GraphExtension) -> list[Array]:
+def read_rows(estimator: BaseEstimator, X: Input, fitted: Extension) -> list[Array]:
     """Return the rows of new samples in every graph of a fit, as csr arrays."""
     refuse_annotated(estimator, X)
-    kind = DISTANCES if fitted.members[0].scales is not None else GRAPH
-    rows = [_as_csr(A, name, kind) for A, name in _named(X)]
-    if len(rows) != fitted.n_views:
-        raise ValueError(f"X holds {len(rows)} graphs; the fit had {fitted.n_views}.")
+    rows = [_as_csr(A, name, fitted.given_as) for A, name in _named(X)]
+    if len(rows) != len(fitted.widths):
+        raise ValueError(f"X holds {len(rows)} graphs; the fit had {len(fitted.widths)}.")
     for A in rows:
         set_features(estimator, A.shape[1], reset=False)
     if len({A.shape[0] for A in rows}) > 1:
         raise ValueError(
             f"the graphs of X have {[A.shape[0] for A in rows]} rows; every one must have the same new samples in "
             "the same order."
+        )
+    bare = np.flatnonzero(sum(np.diff(rows[view].indptr) for view in fitted.used) == 0)
+    if len(bare):
+        raise ValueError(
+            f"sample {int(bare[0])} of X (counted from 0) has no edge to a fitted one; leave it out, or give it "
+            "neighbours."
         )
     return rows
 

@@ -20,8 +20,8 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.sources import Candidates
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory, alternation_complaint
 from kernelbraid.learning.settings import Readout
 from kernelbraid.solvers.graph_fusion import FusionProblem, fuse_graphs
@@ -214,11 +214,11 @@ class MultiViewGraphFusion(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES, prepare=centred_rows)
 
-    def _readout(self, candidates: Candidates | None = None) -> Readout:
+    def _readout(self) -> Readout:
         """Return how the graph is read out: as it is."""
         return self._whole("largest")
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graphs of the views and the one that they have in common."""
         history, n, m = StepHistory(self.callback), candidates.n_samples, candidates.stack.n_kernels
         widths = widths_of_views(candidates)

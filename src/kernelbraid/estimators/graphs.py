@@ -9,9 +9,10 @@ from sklearn.utils import check_random_state
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
-from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import Reading, read_out
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
 from kernelbraid.ops.spectral import Spectrum
@@ -30,20 +31,20 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _read(self, X: Input) -> Candidates:
         raise NotImplementedError
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         raise NotImplementedError
 
     def _cluster(self, X: Input) -> Any:
         """Learn the graph of samples and cluster it."""
         candidates = self._read(X)
-        learned = self._learn(candidates)
+        learned = LearnedGraph.of(self._learn(candidates), self._readout(), candidates.identities)
         reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
         warn_of(learned.complaint, stacklevel=5)
         warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 
-    def _readout(self, candidates: Candidates | None = None) -> Readout:
+    def _readout(self) -> Readout:
         """Return how the graph is read out, of whatever samples."""
         names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters")
         return Readout(**{name: getattr(self, name) for name in names}, n_jobs=n_workers(self.n_jobs))
@@ -75,12 +76,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         solution: Solution[Any],
         history: StepHistory,
         weights: np.ndarray | None = None,
-    ) -> LearnedGraph:
-        """Return the graph of an alternation, and how it ended."""
+    ) -> Coefficients:
+        """Return the coefficients of an alternation, and how it ended."""
         tol = getattr(self, "tol", None)
-        return LearnedGraph(
+        return Coefficients(
             Z,
-            candidates.identities,
             weights,
             status=solution.status,
             n_iter=solution.n_iter,

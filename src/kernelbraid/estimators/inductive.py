@@ -1,4 +1,6 @@
-"""Labels and coordinates for samples that a fit has not seen."""
+"""Labels and coordinates for samples that a fit has not seen, and how sure each label is."""
+
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -7,25 +9,27 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import read_cross, read_new
-from kernelbraid.estimators.confident import ConfidenceMixin
-from kernelbraid.estimators.given_graphs import read_rows
-from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.fused_extension import FusedExtension
-from kernelbraid.learning.graph_extension import GraphExtension
+from kernelbraid.estimators.reading import read_new
+from kernelbraid.learning.confidence import memberships, of_labels
+from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 
-class InductiveMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """`predict` and `transform` for a clusterer that has learned a kernel and a graph.
+class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What a clusterer that has learned a graph tells on request: of new samples, and how sure each label is.
 
-    The fit sets ``_fitted`` to an :class:`~kernelbraid.learning.extension.Extension`.
+    The fit sets ``_fitted``, and ``_certainty`` to an empty dictionary, which keeps what was asked for, also in a file.
     """
 
-    _fitted: Extension | FusedExtension | GraphExtension
+    _fitted: Extension
+    _certainty: dict[str, np.ndarray]
+    graph_: Array
     embedding_: Array
     labels_: Array
+    n_clusters_: int
+    n_jobs: int | None
 
     @property
     def _n_features_out(self) -> int:
@@ -93,25 +97,56 @@ class InductiveMixin(ConfidenceMixin, ClassNamePrefixFeaturesOutMixin, Transform
         found = np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
         return beside(found, self.labels_)
 
-    def _edges_to_fitted(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
+    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
         check_is_fitted(self)
         with calm(n_workers(self.n_jobs)):
-            return self._edges_and_places(X)
-
-    def _edges_and_places(self, X: Input) -> tuple[Array, np.ndarray]:
-        fitted = self._fitted
-        if isinstance(fitted, GraphExtension):
-            rows = read_rows(self, X, fitted)
-            return fitted.edges(rows), fitted.known(rows)
-        if isinstance(fitted, FusedExtension):
-            given = read_new(self, X, fitted)
-            return fitted.edges(given), fitted.known(given)
-        parts = (fitted.bank, fitted.kernel_weights, fitted.sizes, fitted.views)
-        cross, samples = read_cross(self, X, *parts)
-        return fitted.edges(cross, vars(self).get("kernel_")), fitted.known(samples)
+            new = read_new(self, X, self._fitted)
+            return self._fitted.edges(new), self._fitted.known(new)
 
     def _place(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
         edges, places = self._edges_to_fitted(X)
         return self._fitted.place(edges, places, self.embedding_), places
+
+    @property
+    def membership_(self):
+        """How far each sample belongs to each cluster."""
+        return beside(self._known("membership", self._membership), self.labels_)
+
+    @property
+    def confidence_(self):
+        """How sure each label is."""
+        return beside(of_labels(self._known("membership", self._membership), to_numpy(self.labels_)), self.labels_)
+
+    @property
+    def outlier_scores_(self):
+        """How far each sample stands aside."""
+        return beside(self._known("outlier_scores", self._outlier_scores), self.labels_)
+
+    def _known(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return what was found before, or find it now; earlier versions have kept nothing."""
+        check_is_fitted(self)
+        kept = vars(self).setdefault("_certainty", {})
+        if name not in kept:
+            kept[name] = find()
+        return kept[name]
+
+    def _membership(self) -> np.ndarray:
+        return self._membership_of(to_numpy(self.labels_))
+
+    def _membership_of(self, labels: np.ndarray) -> np.ndarray:
+        """Return the memberships in clusters of the graph that was learned."""
+        fitted = self._fitted
+        return memberships(
+            self.graph_,
+            self.embedding_,
+            labels,
+            self.n_clusters_,
+            spectrum=fitted.placement.spectrum,
+            copies=fitted.copies,
+            threads=n_workers(self.n_jobs),
+        )
+
+    def _outlier_scores(self) -> np.ndarray:
+        return outlier_scores(self.graph_, self._fitted.unexplained())

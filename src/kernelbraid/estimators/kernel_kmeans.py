@@ -21,7 +21,7 @@ from kernelbraid.estimators.base import (
     read_cross,
 )
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
-from kernelbraid.learning.candidates import Candidates
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.solvers.iterate import Status
@@ -82,7 +82,7 @@ class _KernelKMeans(ClusterMixin, BaseEstimator):
             Labels.
         """
         check_is_fitted(self)
-        cross, _ = read_cross(self, X, self._fitted, to_numpy(self.kernel_weights_).astype(float))
+        cross = read_cross(self, X, self._fitted, to_numpy(self.kernel_weights_).astype(float))
         return beside(self._centres.nearest(cross), self.labels_)
 
 

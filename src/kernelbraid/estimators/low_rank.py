@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, get_args
 
@@ -12,14 +13,13 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._threads import n_workers
-from kernelbraid._typing import Array, Input
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
-from kernelbraid.estimators.given_graphs import is_graph, read_graphs
 from kernelbraid.estimators.inductive import InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
-    is_precomputed,
+    levels_to_caller,
     n_found,
     publish,
     read_samples,
@@ -27,21 +27,16 @@ from kernelbraid.estimators.reading import (
     warn_of_copies,
     warn_of_counts,
 )
-from kernelbraid.learning.candidates import KEPT, Candidates, GivenKernels, Views
-from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.compared import count
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extension import Extension
-from kernelbraid.learning.fused_extension import FusedExtension
-from kernelbraid.learning.fusion import FusedGraph, count_fused, learn_graph
-from kernelbraid.learning.graph_extension import GraphExtension
-from kernelbraid.learning.graphs import GivenGraphs
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.reliability import Evidence, judge, tell
-from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Readout, Settings, check_fusion
-from kernelbraid.learning.used import used_values
-from kernelbraid.learning.views import WeighedViews, check_weights, has_several, take_all, unweighed_report, weigh
+from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
+from kernelbraid.learning.sources import KEPT
+from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
@@ -433,131 +428,91 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         random_state = check_random_state(self.random_state)
-        candidates = self._read(X)
-        counts = self._count(candidates, random_state)
+        settings = Settings.of(self.get_params(deep=False))
+        weighed = self._read(X, settings)
+        counts = None
+        if self.n_clusters == "auto":
+            counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
         n_clusters = self.n_clusters if counts is None else counts.best
-        settings = self._sized(candidates, n_clusters)
-        learned = self._learn(candidates, random_state, settings)
+        settings = settings.sized(weighed.n_samples, n_clusters, several=weighed.trust is not None)
+        learned = learn(weighed, settings, random_state=random_state, callback=self.callback)
         reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(candidates, settings, learned, reading, counts)
+        self._publish(weighed, settings, learned, reading, counts)
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
         warn_of_copies(self, reading.labels, n_clusters)
         return self
 
-    def _settings(self) -> Settings:
-        """Return what the parameters mean."""
-        return Settings.of(self.get_params(deep=False))
-
-    def _sized(self, candidates: Candidates | WeighedViews, n_clusters: int) -> Settings:
-        """Return what the parameters mean for these samples and so many clusters."""
-        return self._settings().sized(candidates.n_samples, n_clusters, several=has_several(candidates))
-
-    def _readout(self, candidates: Candidates | WeighedViews | None = None) -> Readout:
-        """Return how the graph is read out, of these samples where that depends on them."""
-        return self._settings().readout if candidates is None else self._sized(candidates, self.n_clusters).readout
-
-    def _read(self, X: Input) -> Candidates | WeighedViews:
-        """Check the samples, and pose the kernels over them; several views are weighed first."""
-        settings = self._settings()
+    def _read(self, X: Input, settings: Settings) -> Weighed:
+        """Check the samples, weigh their views, and pose the kernels of which one graph is learned, if it is one."""
         check_fusion(settings)
-        if is_graph(settings.kernels):
-            return self._weigh_graphs(read_graphs(self, X, settings.kernels), settings)
-        samples = read_samples(self, X, precomputed=is_precomputed(settings.kernels), gaps=True)
+        samples = read_samples(self, X, settings.kernels, gaps=True)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
-        if samples.n_views > 1 and settings.is_trusting:
-            return self._weigh(samples, settings)
-        if samples.has_gaps:
+        is_weighed = samples.n_views > 1 and (settings.is_trusting or not samples.has_kernels)
+        is_joined = samples.has_kernels and not (is_weighed and settings.fusion == "graphs")
+        if samples.has_gaps and not is_weighed:
             raise ValueError(
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
-        return self._pose(samples, settings)
+        stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined)
+        if is_weighed:
+            weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
+            if weighed.trust.warning is not None:
+                warnings.warn(weighed.trust.warning, UserWarning, stacklevel=levels_to_caller())
+            learned = not settings.learning.is_kernel_fixed
+            return weighed.joining(settings.kernels, learned=learned) if is_joined else weighed
+        joined = samples.pose(settings.kernels, stored=stored) if is_joined else None
+        return replace(Weighed.alike(samples), joined=joined)
 
-    def _pose(self, samples: Views | GivenKernels, settings: Settings) -> Candidates:
-        """Pose the kernels over samples; none is kept where their average is all that is needed."""
-        kernels, learning = settings.kernels, settings.learning
-        is_summed = learning.is_kernel_fixed and self.storage == "auto"
-        storage = "lazy" if is_summed else self.storage
-        stored = check_memory(self, samples, kernels, storage=storage, working=learning.working_matrices)
-        return samples.pose(kernels, stored=stored and not is_summed)
-
-    def _weigh(self, samples: Views | GivenKernels, settings: Settings) -> Candidates | WeighedViews:
-        """Weigh the views, and pose a kernel for each if those are to be fused."""
-        learning = settings.learning
-        is_fused = settings.fusion == "graphs"
-        working = learning.working_matrices + samples.n_views
-        if is_fused:
+    def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool) -> bool:
+        """Refuse a fit for which there is no room; return whether kernels are stored, and not formed on demand."""
+        learning, kernels = settings.learning, settings.kernels
+        storage, working = "lazy", learning.working_matrices
+        if not is_weighed:  # none is kept where their average is all that is needed
+            is_summed = learning.is_kernel_fixed and self.storage == "auto"
+            stored = check_memory(self, samples, kernels, storage="lazy" if is_summed else self.storage, working=working)
+            return stored and not is_summed
+        if is_joined:
+            working += samples.n_views
+        else:
             every_edge = WORKING_MATRICES + 2 * samples.n_views  # the graphs of all views, with their indices
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
-        at_once = samples.only(0) if is_fused and samples.n_samples > KEPT else samples
-        check_memory(self, at_once, settings.fused_banks[0], storage="lazy", working=working)
-        weighed = self._weighed(samples, settings)
-        if is_fused:
-            return weighed
-        return weighed.one_kernel_each(settings.kernels, learned=not learning.is_kernel_fixed)
-
-    def _weigh_graphs(self, samples: GivenGraphs, settings: Settings) -> WeighedViews:
-        """Weigh several graphs, and take one as it is."""
-        if settings.view_weights is not None:
-            check_weights(settings.view_weights, samples.n_views)
-        return take_all(samples) if samples.n_views == 1 else self._weighed(samples, settings)
-
-    def _weighed(self, samples: Views | GivenKernels | GivenGraphs, settings: Settings) -> WeighedViews:
-        """Weigh the views, and warn of those that are left out."""
-        weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-        if weighed.trust.warning is not None:
-            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=6)
-        return weighed
-
-    def _learn(
-        self,
-        candidates: Candidates | WeighedViews,
-        random_state: np.random.RandomState,
-        settings: Settings | None = None,
-    ) -> LearnedGraph:
-        """Learn the graph, with the kernel if somebody will ask for it: new samples do if it is not theirs to form."""
-        settings = settings or self._sized(candidates, self.n_clusters)
-        keep = isinstance(candidates, Candidates) and (settings.keep_matrices or candidates.bank is None)
-        options: dict[str, Any] = {"callback": self.callback, "keep_kernel": keep}
-        return learn_graph(candidates, settings, random_state=random_state, **options)
-
-    def _count(self, candidates: Candidates | WeighedViews, random_state: np.random.RandomState) -> Counts | None:
-        """Choose the number of clusters if it is not given."""
-        n_jobs = n_workers(self.n_jobs)
-        if isinstance(candidates, Candidates):
-            return count_if_asked(candidates, self.n_clusters, random_state=random_state, n_jobs=n_jobs)
-        if self.n_clusters != "auto":
-            return None
-        return count_fused(candidates, self._settings(), random_state=random_state, n_jobs=n_jobs)
+            samples = samples.only(0) if samples.n_samples > KEPT else samples
+            kernels = settings.fused_banks[0]
+        return check_memory(self, samples, kernels, storage=storage, working=working)
 
     def _publish(
         self,
-        candidates: Candidates | WeighedViews,
+        weighed: Weighed,
         settings: Settings,
         learned: LearnedGraph,
         reading: Reading,
         counts: Counts | None = None,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
-        placed, like = reading.placed, candidates.like
+        placed, like = reading.placed, weighed.like
         for name in {*MATRICES, *OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
         publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
-        if isinstance(candidates, Candidates):
-            publish(self, like, kernel_weights_=candidates.of_bank(learned.weights))
-            self.kernel_names_ = candidates.names
+        self.view_weights_ = weighed.weights
+        if weighed.joined is not None:
+            publish(self, like, kernel_weights_=weighed.joined.of_bank(learned.weights))
+            self.kernel_names_ = weighed.joined.names
+            self.view_weights_ = weighed.learned_weights(to_numpy(learned.weights))
             if settings.keep_matrices:
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
-        self._fitted = self._extension(candidates, settings, learned, reading)
+        elif weighed.trust is not None:
+            publish(self, like, sample_view_weights_=learned.shares)
+        self._fitted = self._extension(weighed, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
-        self.settings_ = used_values(settings, candidates)
+        self.settings_ = weighed.values_used(settings)
         self.n_components_ = placed.n_components
         self.n_clusters_ = n_found(reading.labels)
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
-        self._publish_views(candidates, learned)
+        self.view_report_ = weighed.report(self.view_weights_, self.n_clusters_)
 
     def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
         """Set how far the clusters can be relied on, and say why."""
@@ -565,45 +520,18 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         chosen = [] if counts is None else counts.sentences()
         self.why_ = [*chosen, *tell(evidence, self.n_clusters_, self.n_components_)]
 
-    def _publish_views(self, candidates: Candidates | WeighedViews, learned: LearnedGraph) -> None:
-        """Set what is known of the views."""
-        weighed = candidates if isinstance(candidates, WeighedViews) else candidates.weighed
-        if isinstance(candidates, Candidates) and weighed is None:
-            self.view_weights_ = candidates.weights_of_views(to_numpy(learned.weights))
-        elif weighed.samples.n_views == 1:
-            self.view_weights_ = weighed.weights
-        if weighed is None or weighed.samples.n_views == 1:
-            self.view_report_ = unweighed_report(self.view_weights_, candidates.n_samples)
-            return
-        clarity = weighed.clarity(self.n_clusters_, np.random.RandomState(0))
-        self.view_report_ = weighed.report(clarity)
-        self.view_weights_ = weighed.weights
-        if isinstance(learned, FusedGraph):
-            publish(self, candidates.like, sample_view_weights_=learned.shares)
-        elif weighed.has_learned_weights:
-            self.view_weights_ = weighed.spread(to_numpy(learned.weights))
-            for entry, weight in zip(self.view_report_, self.view_weights_, strict=True):
-                entry["weight"] = float(weight)
-
-    def _extension(
-        self, candidates: Candidates | WeighedViews, settings: Settings, learned: LearnedGraph, reading: Reading
-    ) -> Extension | FusedExtension | GraphExtension:
+    def _extension(self, weighed: Weighed, settings: Settings, learned: LearnedGraph, reading: Reading) -> Extension:
         """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
-
-        def here(A: Array | None) -> Array | None:
-            return None if A is None else as_published(self, candidates.like, A)
-
         placement = Placement.of(reading.placed.graph, reading.placed.vectors, settings.readout.embedding)
+        here = partial(as_published, self, weighed.like)
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
-        if isinstance(candidates, WeighedViews):
-            assert isinstance(learned, FusedGraph)  # of these views
-            if isinstance(candidates.samples, GivenGraphs):
-                return GraphExtension.of(candidates, learned.given, placement)
-            return FusedExtension.of(candidates, learned.members, placement)
-        return Extension.of(candidates, settings, learned, placement, here(learned.K))
+        for member in learned.members:
+            member.move(here)
+        given_as = settings.kernels if settings.kernels in ("precomputed", "graph", "distances") else "matrices"
+        return Extension.of(weighed.samples, learned.members, placement, given_as)
 
-    def _instead(self, shapes: list[tuple[int, int]]) -> str | None:
+    def _instead(self, n_samples: int) -> str | None:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
-        if shapes[0][0] <= 500:
+        if n_samples <= 500:
             return None
         return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,15 +12,25 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, to_device, to_numpy
+from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
 from kernelbraid._system import counted
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.annotated import refuse_annotated
-from kernelbraid.estimators.base import check_n_clusters, is_view_list, read_kernels, read_views, sources_of
+from kernelbraid.estimators.base import (
+    check_n_clusters,
+    forget_names,
+    is_view_list,
+    read_cross_kernels,
+    read_kernels,
+    read_views,
+    sources_of,
+)
+from kernelbraid.estimators.given_graphs import is_graph, read_graphs, read_rows
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
-from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
 from kernelbraid.learning.counting import largest_count
 from kernelbraid.learning.counts import Counts
+from kernelbraid.learning.extend import Extension, NewSamples
+from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import (
     COUNTING_MATRICES,
     WORKING_MATRICES,
@@ -28,6 +39,7 @@ from kernelbraid.learning.memory import (
     clustering_bytes,
 )
 from kernelbraid.learning.scales import tell_of_scales
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples, Views
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -38,7 +50,7 @@ def is_precomputed(kernels: Any) -> bool:
     return isinstance(kernels, str) and kernels == "precomputed"
 
 
-def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps: bool = False) -> Views | GivenKernels:
+def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool = False) -> Samples:
     """Check what a user hands over, once for any number of fits.
 
     Parameters
@@ -47,14 +59,21 @@ def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps:
         Has the parameters `n_clusters` and `device`; gets ``n_features_in_``.
     X : matrix, list of matrices, or stack of kernels
         As for ``fit``.
-    precomputed : bool
-        Whether it holds kernels.
+    kernels : str or list
+        ``"precomputed"``, ``"graph"`` or ``"distances"`` if X holds those, and anything else for samples.
     gaps : bool, default=False
         Whether views may lack samples.
     """
+    if isinstance(X, Samples):
+        check_n_clusters(estimator.n_clusters, X.n_samples)
+        forget_names(estimator)
+        estimator.n_features_in_ = sum(X.widths)
+        return X
+    if is_graph(kernels):
+        return read_graphs(estimator, X, kernels)
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
     n_clusters = getattr(estimator, "n_clusters", 1)
-    if not precomputed:
+    if not is_precomputed(kernels):
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
         warn_of_scales(estimator, views)
@@ -68,9 +87,27 @@ def read_samples(estimator: BaseEstimator, X: Input, *, precomputed: bool, gaps:
     return GivenKernels(matrices, partial(read_kernels, estimator), place, sizes)
 
 
+def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSamples:
+    """Return new samples as the views of a fit have them: matrices, kernel values or edges, as they came there."""
+    if is_graph(fitted.given_as):
+        rows = read_rows(estimator, X, fitted)
+        return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
+    if is_precomputed(fitted.given_as):
+        matrices = read_cross_kernels(estimator, X, sum(fitted.widths))
+        ends = np.cumsum(fitted.widths).tolist()
+        everybody = np.ones(matrices[0].shape[0], dtype=bool)
+        given = [matrices[end - size : end] for end, size in zip(ends, fitted.widths, strict=True)]
+        return NewSamples(given, [everybody] * len(given))
+    views = read_views(estimator, X, reset=False, gaps=len(fitted.widths) > 1)
+    widths = [int(view.shape[1]) for view in views]
+    if widths != fitted.widths:
+        raise ValueError(f"the views of X have {widths} features; those of the fit had {fitted.widths}.")
+    return NewSamples([[view] for view in views], [measured_rows(view) for view in views])
+
+
 def check_memory(
     estimator: BaseEstimator,
-    samples: Views | GivenKernels,
+    samples: KernelSamples,
     kernels: Any,
     *,
     storage: str,
@@ -84,7 +121,7 @@ def check_memory(
     ----------
     estimator : estimator
         Has the parameter `memory_budget`.
-    samples : Views or GivenKernels
+    samples : KernelSamples
         What was read.
     kernels : str or list
         Bank, or a bank per view.
@@ -100,14 +137,14 @@ def check_memory(
     size: dict[str, Any] = samples.size(kernels)
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
-    if samples.shapes and hasattr(estimator, "_instead"):
-        size["instead"] = estimator._instead(samples.shapes)
+    if size["n_views"] and hasattr(estimator, "_instead"):
+        size["instead"] = estimator._instead(samples.n_samples)
     size["working"] = working + copies * size["n_kernels"]
     size["beside"] = _clustering_bytes(estimator, size["n_samples"])
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
     if estimator.n_clusters == "auto":
         size["working"] += COUNTING_MATRICES
-    return choose_storage(storage if samples.shapes else "fixed", estimator.memory_budget, free, **size)
+    return choose_storage(storage if size["n_views"] else "fixed", estimator.memory_budget, free, **size)
 
 
 def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
@@ -145,7 +182,7 @@ def read_candidates(
     Candidates
         On the device, and stored or lazy.
     """
-    samples = read_samples(estimator, X, precomputed=is_precomputed(kernels))
+    samples = read_samples(estimator, X, kernels)
     needs: dict[str, Any] = {"working": working, "copies": copies, "in_batches": in_batches}
     stored = check_memory(estimator, samples, kernels, storage=storage, **needs)
     return samples.pose(kernels, stored=stored)
@@ -218,8 +255,8 @@ def read_several(
     Candidates
         At least two kernels, lazy. Views are their `samples`.
     """
-    samples = read_samples(estimator, X, precomputed=is_precomputed(kernels))
-    has_views = isinstance(samples, Views) and samples.n_views > 1
+    samples = read_samples(estimator, X, kernels)
+    has_views = samples.n_views > 1 and not is_precomputed(kernels)
     if has_views:
         kernels = [Linear(None)]
     if samples.size(kernels)["n_kernels"] < 2:
@@ -228,18 +265,15 @@ def read_several(
             "views, or several kernels."
         )
     check_memory(estimator, samples, kernels, storage="lazy", working=working, copies=copies)
-    if isinstance(samples, GivenKernels) or not has_views or prepare is None:
+    if not has_views or prepare is None:
         return samples.pose(kernels)
-    candidates = Views([prepare(as_dense(view)) for view in samples.views], samples.place).pose(kernels)
-    candidates.__dict__["digests"] = samples.digests
-    return candidates
+    prepared = Views([prepare(as_dense(view)) for view in samples.views], samples.place).pose(kernels)
+    return replace(prepared, samples=samples)  # by which copies are known
 
 
 def widths_of_views(candidates: Candidates) -> list[int] | None:
     """Return the features of several views; None if kernels take their place."""
-    if candidates.bank is None or len(candidates.samples) == 1:
-        return None
-    return [int(view.shape[1]) for view in candidates.samples]
+    return None if candidates.bank is None or candidates.samples.n_views == 1 else candidates.samples.widths
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
@@ -287,17 +321,17 @@ def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> 
             f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
             f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
         )
-        warn_of(complaint, stacklevel=_levels_to_caller() + 1)
+        warn_of(complaint, stacklevel=levels_to_caller() + 1)
 
 
 def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
     """Warn of a feature that outweighs the others of its view; several views have no names."""
     told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
     if told is not None:
-        warnings.warn(told, UserWarning, stacklevel=_levels_to_caller())
+        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
 
 
-def _levels_to_caller() -> int:
+def levels_to_caller() -> int:
     """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
     frame, levels = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):

@@ -21,9 +21,9 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidates
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.self_weighted import ConsensusProblem, solve_consensus
@@ -228,7 +228,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, the consensus kernel and the weights of the candidates."""
         history = StepHistory(self.callback)
         problem = ConsensusProblem(

@@ -21,9 +21,9 @@ from kernelbraid.estimators.base import (
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
 
@@ -176,7 +176,7 @@ class SimplexGraph(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING, in_batches=True)
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""
         history = StepHistory(self.callback)
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
@@ -190,7 +190,7 @@ class _TwinGraph(GraphClusterer):
     _keeps_coefficients = True
     _learns_weights: ClassVar[bool]
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, its eigenvectors and the weights of the kernels."""
         history = StepHistory(self.callback)
         problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, self._learns_weights)

@@ -10,8 +10,8 @@ from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.sources import Candidates
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops import nonnegative
 from kernelbraid.solvers import spectral
@@ -154,11 +154,11 @@ class KernelSpectralClustering(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Return the kernel itself as the graph; negative values are edges for the Laplacian alone."""
         kernel = candidates.average()
         graph = kernel if self.embedding == "unnormalised" else nonnegative(kernel)
-        return LearnedGraph(graph, candidates.identities, np.ones(1), n_iter=0)
+        return Coefficients(graph, np.ones(1), n_iter=0)
 
 
 class AffinityAggregation(GraphClusterer):
@@ -326,7 +326,7 @@ class AffinityAggregation(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
 
-    def _learn(self, candidates: Candidates, random_state: np.random.RandomState | None = None) -> LearnedGraph:
+    def _learn(self, candidates: Candidates) -> Coefficients:
         """Learn the weights of the normalised affinities; their sum is the graph."""
         history = StepHistory(self.callback)
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):

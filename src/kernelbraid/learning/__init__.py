@@ -1,18 +1,25 @@
 """From samples to a learned graph, and from there to labels: arrays and typed settings, no estimators.
 
-The method in one line is ``read_out(learn(candidates, learning), readout)``.
+The method in one line is ``read_out(learn(weighed, settings), settings.readout)``.
 """
 
-from kernelbraid.learning.candidates import Candidates, Views
-from kernelbraid.learning.learn import LearnedGraph, learn, learn_many
+from kernelbraid.learning.coefficients import Coefficients, express, learn_many
+from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.readout import PlacedGraph, Reading, cluster, place, read_out
 from kernelbraid.learning.settings import PRESETS, Learning, Readout, Settings
+from kernelbraid.learning.sources import Candidates, Samples, Views
+from kernelbraid.learning.weighing import Weighed, weigh
 
 __all__ = [
-    "Candidates",
+    "Samples",
     "Views",
+    "Candidates",
+    "Weighed",
+    "weigh",
     "LearnedGraph",
     "learn",
+    "Coefficients",
+    "express",
     "learn_many",
     "PlacedGraph",
     "place",

@@ -6,26 +6,19 @@ elsewhere; too few join what lies apart, each graph something else.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning import effort, progress
-from kernelbraid.learning.background import cloud_of
-from kernelbraid.learning.candidates import Candidates
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.parallel import each
-from kernelbraid.learning.settings import LEAST_ALPHA
 from kernelbraid.metrics.label_free import agreement, cut_share, modularity
-from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
 from kernelbraid.solvers.kmeans import kmeans_each
-from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
 T = TypeVar("T")
@@ -36,57 +29,13 @@ SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
 COARSE = 20  # numbers over the whole range, on a geometric scale
 FINE = 8  # numbers around each of the best two of them
 MIDDLE = 20  # about where they are, as long as they are not known
-#: Samples for each unit of the penalty's weight, and the parts of that weight that get graphs of their own.
-SAMPLES_PER_ALPHA, PARTS, FEW_PARTS = 500, (1.0, 1 / 3, 3.0), (1.0, 3.0)
-NEIGHBOURS, FEW_NEIGHBOURS = (7, 10), (10,)  # edges of each sample
-SHARE = 5  # samples for each edge, at least
 RESTARTS, FEW_RESTARTS = 3, 1  # of k-means where the choice is made; and over the whole range, or with many samples
 LARGE = 3000  # samples above which there are fewer graphs and restarts
-CLOUDS, CUTS = 2, 3  # that are compared; and how often each is cut
 
 
 def largest_count(n_samples: int) -> int:
     """Return the largest number of clusters that is tried."""
     return min(LARGEST, n_samples // 3)
-
-
-def count_if_asked(
-    candidates: Candidates, n_clusters: int | str, *, random_state: np.random.RandomState, n_jobs: int | None = None
-) -> Counts | None:
-    """Choose the number of clusters if it is ``"auto"``; None if it is given.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        Candidate kernels.
-    n_clusters : int or "auto"
-        As for :class:`kernelbraid.LKG`.
-    random_state : RandomState
-        Draws the starts of k-means, and clouds to compare with.
-    n_jobs : int, default=None
-        As for :func:`count_clusters`.
-    """
-    if n_clusters != "auto":
-        return None
-    # Processes do not share the first part: its threads must not depend on their number, as rounding decides ties.
-    n = candidates.n_samples
-    n_graphs, ahead = _graphs_ahead(n)
-    ahead += effort_of_counting(n, n_graphs, n_jobs) + effort.separation(n)
-    ahead += CLOUDS * (effort.cloud(n) + effort.separation(n))
-    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
-        counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
-        counts = replace(counts, n_distinct=int(candidates.identities.max()) + 1)
-        # A cloud around copies of one sample has the width of rounding.
-        if counts.has_copies_alone:
-            return counts
-        return replace(counts, background=background(candidates, counts.peak, random_state))
-
-
-def _graphs_ahead(n_samples: int) -> tuple[int, float]:
-    """Return how many graphs of the average kernel are compared, and the effort of them."""
-    is_large = n_samples > LARGE
-    parts, neighbours = (len(FEW_PARTS), len(FEW_NEIGHBOURS)) if is_large else (len(PARTS), len(NEIGHBOURS))
-    return parts * neighbours, parts * (effort.factor(n_samples) + neighbours * effort.refine(n_samples))
 
 
 def effort_of_counting(n_samples: int, n_graphs: int, n_jobs: int | None = None) -> float:
@@ -113,83 +62,6 @@ def _near_effort(n_samples: int, near: Sequence[int], n_graphs: int) -> float:
 def _restarts(n_samples: int) -> int:
     """Return the restarts of k-means where the choice is made."""
     return RESTARTS if n_samples <= LARGE else FEW_RESTARTS
-
-
-def kernel_graphs(candidates: Candidates) -> list[Array]:
-    """Return sparse graphs of the average kernel for several penalties and numbers of edges.
-
-    A factor per penalty is cheaper than one eigendecomposition of the kernel for all of them.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        Candidate kernels.
-    """
-    K, n = candidates.average(), candidates.n_samples
-    is_large = n > LARGE
-    found = []
-    for part in FEW_PARTS if is_large else PARTS:
-        with progress.stretch(effort.factor(n)):
-            coefficients = ridge_coefficients(K, part * _alpha(n))
-        for few in FEW_NEIGHBOURS if is_large else NEIGHBOURS:
-            with progress.stretch(effort.refine(n)):
-                found.append(refine_graph(coefficients, n_neighbors=_edges(few, n), edge_weights="scaled"))
-    return found
-
-
-def _alpha(n_samples: int) -> float:
-    """Return the weight of the penalty in the middle."""
-    return max(n_samples / SAMPLES_PER_ALPHA, LEAST_ALPHA)
-
-
-def _edges(wanted: int, n_samples: int) -> int:
-    """Return edges that few samples can have."""
-    return min(wanted, max(n_samples // SHARE, 2))
-
-
-def background(candidates: Candidates, n_clusters: int, random_state: np.random.RandomState) -> float | None:
-    """Return the edges between clusters in units of those in clouds without any; None where no cloud can be drawn.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        Candidate kernels over samples.
-    n_clusters : int
-        How many clusters are cut in the graph of the samples, and in those of clouds that are as large and as wide.
-    random_state : RandomState
-        Draws the clouds.
-    """
-    n = candidates.n_samples
-    share = _share_between(candidates, n_clusters, random_state)
-    apart = []
-    for _ in range(CLOUDS):  # one at a time: each has its own kernel
-        with progress.stretch(effort.cloud(n)):
-            cloud = cloud_of(candidates, random_state)
-        if cloud is None:
-            return None
-        apart.append(_share_between(cloud, n_clusters, random_state))
-    return float(share / np.mean(apart)) if any(apart) else None
-
-
-def _share_between(candidates: Candidates, n_clusters: int, random_state: np.random.RandomState) -> float:
-    """Return the mean share of edges that leave a cluster."""
-    n = candidates.n_samples
-    with progress.stretch(effort.separation(n)):
-        K = candidates.average()
-        progress.within(0.1)
-        coefficients = ridge_coefficients(K, _alpha(n))
-        progress.within(0.6)
-        graph = refine_graph(coefficients, n_neighbors=_edges(NEIGHBOURS[-1], n), edge_weights="scaled")
-        progress.within(0.8)
-        return _mean_share(graph, n_clusters, random_state)
-
-
-def _mean_share(graph: Array, n_clusters: int, random_state: np.random.RandomState) -> float:
-    """Return the mean share of edges that leave a cluster, over several cuts of a graph."""
-    X = unit_rows(spectral_vectors(graph, n_clusters))
-    pieces = cut(X, min(PIECES * n_clusters, X.shape[0]), n_cuts=CUTS, n_init=RESTARTS, random_state=random_state)
-    edges = Edges.of(graph)
-    return float(np.mean([cut_share(graph, settle(edges, join(edges, piece, n_clusters))) for piece in pieces]))
 
 
 def count_clusters(

@@ -1,6 +1,6 @@
 """Graphs that are handed over: nothing is learned of one, and several are fused as those of views are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -12,27 +12,23 @@ from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._system import counted
 from kernelbraid._typing import Array
-from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import NEIGHBOURS, TIED
 from kernelbraid.ops.spectral import degrees
 
-#: Share of the edges that is left out in each graph beside the given one by which the number of clusters is chosen, and
-#: how many such graphs there are.
-LEFT_OUT, THINNED = 0.2, 2
 #: The neighbour whose distance is the scale of a sample.
 SEVENTH = 7
 
 
 @dataclass(frozen=True)
-class GivenGraphs:
+class GivenGraphs(Samples):
     """Graphs over the same samples: one, or one of each view; a sample without edges is missing in a view."""
 
     graphs: list[Array]  # csr, symmetric, not negative, nothing on the diagonal
     given: list[Array]  # csr, as they came: by their rows fitted samples are known again
     scales: list[NDArray[np.float64] | None]  # of the distances of each sample; None for affinities
 
-    place: ClassVar[None] = None
-    shapes: ClassVar[list[tuple[int, int]]] = []  # there are no features
+    has_kernels: ClassVar[bool] = False
 
     @property
     def n_samples(self) -> int:
@@ -55,18 +51,21 @@ class GivenGraphs:
         return [degrees(graph) > 0 for graph in self.graphs]
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether samples are missing in a view."""
-        return not all(rows.all() for rows in self.measured)
-
-    @property
     def like(self) -> Array:
         """An array that lives where results do."""
         return self.graphs[0].data
 
-    def digests(self, views: Sequence[int]) -> list[bytes]:
-        """Return what tells the samples apart: their rows in some of the graphs, as they came."""
-        return row_digests([self.given[view] for view in views])
+    def of(self, view: int) -> list[Array]:
+        """Return a graph as it came."""
+        return [self.given[view]]
+
+    def identities(self, views: Iterable[int]) -> np.ndarray:
+        """Return that all samples are distinct: who has the same neighbours need not be a copy."""
+        return np.arange(self.n_samples)
+
+    def some(self, rows: np.ndarray) -> "GivenGraphs":
+        """Return all samples: comparing sparse graphs costs little."""
+        return self
 
     def neighbours(self, view: int, rows: NDArray[np.int64] | None = None) -> Array:
         """Return the graph of nearest neighbours in a view, or among some of its samples."""
@@ -176,11 +175,3 @@ def check_edges(samples: GivenGraphs) -> None:
             f"sample {int(bare[0])} of X (counted from 0) has no edge, so that nothing tells where it belongs; "
             f"leave it out, or give it neighbours{more}."
         )
-
-
-def thinned(graph: Array, random_state: np.random.RandomState) -> Array:
-    """Return a symmetric graph without some of its edges."""
-    half = sparse.coo_array(sparse.triu(graph, 1))
-    kept = random_state.random_sample(half.nnz) >= LEFT_OUT
-    edges = sparse.csr_array((half.data[kept], (half.row[kept], half.col[kept])), shape=graph.shape)
-    return sparse.csr_array(edges + edges.T)

@@ -1,180 +1,190 @@
-"""Learn: from candidate kernels to a graph, by the cheapest solver that gives it."""
+"""Learn: from samples to one graph, the sum of what each of their views, or all of them together, has to say."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack
-from kernelbraid.learning.candidates import Candidates
-from kernelbraid.learning.report import History, complaint, oversize
-from kernelbraid.learning.settings import Learning, Readout
-from kernelbraid.solvers.batch import solve_many
-from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank import step as low_rank
-from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
-from kernelbraid.solvers.low_rank.ridge import solve_ridge
-from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
-
-Callback = Callable[[int, Any], bool | None]
+from kernelbraid.learning.coefficients import Callback, Coefficients, express
+from kernelbraid.learning.extend import GraphMember, KernelMember, Member
+from kernelbraid.learning.gaps import bridged
+from kernelbraid.learning.settings import Readout, Settings
+from kernelbraid.learning.sources import Candidates, spread_out
+from kernelbraid.learning.weighing import Weighed
+from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.spectral import degrees, normalised_graph, symmetrise
+from kernelbraid.solvers.status import Status
 
 
-@dataclass(frozen=True)
-class LearnedGraph:
+@dataclass(frozen=True, kw_only=True)
+class LearnedGraph(Coefficients):
     """What was learned about samples, before anybody asks for clusters."""
 
-    Z: Array | None  # coefficients: column j expresses sample j by the others; None if graphs of views were fused
+    graph: Array  # symmetric, ready to be clustered: a csr array if it was refined
     identities: np.ndarray  # numbers of the distinct samples: copies get one label
-    weights: np.ndarray | None = None  # of the candidate kernels
-    J: Array | None = None  # the copy of Z that carries the penalty; Z itself where there is none
-    K: Array | None = None  # consensus kernel, where it was kept
-    status: Status = Status.CONVERGED
-    judged_by: GraphName = "Z"  # the graph that decides whether an iterate is sound
-    n_iter: int = 1
-    history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
-    complaint: str | None = None  # what a user should be told
-    graph: Array | None = None  # symmetric, ready to be clustered, where graphs of views were fused
+    members: list[Member] = field(default_factory=list)  # what it is the sum of, for new samples
+    shares: NDArray[np.float64] | None = None  # of the views in each sample's edges, rows of sum one; None: no sum
 
-    def coefficients(self, name: GraphName) -> Array:
-        """Return the matrix that becomes the graph."""
-        return self.J if name == "J" and self.J is not None else self.Z
+    @classmethod
+    def of(cls, found: Coefficients, readout: Readout, identities: np.ndarray) -> "LearnedGraph":
+        """Return coefficients with the graph that they become."""
+        return cls(**vars(found), graph=graph_of(found, readout), identities=identities)
 
-    def serves(self, name: GraphName) -> bool:
-        """Tell whether a graph can be read out; an unsound fit was cut off for the one that it was judged by."""
-        return self.status.is_sound or name == self.judged_by
 
-    def suits(self, readout: Readout) -> bool:
-        """Tell whether it can be read out so."""
-        return self.serves(readout.graph_from)
+def graph_of(found: Coefficients, readout: Readout) -> Array:
+    """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours."""
+    coefficients = found.named(readout.graph_from)
+    few = None if readout.n_neighbors == "all" else readout.n_neighbors
+    if few is None and readout.edge_weights == "learned":
+        return symmetrise(coefficients)
+    return refine_graph(coefficients, n_neighbors=few, edge_weights=readout.edge_weights)
 
 
 def learn(
-    candidates: Candidates,
-    learning: Learning,
+    weighed: Weighed,
+    settings: Settings,
     *,
     random_state: np.random.RandomState | None = None,
     callback: Callback | None = None,
-    keep_kernel: bool = False,
 ) -> LearnedGraph:
-    """Learn the graph of samples, and the consensus kernel if it is not fixed.
+    """Learn the graph of samples.
 
     Parameters
     ----------
-    candidates : Candidates
-        Candidate kernels over the samples.
-    learning : Learning
-        The problem, and when to stop.
+    weighed : Weighed
+        Samples, and what each of their views counts.
+    settings : Settings
+        For these samples: banks and weights of the penalty, for each of which a view gets a graph if several are
+        summed; which edges stay in it; how the solver goes on.
     random_state : RandomState, default=None
         Draws the first graph where that is random.
     callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; returning True ends the iteration.
-    keep_kernel : bool, default=False
-        Whether the kernel is wanted; a fixed one is used up otherwise. A learned one always comes along.
+        ``callback(n_iter, progress)`` is called after every step of every fit; returning True ends the iteration.
 
     Returns
     -------
     LearnedGraph
-        Matrices where the candidates live.
+        The graph of the only member as it is; otherwise the sum of symmetric graphs with their degrees divided out,
+        each view's times its weight, where samples that a view lacks have edges by way of their neighbours.
     """
-    stack = candidates.stack
-    if learning.is_closed_form:
-        return _closed_form(candidates, learning, callback, keep_kernel)
-    problem = learning.problem(stack)
-    history = History(callback, partial(low_rank.objective, problem) if learning.record_objective else None)
-    solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
-    solution = solve(
-        problem,
-        _start(stack, learning, random_state),
-        graph=learning.graph_from,
-        max_iter=learning.max_iter,
-        tol=learning.tol,
-        route=learning.thresholding,
-        threads=learning.n_jobs,
-        watch=history,
-    )
-    return _learned(solution, candidates, learning, history)
-
-
-def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[LearnedGraph]:
-    """Learn one graph for each setting over the same kernels: as a batch on an accelerator, else in processes.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        Candidate kernels, stored.
-    learnings : sequence of Learning
-        All of them batched, judged by the same graph and stopped alike.
-
-    Returns
-    -------
-    list of LearnedGraph
-        In the order of the settings, without a history.
-    """
-    if not learnings:
-        return []
-    alike = {(learning.graph_from, learning.max_iter, learning.tol) for learning in learnings}
-    ((graph, max_iter, tol),) = alike
-    settings = [learning.setting() for learning in learnings]
-    solutions = solve_many(candidates.stack, settings, graph=graph, max_iter=max_iter, tol=tol)
-    return [
-        _learned(solution, candidates, learning, None) for solution, learning in zip(solutions, learnings, strict=True)
-    ]
-
-
-def _closed_form(
-    candidates: Candidates, learning: Learning, callback: Callback | None, keep_kernel: bool
-) -> LearnedGraph:
-    """Learn the graph of the average kernel by one linear system."""
-    m = candidates.stack.n_kernels
-    objective = None
-    if learning.record_objective:
-        objective = partial(low_rank.objective, learning.problem(candidates.stack))
-    history = History(callback, objective)
-    keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
-    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
-    progress = Progress(learning.mu, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED)
-    g, status = np.full(m, 1 / m), found.status
-    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, progress)
-    if status is not Status.NON_FINITE and history(1, state) and status.is_sound:
-        status = Status.STOPPED
-    return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)
-
-
-def _learned(
-    solution: Solution[LowRankState], candidates: Candidates, learning: Learning, history: History | None
-) -> LearnedGraph:
-    """Return what users are told of a solution."""
-    state = solution.state
-    told = None
-    if history is not None:
-        size = 1.0 if learning.is_kernel_fixed else oversize(candidates.stack, state.K)
-        told = complaint(solution, learning, history.last, size)
+    options: dict[str, Any] = {"random_state": random_state, "callback": callback}
+    if weighed.joined is not None:
+        return _learn_one(weighed.joined, settings, options)
+    parts = _of_kernels(weighed, settings, options) if weighed.samples.has_kernels else _of_graphs(weighed)
+    members, graphs = [], {}
+    told = Coefficients(n_iter=0)
+    shares = np.zeros((weighed.n_samples, weighed.n_views))
+    for member, graph, found in parts:
+        (view,) = member.views
+        members.append(member)
+        graph = edges_of(graph, weighed.orphans) if member.is_reserve else graph
+        shares[:, view] += degrees(graph)
+        graphs[view] = graph if view not in graphs else graphs[view] + graph
+        told = _worse(told, found)
+    trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
+    usual = settings.kept_edges(weighed.n_samples)
+    if not weighed.samples.has_kernels:
+        usual = max(int(np.median([graph.nnz / weighed.n_samples for graph in trusted.values()])), 1)
+    bridges = bridged(trusted, weighed.samples.measured, usual)
+    totals = shares.sum(axis=1, keepdims=True)
     return LearnedGraph(
-        Z=state.Z,
-        identities=candidates.identities,
-        weights=state.g,
-        J=state.J,
-        K=state.K,
-        status=solution.status,
-        judged_by=learning.graph_from,
-        n_iter=solution.n_iter,
-        history={} if history is None else history.columns(),
-        complaint=told,
+        **vars(told),
+        graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
+        identities=weighed.identities,
+        members=members,
+        shares=shares / np.where(totals > 0, totals, 1.0),
     )
 
 
-def _start(
-    kernels: KernelStack, learning: Learning, random_state: np.random.RandomState | None
-) -> Callable[[], LowRankState]:
-    """Return a function that makes the starting point anew, the same one every time."""
-    graph = None
-    if learning.graph_start == "random":
-        # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
-        n = kernels.n_samples
-        drawing = np.random.RandomState(0) if random_state is None else random_state
-        graph = drawing.random_sample((n, n)) / n
-    scale = 1.0 if learning.kernel_start == "average" else 1 / kernels.n_kernels
-    return partial(low_rank.starting_point, kernels, learning.mu, graph=graph, kernel_scale=scale)
+def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, Any]) -> LearnedGraph:
+    """Learn one graph of kernels over all samples."""
+    learning, readout, bank = settings.learning, settings.readout, candidates.bank
+    found = express(candidates, learning, **options, keep_kernel=settings.keep_matrices or bank is None)
+    member = KernelMember(
+        candidates.views or tuple(range(candidates.samples.n_views)),
+        candidates.n_samples,
+        None,
+        1.0,
+        bank,
+        candidates.of_bank(found.weights),
+        None if bank is not None and learning.is_kernel_fixed else found.K,
+        (learning.expression_weight,),
+        None,
+        None if readout.n_neighbors == "all" else int(readout.n_neighbors),
+        readout.edge_weights,
+    )
+    return replace(LearnedGraph.of(found, readout, candidates.identities), members=[member])
+
+
+def _of_kernels(
+    weighed: Weighed, settings: Settings, options: dict[str, Any]
+) -> Iterator[tuple[Member, Array, Coefficients]]:
+    """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
+    learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
+    for view, number, candidates in weighed.posed(settings.fused_banks):
+        readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
+        for learning in learnings:
+            # One that the number of clusters was chosen by is there.
+            graph = None if options["callback"] else weighed.graphs.get((view, number, learning.alpha))
+            if graph is None:
+                found = express(candidates, learning, **options)
+                graph, told = as_sparse(graph_of(found, readout)), _worse(told, found)
+            graphs.append(graph)
+        rows = weighed.rows_of(view)
+        n_graphs = len(learnings) * len(weighed.samples.banks_of(view, settings.fused_banks))
+        weight = weighed.weight_of(view) / n_graphs
+        total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
+        total.data *= weight  # in the precision of the graphs
+        m = len(candidates.names)
+        member = KernelMember(
+            (view,),
+            weighed.n_samples,
+            rows,
+            weight,
+            candidates.bank,
+            np.full(m, 1 / m),
+            None if candidates.bank is not None else candidates.average(),
+            tuple(learning.expression_weight for learning in learnings),
+            np.stack([degrees(graph) for graph in graphs]),
+            settings.kept_edges(candidates.n_samples),
+            settings.readout.edge_weights,
+            view in weighed.reserve,
+        )
+        yield member, total, told
+
+
+def _of_graphs(weighed: Weighed) -> Iterator[tuple[Member, Array, Coefficients]]:
+    """Yield graphs that were handed over: one as it is, several with their degrees divided out."""
+    samples: Any = weighed.samples
+    for view in weighed.needed:
+        graph, weight, is_alone = samples.graphs[view], weighed.weight_of(view), weighed.n_views == 1
+        member = GraphMember((view,), weight, degrees(graph), samples.scales[view], is_alone, view in weighed.reserve)
+        yield member, graph if is_alone else weight * normalised_graph(graph), Coefficients(n_iter=0)
+
+
+def _worse(told: Coefficients, found: Coefficients) -> Coefficients:
+    """Return how fits ended: the worst of it."""
+    is_news = found.status is not Status.CONVERGED and told.status.is_sound
+    return replace(
+        told,
+        n_iter=max(told.n_iter, found.n_iter),
+        status=found.status if is_news else told.status,
+        complaint=told.complaint or found.complaint,
+    )
+
+
+def edges_of(graph: Array, samples: NDArray[np.bool_]) -> Array:
+    """Return the edges of some samples, to whomever."""
+    edges = graph.tocoo()
+    mine = samples[edges.row] | samples[edges.col]
+    return sparse.csr_array((edges.data[mine], (edges.row[mine], edges.col[mine])), shape=graph.shape)
+
+
+def as_sparse(graph: Array) -> Array:
+    """Return a graph as a csr array of NumPy."""
+    return graph if sparse.issparse(graph) else sparse.csr_array(to_numpy(graph))

@@ -14,8 +14,7 @@ from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.label_free import agreement
-from kernelbraid.ops.refinement import refine_graph
-from kernelbraid.ops.spectral import embed_rows, spectral_vectors, symmetrise
+from kernelbraid.ops.spectral import embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
 from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
@@ -30,7 +29,7 @@ class PlacedGraph:
     vectors: Array  # orthonormal eigenvectors, (n, k)
     embedding: Array  # what they make of the vertices, (n, k)
     identities: np.ndarray
-    is_fused: bool = False  # whether it is the sum of graphs of several views
+    is_sum: bool = False  # whether it is the sum of graphs of several views
 
     @cached_property
     def n_components(self) -> int:
@@ -56,9 +55,9 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
     Parameters
     ----------
     learned : LearnedGraph
-        Coefficients.
+        The graph.
     readout : Readout
-        Which edges stay, which eigenvectors place the samples, how k-means runs; its `n_clusters` is a number.
+        Which eigenvectors place the samples, how k-means runs; its `n_clusters` is a number.
     random_state : RandomState
         Draws the starts of k-means.
 
@@ -73,27 +72,15 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
-    return place_graph(graph_of(learned, readout), readout, learned.identities, is_fused=learned.graph is not None)
+    return place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
 
 
-def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_fused: bool = False) -> PlacedGraph:
+def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_sum: bool = False) -> PlacedGraph:
     """Return the embedding of a symmetric graph."""
     k, spectrum = int(readout.n_clusters), readout.embedding
     with calm(readout.n_jobs):
         vectors = spectral_vectors(graph, k, spectrum=spectrum)
-        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities, is_fused)
-
-
-def graph_of(learned: LearnedGraph, readout: Readout) -> Array:
-    """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours."""
-    if learned.graph is not None:
-        return learned.graph
-    coefficients = learned.coefficients(readout.graph_from)
-    if readout.n_neighbors == "all":
-        if readout.edge_weights == "learned":
-            return symmetrise(coefficients)
-        return refine_graph(coefficients, edge_weights=readout.edge_weights)
-    return refine_graph(coefficients, n_neighbors=readout.n_neighbors, edge_weights=readout.edge_weights)
+        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities, is_sum)
 
 
 def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
@@ -114,7 +101,7 @@ def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state:
         n_init=n_init,
         random_state=random_state,
         by_distance=readout.restart_score == "distance",
-        spread=placed.is_fused or readout.assign_labels == "merge",
+        spread=placed.is_sum or readout.assign_labels == "merge",
     )
     return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
 

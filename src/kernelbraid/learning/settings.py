@@ -190,10 +190,6 @@ class Settings:
         few = self.fused_readout(n_samples).n_neighbors
         return None if isinstance(few, str) else int(few)
 
-    def n_fused(self, has_samples: bool) -> int:
-        """Return how many graphs of a view are summed; precomputed kernels have one bank."""
-        return len(self.alphas) * (len(self.fused_banks) if has_samples else 1)
-
     @property
     def fused_banks(self) -> list[Any]:
         """Banks that get graphs of their own where graphs are fused."""

@@ -25,15 +25,14 @@ from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pi
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
-from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.counting import count_if_asked
+from kernelbraid.learning.coefficients import express
+from kernelbraid.learning.compared import count, count_of_kernels
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.fusion import count_fused, fuse
-from kernelbraid.learning.learn import learn
-from kernelbraid.learning.readout import graph_of
+from kernelbraid.learning.learn import graph_of, learn
 from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.trust import TELLING
-from kernelbraid.learning.views import WeighedViews, check_weights, unweighed_report, weigh
+from kernelbraid.learning.sources import Views
+from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.landmark_centres import Centres, find_centres
@@ -482,7 +481,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         widths: tuple[int, ...],
         settings: Settings,
         random_state: np.random.RandomState,
-    ) -> tuple[Array, WeighedViews | None]:
+    ) -> tuple[Array, Weighed | None]:
         """Return the landmarks, and what several views say of each other on a sample of the rows."""
         if is_precomputed(settings.kernels):
             raise ValueError("kernels='precomputed' has no samples to take landmarks from; use LKG, or give a bank.")
@@ -502,7 +501,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         chosen = pick_landmarks(pool, count, self.landmarks, widths, settings, random_state, weighed.used)
         return chosen, on_landmarks(weighed, split_views(chosen, widths))
 
-    def _weigh(self, rows: Array, widths: tuple[int, ...], settings: Settings) -> WeighedViews:
+    def _weigh(self, rows: Array, widths: tuple[int, ...], settings: Settings) -> Weighed:
         """Measure views against each other on some of the samples."""
         weighed = weigh(Views(split_views(rows, widths)), settings.view_weights)
         if weighed.trust.warning is not None:
@@ -511,15 +510,15 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _fuse(
         self,
-        weighed: WeighedViews,
+        weighed: Weighed,
         widths: tuple[int, ...],
         settings: Settings,
         random_state: np.random.RandomState,
     ) -> None:
         """Fuse the graphs of the landmarks in every view, and set what was found."""
         settings = replace(settings, learning=replace(settings.learning, n_jobs=None))
-        fused = fuse(weighed, settings, random_state=random_state, callback=self.callback)
-        counts = count_fused(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
+        fused = learn(weighed, settings, random_state=random_state, callback=self.callback)
+        counts = count(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
         self._publish_counts(counts)
         self.graph_ = fused.graph
         self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
@@ -533,32 +532,35 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         warn_of_counts(counts, stacklevel=6)
 
-    def _publish_views(self, weighed: WeighedViews | None, weights: np.ndarray) -> None:
+    def _publish_views(self, weighed: Weighed | None, weights: np.ndarray) -> None:
         """Set what is known of the views."""
         self.view_weights_ = weights
+        known = weighed or Weighed.alike(Views(split_views(self.landmarks_, self._expression.widths)))
+        self.view_report_ = known.report(weights, self.n_clusters_)
         if weighed is None:
-            self.view_report_ = unweighed_report(weights, None)
-            return
-        clarity = weighed.clarity(self.n_clusters_, np.random.RandomState(0))
-        self.view_report_ = replace(weighed, weights=weights).report(clarity)
+            self.view_report_ = [{**entry, "n_samples": None} for entry in self.view_report_]
 
     def _learn(
         self,
         views: list[Array],
-        weighed: WeighedViews | None,
+        weighed: Weighed | None,
         widths: tuple[int, ...],
         settings: Settings,
         random_state: np.random.RandomState,
     ) -> None:
         """Learn kernel and graph of the landmarks, and set what was found."""
         learning = replace(settings.learning, n_jobs=None)  # that of the parameters counts blocks
+        is_learned = not learning.is_kernel_fixed
         if weighed is None:
-            candidates = Views(views).pose(settings.kernels, stored=not learning.is_kernel_fixed)
+            alike = Weighed.alike(Views(views))
+            joining = replace(alike, joined=alike.samples.pose(settings.kernels, stored=is_learned))
         else:
-            candidates = weighed.one_kernel_each(settings.kernels, learned=not learning.is_kernel_fixed)
+            joining = weighed.joining(settings.kernels, learned=is_learned)
+        candidates = joining.joined
         options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
-        learned = learn(candidates, learning, random_state=random_state, **options)
-        self._publish_counts(count_if_asked(candidates, self.n_clusters, random_state=random_state))
+        learned = express(candidates, learning, random_state=random_state, **options)
+        is_auto = self.n_clusters == "auto"
+        self._publish_counts(count_of_kernels(candidates, random_state=random_state) if is_auto else None)
         self.graph_, self.kernel_ = graph_of(learned, settings.readout), np.asarray(learned.K)
         self.kernel_weights_, self.kernel_names_ = candidates.of_bank(learned.weights), candidates.names
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
@@ -573,11 +575,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             None if weighed is None else tuple(weighed.used),
             mean_diagonal(self.kernel_),
         )
-        if weighed is None:
-            self._publish_views(None, candidates.weights_of_views(self.kernel_weights_))
-        else:
-            is_learned = not learning.is_kernel_fixed
-            self._publish_views(weighed, weighed.spread(learned.weights) if is_learned else weighed.weights)
+        self._publish_views(weighed, joining.learned_weights(np.asarray(learned.weights)))
         warn_of(learned.complaint, stacklevel=5)
 
     def _express(self, source: Source) -> Parts[Edges]:

@@ -4,21 +4,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelbraid.learning.fused_extension import ViewMember
-from kernelbraid.learning.views import WeighedViews
+from kernelbraid.learning.extend import KernelMember
+from kernelbraid.learning.weighing import Weighed
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.landmarks import LandmarkExpression, mean_diagonal
 
 
-def express_fused(weighed: WeighedViews, members: Sequence[ViewMember], n_neighbors: int | None) -> FusedExpression:
+def express_fused(weighed: Weighed, members: Sequence[KernelMember], n_neighbors: int | None) -> FusedExpression:
     """Return how samples are expressed over landmarks.
 
     Parameters
     ----------
-    weighed : WeighedViews
+    weighed : Weighed
         Views of the landmarks, some of which these may lack.
-    members : sequence of ViewMember
+    members : sequence of KernelMember
         What was learned on them.
     n_neighbors : int or None
         Strongest edges of a sample in each graph; the sum keeps so many for each view that is used. None for all.
@@ -31,19 +31,19 @@ def express_fused(weighed: WeighedViews, members: Sequence[ViewMember], n_neighb
         expressions += [
             LandmarkExpression(
                 member.bank,
-                member.even,
+                member.kernel_weights,
                 Expression.of(K, ridge, None, "learned"),
                 n_neighbors,
                 member.edge_weights,
                 widths,
-                (member.view,),
+                member.views,
                 mean_diagonal(K),
             )
             for ridge in member.ridges
         ]
     each = [member for member in members for _ in member.ridges]
     weights = np.array([member.weight for member in each])
-    reserve = tuple(sorted({member.view for member in members if member.is_reserve}))
+    reserve = tuple(sorted({view for member in members if member.is_reserve for view in member.views}))
     rows = None if all(member.rows is None for member in each) else [member.rows for member in each]
     return FusedExpression(
         expressions,

@@ -11,10 +11,10 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows
 from kernelbraid._typing import Array
 from kernelbraid.estimators.landmarks.blocks import row_among_all, side_by_side
-from kernelbraid.learning.candidates import Views
+from kernelbraid.learning.sources import Views
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.trust import names_of
-from kernelbraid.learning.views import WeighedViews, check_weights
+from kernelbraid.learning.weighing import Weighed, check_weights
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.gapped_kmeans import GappedViews
 from kernelbraid.solvers.landmarks import LandmarkExpression, draw, split_views
@@ -93,7 +93,7 @@ def has_gaps(views: Sequence[Array]) -> bool:
     return not all(measured_rows(view).all() for view in views)
 
 
-def on_landmarks(weighed: WeighedViews, landmarks: Sequence[Array]) -> WeighedViews:
+def on_landmarks(weighed: Weighed, landmarks: Sequence[Array]) -> Weighed:
     """Return what was measured on samples for the views of landmarks.
 
     Where samples are missing, views without a weight of their own place those that no other view has.

@@ -15,7 +15,7 @@ from kernelbraid.estimators.landmarks.sources import Source
 from kernelbraid.kernels import FittedBank, banks_for, stack_bank
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.views import is_bank_per_view
+from kernelbraid.learning.sources import is_bank_per_view
 from kernelbraid.solvers.landmarks import draw, leverage_scores, row_slices, settle, split_views, spread
 
 DEFAULT_LANDMARKS = 500

@@ -1,0 +1,173 @@
+"""From candidate kernels to coefficients, by the cheapest solver that gives them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack
+from kernelbraid.learning.sources import Candidates
+from kernelbraid.learning.report import History, complaint, oversize
+from kernelbraid.learning.settings import Learning
+from kernelbraid.solvers.batch import solve_many
+from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.low_rank import step as low_rank
+from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
+from kernelbraid.solvers.low_rank.ridge import solve_ridge
+from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
+
+Callback = Callable[[int, Any], bool | None]
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """How samples express each other, by what a solver made of their kernels, and how it ended."""
+
+    Z: Array | None = None  # column j expresses sample j by the others; None where several graphs were summed
+    weights: np.ndarray | None = None  # of the candidate kernels
+    J: Array | None = None  # the copy of Z that carries the penalty; Z itself where there is none
+    K: Array | None = None  # consensus kernel, where it was kept
+    status: Status = Status.CONVERGED
+    judged_by: GraphName = "Z"  # the graph that decides whether an iterate is sound
+    n_iter: int = 1
+    history: dict[str, np.ndarray] = field(default_factory=dict)  # an array per quantity, an entry per step
+    complaint: str | None = None  # what a user should be told
+
+    def named(self, name: GraphName) -> Array:
+        """Return the matrix that becomes the graph."""
+        return self.J if name == "J" and self.J is not None else self.Z
+
+    def serves(self, name: GraphName) -> bool:
+        """Tell whether a matrix can be read out; an unsound fit was cut off for the one that it was judged by."""
+        return self.status.is_sound or name == self.judged_by
+
+
+def express(
+    candidates: Candidates,
+    learning: Learning,
+    *,
+    random_state: np.random.RandomState | None = None,
+    callback: Callback | None = None,
+    keep_kernel: bool = False,
+) -> Coefficients:
+    """Learn how samples express each other, and the consensus kernel if it is not fixed.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Candidate kernels over the samples.
+    learning : Learning
+        The problem, and when to stop.
+    random_state : RandomState, default=None
+        Draws the first graph where that is random.
+    callback : callable, default=None
+        ``callback(n_iter, progress)`` is called after every step; returning True ends the iteration.
+    keep_kernel : bool, default=False
+        Whether the kernel is wanted; a fixed one is used up otherwise. A learned one always comes along.
+
+    Returns
+    -------
+    Coefficients
+        Matrices where the candidates live.
+    """
+    stack = candidates.stack
+    if learning.is_closed_form:
+        return _closed_form(candidates, learning, callback, keep_kernel)
+    problem = learning.problem(stack)
+    history = History(callback, partial(low_rank.objective, problem) if learning.record_objective else None)
+    solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
+    solution = solve(
+        problem,
+        _start(stack, learning, random_state),
+        graph=learning.graph_from,
+        max_iter=learning.max_iter,
+        tol=learning.tol,
+        route=learning.thresholding,
+        threads=learning.n_jobs,
+        watch=history,
+    )
+    return _learned(solution, candidates, learning, history)
+
+
+def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[Coefficients]:
+    """Learn one graph for each setting over the same kernels: as a batch on an accelerator, else in processes.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Candidate kernels, stored.
+    learnings : sequence of Learning
+        All of them batched, judged by the same graph and stopped alike.
+
+    Returns
+    -------
+    list of Coefficients
+        In the order of the settings, without a history.
+    """
+    if not learnings:
+        return []
+    alike = {(learning.graph_from, learning.max_iter, learning.tol) for learning in learnings}
+    ((graph, max_iter, tol),) = alike
+    settings = [learning.setting() for learning in learnings]
+    solutions = solve_many(candidates.stack, settings, graph=graph, max_iter=max_iter, tol=tol)
+    return [
+        _learned(solution, candidates, learning, None) for solution, learning in zip(solutions, learnings, strict=True)
+    ]
+
+
+def _closed_form(
+    candidates: Candidates, learning: Learning, callback: Callback | None, keep_kernel: bool
+) -> Coefficients:
+    """Learn the graph of the average kernel by one linear system."""
+    m = candidates.stack.n_kernels
+    objective = None
+    if learning.record_objective:
+        objective = partial(low_rank.objective, learning.problem(candidates.stack))
+    history = History(callback, objective)
+    keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
+    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
+    progress = Progress(learning.mu, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED)
+    g, status = np.full(m, 1 / m), found.status
+    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, progress)
+    if status is not Status.NON_FINITE and history(1, state) and status.is_sound:
+        status = Status.STOPPED
+    return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)
+
+
+def _learned(
+    solution: Solution[LowRankState], candidates: Candidates, learning: Learning, history: History | None
+) -> Coefficients:
+    """Return what users are told of a solution."""
+    state = solution.state
+    told = None
+    if history is not None:
+        size = 1.0 if learning.is_kernel_fixed else oversize(candidates.stack, state.K)
+        told = complaint(solution, learning, history.last, size)
+    return Coefficients(
+        Z=state.Z,
+        weights=state.g,
+        J=state.J,
+        K=state.K,
+        status=solution.status,
+        judged_by=learning.graph_from,
+        n_iter=solution.n_iter,
+        history={} if history is None else history.columns(),
+        complaint=told,
+    )
+
+
+def _start(
+    kernels: KernelStack, learning: Learning, random_state: np.random.RandomState | None
+) -> Callable[[], LowRankState]:
+    """Return a function that makes the starting point anew, the same one every time."""
+    graph = None
+    if learning.graph_start == "random":
+        # Columns of sum 1/2, whatever n is: entries on [0, 1) would make Z Z' outgrow every kernel.
+        n = kernels.n_samples
+        drawing = np.random.RandomState(0) if random_state is None else random_state
+        graph = drawing.random_sample((n, n)) / n
+    scale = 1.0 if learning.kernel_start == "average" else 1 / kernels.n_kernels
+    return partial(low_rank.starting_point, kernels, learning.mu, graph=graph, kernel_scale=scale)

@@ -1,0 +1,255 @@
+"""Samples that a fit has not seen: their edges to the fitted ones, member by member, and their place beside them.
+
+A learned graph is a sum of graphs, of each of which a member knows what new samples need: kernels over the samples of
+a view, or of several together, or a graph that was handed over. One view is a sum of one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.kernels import FittedBank
+from kernelbraid.learning.graphs import as_affinities, scales_of
+from kernelbraid.learning.outliers import Unexplained
+from kernelbraid.learning.sources import Samples, rows_of
+from kernelbraid.learning.trust import names_of
+from kernelbraid.ops.refinement import EdgeWeights
+from kernelbraid.ops.spectral import degrees
+from kernelbraid.solvers.extension import Expression, Placement
+
+# Bytes of inverses that are kept for the next new samples; more are formed anew each time.
+KEPT_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class NewSamples:
+    """Samples to be placed, as the views of a fit have them."""
+
+    given: list[list[Array]]  # of every view of the fit: its matrix, its kernels with the fitted samples, or its graph
+    measured: list[NDArray[np.bool_]]  # which samples each view has
+
+    @property
+    def n_samples(self) -> int:
+        """Number of new samples."""
+        return len(self.measured[0])
+
+    def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
+        """Return what some views have of all samples, or of some of them."""
+        found = [A for view in views for A in self.given[view]]
+        return found if rows is None or len(rows) == self.n_samples else [rows_of(A, rows) for A in found]
+
+
+class Member(Protocol):
+    """One of the graphs whose sum was learned, as new samples need it."""
+
+    views: tuple[int, ...]  # from which it is
+    is_reserve: bool  # whether it places only samples that no other member has
+
+    def edges(self, given: list[Array], room: float) -> Array:
+        """Return the edges of new samples (rows) to all fitted ones, from what its views have of them."""
+
+    def unexplained(self) -> Unexplained:
+        """Return what is left of the fitted samples when others stand in for them."""
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Take what it keeps to where results are published."""
+
+
+@dataclass
+class KernelMember:
+    """Graphs that were learned from the same kernels, one for each weight of the penalty."""
+
+    views: tuple[int, ...]
+    n_samples: int
+    rows: np.ndarray | None  # samples that the view has; None for all
+    weight: float  # of each of its graphs in the sum
+    bank: FittedBank | None  # None for precomputed kernels
+    kernel_weights: np.ndarray
+    kernel: Array | None  # the consensus kernel, where it cannot be formed again
+    ridges: tuple[float, ...]  # weight of the squared coefficients, per graph
+    degrees: np.ndarray | None  # (n_graphs, n_samples of the view); None where nothing is summed
+    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
+    edge_weights: EdgeWeights
+    is_reserve: bool = False
+    _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_inverses": {}}
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Take the kernel to where results are published."""
+        self.kernel = None if self.kernel is None else place(self.kernel)
+
+    def consensus(self) -> Array:
+        """Return the kernel of the fitted samples."""
+        if self.kernel is not None:
+            return self.kernel
+        assert self.bank is not None  # a precomputed kernel is kept
+        return self.bank.within(self.kernel_weights)
+
+    def unexplained(self) -> Unexplained:
+        """Return what is left of the samples of the view when others stand in for them."""
+        distances = None if self.bank is None else self.bank.distances()
+        return Unexplained.of(self.consensus(), self.rows, self.weight, distances=distances)
+
+    def edges(self, given: list[Array], room: float) -> Array:
+        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
+        cross = self._cross(given)
+        total: Array = 0.0
+        for number, ridge in enumerate(self.ridges):
+            expression = self._expression(ridge, room / len(self.ridges))
+            like, blocks = expression.inverse, row_blocks(cross.shape[0])
+            edges = np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
+            if self.degrees is not None:
+                edges = edges.astype(np.float64)
+                own, D = edges.sum(axis=1, keepdims=True), self.degrees[number]
+                edges = edges / np.sqrt(np.where(own > 0, own, 1.0) * np.where(D > 0, D, 1.0)[None, :])
+            total = total + edges
+        total = total if self.degrees is None else total * self.weight
+        if self.rows is None:
+            return total
+        everywhere = np.zeros((total.shape[0], self.n_samples))
+        everywhere[:, self.rows] = total
+        return everywhere
+
+    def _cross(self, given: list[Array]) -> Array:
+        """Return values of the consensus kernel between new samples (rows) and fitted ones."""
+        if self.bank is not None:
+            return self.bank.cross(given, self.kernel_weights)
+        total: Array = 0.0
+        for weight, K in zip(self.kernel_weights, given, strict=True):
+            total = total + float(weight) * K
+        return total
+
+    def _expression(self, ridge: float, room: float) -> Expression:
+        expression = self._inverses.get(ridge)
+        if expression is None:
+            K = self.consensus()
+            expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights)
+            if K.shape[0] ** 2 * 8 <= room:
+                self._inverses[ridge] = expression
+        return expression
+
+
+@dataclass
+class GraphMember:
+    """A graph that was handed over."""
+
+    views: tuple[int, ...]
+    weight: float
+    degrees: np.ndarray
+    scales: np.ndarray | None  # of distances; None for affinities
+    is_alone: bool  # whether there is no other graph, and its degrees are not divided out
+    is_reserve: bool = False
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Graphs that were handed over are on the host, and stay there."""
+
+    def unexplained(self) -> Unexplained:
+        """Return what stands in for it where there is no kernel: the weaker the edges of a sample, the more is left."""
+        rows = np.flatnonzero(self.degrees)
+        return Unexplained(1 / self.degrees[rows], None if len(rows) == len(self.degrees) else rows, self.weight)
+
+    def edges(self, given: list[Array], room: float) -> Array:
+        """Return the edges of new samples to fitted ones, weighed as those of fitted ones are, as a csr array."""
+        (rows,) = given
+        if self.scales is not None:
+            rows = as_affinities(rows, scales_of(rows), self.scales)
+        if self.is_alone:
+            return rows
+        own = degrees(rows)
+        left = sparse.diags_array(self.weight / np.sqrt(np.where(own > 0, own, 1.0)))
+        right = sparse.diags_array(1 / np.sqrt(np.where(self.degrees > 0, self.degrees, 1.0)))
+        return sparse.csr_array(left @ rows @ right)
+
+
+@dataclass
+class Extension:
+    """A learned graph with what it takes to place new samples beside its own."""
+
+    members: Sequence[Member]
+    widths: list[int]  # what new samples bring for each view
+    placement: Placement
+    digests: np.ndarray  # of the fitted samples, (n, 16)
+    copies: np.ndarray  # (n,): the first sample that each is a copy of
+    given_as: str  # how samples come: as matrices, or as what `kernels` said they are
+    _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, samples: Samples, members: Sequence[Member], placement: Placement, given_as: str) -> "Extension":
+        """Take from a fit what new samples need."""
+        used = sorted({view for member in members for view in member.views})
+        digests = np.frombuffer(b"".join(samples.digests(used)), dtype=np.uint8).reshape(-1, 16)
+        _, first, numbers = np.unique(samples.identities(used), return_index=True, return_inverse=True)
+        return cls(members, samples.widths, placement, digests, first[numbers], given_as)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_places": None}
+
+    @property
+    def n_samples(self) -> int:
+        """Number of fitted samples."""
+        return len(self.digests)
+
+    @property
+    def used(self) -> list[int]:
+        """Views that count."""
+        return sorted({view for member in self.members for view in member.views})
+
+    def unexplained(self) -> list[Unexplained]:
+        """Return what is left of fitted samples, member by member, when others stand in for them."""
+        return [member.unexplained() for member in self.members]
+
+    def known(self, new: NewSamples) -> np.ndarray:
+        """Return the place of each sample among the fitted ones, -1 for those that are new."""
+        if self._places is None:
+            self._places = {row.tobytes(): place for place, row in reversed(list(enumerate(self.digests)))}
+        return np.array([self._places.get(digest, -1) for digest in row_digests(new.of(self.used))])
+
+    def edges(self, new: NewSamples) -> Array:
+        """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""
+        there = [np.logical_and.reduce([new.measured[view] for view in member.views]) for member in self.members]
+        main = np.logical_or.reduce([has for member, has in zip(self.members, there, strict=True) if not member.is_reserve])
+        bare = np.flatnonzero(~np.logical_or.reduce(there))
+        if len(bare):
+            which = "every view" if all(len(member.views) == 1 for member in self.members) else "a view"
+            raise ValueError(
+                f"sample {int(bare[0])} of X (counted from 0) is missing in {which} that the fit uses "
+                f"({names_of(self.used)}); leave it out."
+            )
+        total: Array = None
+        for member, has in zip(self.members, there, strict=True):
+            rows = np.flatnonzero(has & ~main if member.is_reserve else has)
+            if len(rows):
+                found = member.edges(new.of(member.views, rows), KEPT_BYTES / len(self.members))
+                total = _added(total, found, rows, new.n_samples)
+        return total
+
+    def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
+        """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
+        if not sparse.issparse(edges):
+            return self._place(edges, places, embedding)
+        blocks = row_blocks(edges.shape[0], edges.shape[0] / embedding.shape[0])
+        found = [self._place(edges[rows].toarray(), places[rows], embedding) for rows in blocks]
+        return np.concatenate(found) if found else to_numpy(embedding)[:0]
+
+    def _place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
+        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
+        fitted = asarray_like(to_numpy(embedding)[places], placed)
+        return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
+
+
+def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
+    """Return edges of some of the new samples beside those that there are of all."""
+    if len(rows) < n_new:
+        edges = sparse.csr_array(edges)
+        where = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n_new, len(rows)))
+        edges = where @ edges
+        edges = edges if sparse.issparse(total) else edges.toarray()
+    return edges if total is None else total + edges
