@@ -18,10 +18,10 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
-from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
 from kernelbraid.solvers.view_distances import view_distances
 

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from kernelbraid._arrays import namespace
 from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
@@ -20,10 +18,10 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
-from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory, alternation_complaint
 from kernelbraid.learning.settings import Readout
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.graph_fusion import FusionProblem, fuse_graphs
 from kernelbraid.solvers.view_distances import centred_rows, view_distances
 

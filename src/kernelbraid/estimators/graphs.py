@@ -9,12 +9,12 @@ from sklearn.utils import check_random_state
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
-from kernelbraid.learning.sources import Candidates
+from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import Reading, read_out
-from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.ops.spectral import Spectrum
 from kernelbraid.solvers.iterate import Solution
 

@@ -21,9 +21,9 @@ from kernelbraid.estimators.base import (
     read_cross,
 )
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
-from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
 from kernelbraid.solvers.kmeans import Rule

@@ -472,7 +472,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         storage, working = "lazy", learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
             is_summed = learning.is_kernel_fixed and self.storage == "auto"
-            stored = check_memory(self, samples, kernels, storage="lazy" if is_summed else self.storage, working=working)
+            stored = check_memory(
+                self, samples, kernels, storage="lazy" if is_summed else self.storage, working=working
+            )
             return stored and not is_summed
         if is_joined:
             working += samples.n_views

@@ -180,7 +180,7 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
             rows, k = unit_rows(solution.state.H), self.n_clusters
             found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
         labels = distinct_labels(found.labels, k, candidates.identities)
-        publish(self, candidates.like, labels_=labels, embedding_=rows, kernel_weights_=solution.state.w)
+        publish(self, candidates.stack.like, labels_=labels, embedding_=rows, kernel_weights_=solution.state.w)
         self.kernel_names_, self.inertia_ = candidates.names, found.inertia
         self.objective_ = history.columns()["objective"]
         self.n_iter_, self.status_ = solution.n_iter, str(solution.status)

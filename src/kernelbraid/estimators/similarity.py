@@ -3,8 +3,6 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
 from kernelbraid._threads import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
@@ -21,10 +19,10 @@ from kernelbraid.estimators.base import (
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
-from kernelbraid.learning.sources import Candidates
-from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.coefficients import Coefficients
+from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.report import StepHistory
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
 
 # Matrices of n x n at the peak of a fit beside the kernels.

@@ -10,9 +10,9 @@ from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
-from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.ops import nonnegative
 from kernelbraid.solvers import spectral
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
-from kernelbraid.learning.sources import Candidates
 from kernelbraid.learning.report import History, complaint, oversize
 from kernelbraid.learning.settings import Learning
+from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank

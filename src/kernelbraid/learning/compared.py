@@ -36,7 +36,7 @@ CLOUDS, CUTS = 2, 3  # that are compared; and how often each is cut
 MOST_SAMPLES, MOST_NUMBERS = 5000, 100_000_000
 #: Weights of the penalty, and edges of each sample, of sums of graphs.
 PENALTIES, FEW_PENALTIES, SUMMED_NEIGHBOURS = (1.0, 0.3, 3.0), (1.0, 3.0), 5
-#: Share of the edges that is left out in each graph beside one that was handed over, and how many such graphs there are.
+#: Share of the edges left out in each graph beside one that was handed over, and how many such graphs there are.
 LEFT_OUT, THINNED = 0.2, 2
 
 
@@ -237,6 +237,8 @@ def _mixed(draws: np.ndarray, X: Array) -> np.ndarray:
     n = draws.shape[0]
     mixed = np.asarray(draws @ X) - draws.sum(axis=1)[:, None] * mean
     return np.asarray(mixed / np.sqrt(n) + mean)
+
+
 def thinned(graph: Array, random_state: np.random.RandomState) -> Array:
     """Return a symmetric graph without some of its edges."""
     half = sparse.coo_array(sparse.triu(graph, 1))

@@ -16,6 +16,7 @@ from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
+from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
@@ -215,7 +216,9 @@ class Extension:
     def edges(self, new: NewSamples) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""
         there = [np.logical_and.reduce([new.measured[view] for view in member.views]) for member in self.members]
-        main = np.logical_or.reduce([has for member, has in zip(self.members, there, strict=True) if not member.is_reserve])
+        main = np.logical_or.reduce(
+            [has for member, has in zip(self.members, there, strict=True) if not member.is_reserve]
+        )
         bare = np.flatnonzero(~np.logical_or.reduce(there))
         if len(bare):
             which = "every view" if all(len(member.views) == 1 for member in self.members) else "a view"

@@ -17,7 +17,7 @@ from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, stack_give
 from kernelbraid.kernels.banks import resolve_bank
 from kernelbraid.learning.settings import Learning, Settings
 from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
-from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, name_of
+from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, names_of
 from kernelbraid.metrics.label_free import modularity
 from kernelbraid.ops.spectral import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
@@ -140,7 +140,7 @@ class Weighed:
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
         names = [
-            f"{name_of(view)}: {name}"
+            f"{names_of([view])}: {name}"
             for view, candidates in zip(self.used, posed, strict=True)
             for name in candidates.names
         ]
@@ -186,12 +186,12 @@ class Weighed:
         clarity = self._clarity(n_clusters) if self.neighbours else [None] * len(weights)
         return [
             {
-                "name": name_of(view),
+                "name": names_of([view]),
                 "trusted": bool(trust.trusted[view]),
                 "weight": float(weight),
                 "reason": trust.reasons[view],
                 "agreement": {
-                    name_of(other): float(z)
+                    names_of([other]): float(z)
                     for other, z in enumerate(trust.agreement[view])
                     if other != view and np.isfinite(z)
                 },
@@ -260,9 +260,9 @@ def check_views(samples: Samples) -> None:
     """Refuse a view without samples, or whose samples are all alike, and samples that no view has."""
     for view, rows in enumerate(samples.measured):
         if not rows.any():
-            raise ValueError(f"{name_of(view)} of X has no sample, only NaN; leave it out.")
+            raise ValueError(f"{names_of([view])} of X has no sample, only NaN; leave it out.")
         if samples.is_constant(view):
-            raise ValueError(f"{name_of(view)} of X is constant: all its samples are alike; leave it out.")
+            raise ValueError(f"{names_of([view])} of X is constant: all its samples are alike; leave it out.")
     bare = np.flatnonzero(~np.logical_or.reduce(samples.measured))
     if len(bare):
         more = "" if len(bare) == 1 else f", and {len(bare) - 1} more"

@@ -30,8 +30,8 @@ from kernelbraid.learning.compared import count, count_of_kernels
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.learn import graph_of, learn
 from kernelbraid.learning.settings import Settings, check_fusion
-from kernelbraid.learning.trust import TELLING
 from kernelbraid.learning.sources import Views
+from kernelbraid.learning.trust import TELLING
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression

@@ -11,8 +11,8 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows
 from kernelbraid._typing import Array
 from kernelbraid.estimators.landmarks.blocks import row_among_all, side_by_side
-from kernelbraid.learning.sources import Views
 from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.sources import Views
 from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.weighing import Weighed, check_weights
 from kernelbraid.solvers.fused_landmarks import FusedExpression
