@@ -24,9 +24,7 @@ from sklearn.utils.validation import check_array, validate_data
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input, Matrix
-from kernelbraid.estimators.annotated import refuse_annotated
-from kernelbraid.estimators.frames import check_names
-from kernelbraid.estimators.tables import FILL, named_columns, remedy_for
+from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.ops.refinement import EdgeWeights
@@ -94,15 +92,26 @@ def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool =
         @functools.wraps(fit)
         def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             is_skipped = get_config()["skip_parameter_validation"]
-            if not is_skipped:
-                estimator._validate_params()
-            threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
-            with config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped), calm(threads):
-                return fit(estimator, *args, **kwargs)
+            try:
+                if not is_skipped:
+                    estimator._validate_params()
+                threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
+                skipping = config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped)
+                with skipping, calm(threads):
+                    return fit(estimator, *args, **kwargs)
+            except BaseException:
+                forget_fit(estimator)
+                raise
 
         return cast(Method, wrapper)
 
     return decorate
+
+
+def forget_fit(estimator: BaseEstimator) -> None:
+    """Take away what an earlier fit has set, so that one that failed is not taken for it."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
 
 
 @dataclass(frozen=True)
@@ -181,7 +190,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
     list of ndarray or csr matrix
         Floating-point and finite, but for rows of NaN where gaps are allowed.
     """
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     if reset:
         forget_names(estimator)
     if is_foreign(X):
@@ -197,6 +206,7 @@ def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: 
         with named_columns(X, "X"):
             X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
         return [_check_finite(X, "X")]
+    X = in_one_order(X)
     views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
     if len({is_foreign(view) for view in views}) > 1:
         raise ValueError("the views of X are arrays of different libraries; convert them to one.")
@@ -250,7 +260,7 @@ def read_cross(estimator: BaseEstimator, X: Input, bank: FittedBank | None, weig
 
 def read_cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
     """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     given = [K for source in sources_of(X) for K in source]
     matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
     if len(matrices) != n_kernels:

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import PRESETS, Settings
@@ -180,7 +180,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         LKGClassifier
             The fitted classifier.
         """
-        refuse_annotated(self, X)
+        refuse_containers(self, X)
         labels, known = read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for

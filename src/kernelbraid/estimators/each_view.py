@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._system import counted
 from kernelbraid._typing import Input
-from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list
+from kernelbraid.estimators.tables import refuse_containers
 
 AS_IT_IS = "passthrough"  # scikit-learn's word for a step that does nothing
 
@@ -80,7 +80,7 @@ class EachView(TransformerMixin, BaseEstimator):
         EachView
             The fitted transformer.
         """
-        refuse_annotated(self, X)
+        refuse_containers(self, X)
         views = _views_of(X)
         self.transformers_ = [
             fit_measured(one if one == AS_IT_IS else clone(one), view)

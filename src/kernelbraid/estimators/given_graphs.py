@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import namespace, to_numpy
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
+from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
@@ -37,7 +37,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     kind : {"graph", "distances"}
         Whether large entries mean near samples or far ones.
     """
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     forget_names(estimator)
     named = list(_named(X))
     given = [_as_csr(A, name, kind) for A, name in named]
@@ -65,7 +65,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
 
 def read_rows(estimator: BaseEstimator, X: Input, fitted: Extension) -> list[Array]:
     """Return the rows of new samples in every graph of a fit, as csr arrays."""
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     rows = [_as_csr(A, name, fitted.given_as) for A, name in _named(X)]
     if len(rows) != len(fitted.widths):
         raise ValueError(f"X holds {len(rows)} graphs; the fit had {len(fitted.widths)}.")
@@ -149,3 +149,21 @@ def _looks_like_distances(A: Array) -> bool:
     i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
     dense = A.toarray()
     return bool((dense[i, k] <= (1 + SLACK) * (dense[i, j] + dense[j, k])).all())
+
+
+def refuse_distances(K: Array, name: str) -> None:
+    """Refuse distances, or their squares, where kernels are expected."""
+    n = K.shape[0] if K.ndim == 2 and K.shape[0] == K.shape[1] else 0
+    xp = namespace(K)
+    if n < 3 or bool(xp.any(xp.linalg.diagonal(K) != 0)) or not bool(xp.all(K >= 0)):
+        return
+    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
+    D = to_numpy(K).astype(np.float64)
+    if (D[i, j] == 0).mean() > 0.5:  # hardly any edges: a graph without loops
+        return
+    for distances in (D, np.sqrt(D)):
+        if (distances[i, k] <= (1 + SLACK) * (distances[i, j] + distances[j, k])).all():
+            raise ValueError(
+                f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
+                "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
+            )

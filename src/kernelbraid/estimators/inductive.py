@@ -16,6 +16,9 @@ from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
+#: Attributes that are worked out when they are first asked for.
+LAZY = ("membership_", "confidence_", "outlier_scores_")
+
 
 class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What a clusterer that has learned a graph tells on request: of new samples, and how sure each label is.

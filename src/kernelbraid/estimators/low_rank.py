@@ -9,16 +9,18 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._threads import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
-from kernelbraid.estimators.inductive import InductiveMixin
+from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
+    is_precomputed,
     levels_to_caller,
     n_found,
     publish,
@@ -26,6 +28,7 @@ from kernelbraid.estimators.reading import (
     warn_of,
     warn_of_copies,
     warn_of_counts,
+    warn_of_kernel_list,
 )
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counts import Counts
@@ -390,6 +393,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         return mark_input(super().__sklearn_tags__(), self.kernels)
 
     def __getattr__(self, name):
+        if name in LAZY and "labels_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit before asking for {name}.")
         if name in (*MATRICES, *OF_KERNELS) and "sample_view_weights_" in vars(self):
             raise AttributeError(
                 f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
@@ -458,6 +463,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             )
         stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined)
         if is_weighed:
+            if is_precomputed(settings.kernels):
+                warn_of_kernel_list(X)
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
             if weighed.trust.warning is not None:
                 warnings.warn(weighed.trust.warning, UserWarning, stacklevel=levels_to_caller())

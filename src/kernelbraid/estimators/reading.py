@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
 from kernelbraid._system import counted
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import (
     check_n_clusters,
     forget_names,
@@ -25,7 +24,8 @@ from kernelbraid.estimators.base import (
     read_views,
     sources_of,
 )
-from kernelbraid.estimators.given_graphs import is_graph, read_graphs, read_rows
+from kernelbraid.estimators.given_graphs import is_graph, read_graphs, read_rows, refuse_distances
+from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.counting import largest_count
 from kernelbraid.learning.counts import Counts
@@ -78,10 +78,13 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         check_n_clusters(n_clusters, views[0].shape[0])
         warn_of_scales(estimator, views)
         return Views(views, place)
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
     matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
+    for i, K in enumerate(matrices):
+        if not sparse.issparse(K):
+            refuse_distances(K, f"kernel {i} of X")
     check_n_clusters(n_clusters, (matrices[0].shape or (0,))[0])
     sizes = tuple(map(len, sources)) if len(sources) > 1 else ()
     return GivenKernels(matrices, partial(read_kernels, estimator), place, sizes)
@@ -209,7 +212,7 @@ def read_candidate(
     Candidates
         One kernel, stored.
     """
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     precomputed = is_precomputed(kernel)
     given = "precomputed" if precomputed else [resolve_kernel(kernel)]
     name = type(estimator).__name__
@@ -328,6 +331,16 @@ def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
     """Warn of a feature that outweighs the others of its view; several views have no names."""
     told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
     if told is not None:
+        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
+
+
+def warn_of_kernel_list(X: Input) -> None:
+    """Warn that plain kernels in a list are views: whoever meant kernels of one source gets another result."""
+    if len(X) > 1 and all(len(getattr(K, "shape", ())) == 2 for K in X):
+        told = (
+            f"X is a list of {len(X)} kernels, each of which is taken for a view of its own; give several kernels of "
+            "one source as a stack, numpy.stack(X), and views as stacks of one, such as X[0][None], to say so."
+        )
         warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
 
 

@@ -1,10 +1,11 @@
-"""Tables with columns that hold no numbers, or lack some: which one it is, and what to do."""
+"""What users hand over that is no plain array: tables, several of them as views, and what only holds matrices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 NUMBERS = "fiub"  # kinds of dtypes
 FILL = "drop such samples or fill them in, for example with sklearn.impute.SimpleImputer"
@@ -57,3 +58,124 @@ def _are_numbers(values: Any) -> bool:
         return False
     except TypeError:  # no text: scikit-learn says what it is
         return True
+
+
+def check_names(estimator: BaseEstimator, views: Sequence[Any], *, reset: bool) -> None:
+    """Note the names of the columns of several views, or compare them with those of the fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``feature_names_in_``, view by view, if all views have names.
+    views : sequence
+        Data frames, or anything else, which has no names.
+    reset : bool
+        False for new samples of a fitted estimator.
+    """
+    names = [own for view in views if (own := _column_names(view)) is not None]
+    if len(names) < len(views):
+        return
+    if reset:
+        estimator.feature_names_in_ = np.array([name for own in names for name in own], dtype=object)
+        return
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and len(fitted) == sum(map(len, names)):  # other numbers are told of elsewhere
+        _check_columns(names, fitted.tolist())
+
+
+def in_one_order(views: Sequence[Any]) -> Sequence[Any]:
+    """Return views whose rows have names with the rows of all in the order of the first of them.
+
+    Rows without names, which are counted only, are taken as they stand.
+    """
+    named = [(number, own) for number, view in enumerate(views) if (own := _row_names(view)) is not None]
+    ordered, (first, names) = list(views), named[0] if named else (0, None)
+    for number, own in named[1:]:
+        if len(own) != len(names) or own.equals(names):  # views of different lengths are told of elsewhere
+            continue
+        if not (names.is_unique and own.is_unique and names.isin(own).all()):
+            row = int(np.argmax(np.asarray(own != names)))
+            raise ValueError(
+                f"row {row} is called {own[row]!r} in view {number + 1} of X and {names[row]!r} in view {first + 1}; "
+                "every view must hold the same samples; kernelbraid.align_views aligns data frames by their rows' "
+                "names, and without names rows are taken as they stand."
+            )
+        ordered[number] = views[number].loc[names]
+    return ordered
+
+
+def _row_names(view: Any) -> Any:
+    """Return the index of a frame of pandas, unless it only counts the rows."""
+    if not type(view).__module__.startswith("pandas."):
+        return None
+    is_count = type(view.index).__name__ == "RangeIndex" and view.index.start == 0 and view.index.step == 1
+    return None if is_count else view.index
+
+
+def _column_names(view: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame if all of them are text."""
+    given = getattr(view, "columns", None)  # of pandas, polars and Dask
+    names = list(getattr(view, "column_names", ()) if given is None else given)  # of PyArrow
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _check_columns(names: Sequence[Sequence[str]], fitted: Sequence[str]) -> None:
+    """Name the first column that does not stand where it stood in the fit."""
+    place = 0
+    for number, own in enumerate(names, 1):
+        for column, name in enumerate(own, 1):
+            if name != fitted[place]:
+                raise ValueError(
+                    f"column {column} of view {number} of X is {name!r}, and was {fitted[place]!r} in the fit; "
+                    "give the views, and the columns of each, in the order of the fit."
+                )
+            place += 1
+
+
+def is_anndata(data: object) -> bool:
+    """Tell an AnnData, without having it loaded."""
+    return _is_named(data, "AnnData", "anndata")
+
+
+def is_mudata(data: object) -> bool:
+    """Tell a MuData, without having it loaded."""
+    return _is_named(data, "MuData", "mudata")
+
+
+def _is_named(data: object, name: str, package: str) -> bool:
+    return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
+
+
+def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
+    """Say what to do with what holds samples, or will hold some, but is no matrix of them, alone or as a view."""
+    if X is None or (isinstance(X, list | tuple) and not X):
+        raise ValueError(f"X is {X!r}; give samples as the rows of a matrix, (n_samples, n_features).")
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary, too
+        raise TypeError(f"X is a {type(X).__name__} of views; give them as a list of matrices.")
+    for given in X if isinstance(X, list | tuple) else [X]:
+        if _is_named(given, "LazyFrame", "polars"):
+            raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
+        if type(given).__module__.partition(".")[0] == "dask":
+            raise TypeError(
+                f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
+                "here; call its compute() first, or fit LandmarkLKG, which works on it block by block."
+            )
+        if isinstance(given, np.ma.MaskedArray):
+            raise ValueError(
+                f"X {_holds(given, X)} a masked array, whose mask would be lost; fill in what is masked, or drop such "
+                "samples."
+            )
+        if not (is_anndata(given) or is_mudata(given)):
+            continue
+        n_clusters = getattr(estimator, "n_clusters", None)
+        kind = "an AnnData" if is_anndata(given) else "a MuData"
+        call = f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})"
+        matrix = "data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']"
+        raise TypeError(
+            f"X {_holds(given, X)} {kind}; call {call}, or {type(estimator).__name__} with a matrix of it, such as "
+            f"{matrix}."
+        )
+
+
+def _holds(given: Any, X: Any) -> str:
+    return "is" if given is X else "holds"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators import LKG, LandmarkLKG
-from kernelbraid.estimators.annotated import is_anndata, is_mudata
+from kernelbraid.estimators.tables import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
 from kernelbraid.scverse.results import Keys, write
 

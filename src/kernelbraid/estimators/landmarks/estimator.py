@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +19,7 @@ from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
+from kernelbraid.estimators.inductive import LAZY
 from kernelbraid.estimators.landmarks.blocks import draw_rows, draw_seed
 from kernelbraid.estimators.landmarks.fusing import express_fused
 from kernelbraid.estimators.landmarks.gaps import Required, on_landmarks
@@ -326,6 +328,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return tags
 
     def __getattr__(self, name):
+        if name in LAZY and "labels_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit before asking for {name}.")
         if name in OF_KERNELS and "labels_" in vars(self):
             raise AttributeError(
                 f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "

@@ -9,13 +9,12 @@ from sklearn.base import BaseEstimator
 from kernelbraid._typing import Array
 from kernelbraid.blocks.dask_parts import DaskParts, compute, is_dask
 from kernelbraid.blocks.parts import LocalParts, Parts
-from kernelbraid.estimators.annotated import refuse_annotated
 from kernelbraid.estimators.base import forget_names, set_features
-from kernelbraid.estimators.frames import check_names
 from kernelbraid.estimators.landmarks.blocks import open_blocks, slices
 from kernelbraid.estimators.landmarks.dask_source import DaskViews, open_dask
 from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.landmarks.views import check_widths, is_view_list, open_views, with_old_calls
+from kernelbraid.estimators.tables import check_names, refuse_containers
 
 
 class Source(Protocol):
@@ -57,7 +56,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
     Source
         The samples.
     """
-    refuse_annotated(estimator, X)
+    refuse_containers(estimator, X)
     reset = fitted is None
     if reset:
         forget_names(estimator)
