@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from kernelbraid.kernels import StoredStack
-from kernelbraid.learning import PRESETS, Candidates, learn
+from kernelbraid.learning import PRESETS, Candidates, Samples, express
 
 #: So large that the consensus kernel cannot leave the combination of the candidates.
 TIGHT = 1e6
@@ -61,8 +61,8 @@ def bound_combination(kernels: np.ndarray, /, *, alpha: float, mu: float, **para
     for _ in range(ROUNDS):
         combined = np.tensordot(weights, kernels, axes=1)
         stack = StoredStack.of(combined[None].copy())
-        learned = learn(Candidates(stack, ["combination"], [combined], None), learning)
-        rest = np.eye(len(combined)) - np.asarray(learned.Z)
+        found = express(Candidates(stack, ["combination"], Samples(), None), learning)
+        rest = np.eye(len(combined)) - np.asarray(found.Z)
         costs = np.array([float(np.vdot(rest, H @ rest)) for H in kernels])
         if not np.isfinite(costs).all():  # the graph broke down; these weights are the last that are sound
             break

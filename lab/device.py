@@ -7,7 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from kernelbraid.datasets import Dataset
-from kernelbraid.learning import Candidates, Learning, PlacedGraph, Settings, Views, learn_many, place
+from kernelbraid.learning import Candidates, LearnedGraph, Learning, PlacedGraph, Settings, Views, learn_many, place
 from lab.methods import METHODS, Method
 from lab.outcome import record_of
 from lab.records import LabError, Record, Trial, to_json
@@ -65,17 +65,18 @@ def _run_batch(
     """
     started = time.perf_counter()
     try:
-        graphs = learn_many(candidates, [how for group in groups if (how := _learning(group[0], methods))])
+        fits = learn_many(candidates, [how for group in groups if (how := _learning(group[0], methods))])
     except Exception:  # of one of them; each will tell by itself
         return [], [trial for group in groups for trial in group]
     seconds = (time.perf_counter() - started) / len(groups)
     records, rest = [], []
-    for group, learned in zip(groups, graphs, strict=True):
-        told = {"status_": str(learned.status), "n_iter_": learned.n_iter, "kernel_weights_": learned.weights}
+    for group, found in zip(groups, fits, strict=True):
+        told = {"status_": str(found.status), "n_iter_": found.n_iter, "kernel_weights_": found.weights}
         model = SimpleNamespace(**told, kernel_names_=candidates.names)
         for trial in group:
             readout = readout_of(trial, methods[trial.method], dataset.n_samples, dataset.n_clusters, several=False)
-            if learned.serves(readout.graph_from):
+            if found.serves(readout.graph_from):
+                learned = LearnedGraph.of(found, readout, candidates.identities)
                 embedding = place(learned, readout).embedding.cpu().numpy()
                 placed = PlacedGraph(None, None, embedding, learned.identities)
                 runs = cluster_runs(placed, readout, trial)

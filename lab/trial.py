@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
@@ -16,7 +15,17 @@ from sklearn.preprocessing import normalize
 from kernelbraid import LKG
 from kernelbraid.datasets import Dataset
 from kernelbraid.kernels import BANKS, split_name
-from kernelbraid.learning import PRESETS, LearnedGraph, PlacedGraph, Readout, Settings, Views, cluster, place
+from kernelbraid.learning import (
+    PRESETS,
+    Coefficients,
+    LearnedGraph,
+    PlacedGraph,
+    Readout,
+    Settings,
+    Views,
+    cluster,
+    place,
+)
 from lab.changes import SHUFFLED, UNDRAWN, change, changed_kernels
 from lab.methods import Method
 from lab.outcome import no_outcome, record_of
@@ -76,14 +85,14 @@ def _fit_each(trials: Sequence[Trial], method: Method, data: Any, k: int, device
 def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, device: str | None) -> Iterator[Run]:
     """Learn one graph, and read it out as each trial asks; again only where it does not serve."""
     views = data if isinstance(data, list) else [data] if data.ndim == 2 else list(data)
-    copies = pd.factorize(np.array(Views(views).digests, dtype=object))[0]
+    copies = Views(views).identities(range(len(views)))
     by_embedding = {key: list(alike) for key, alike in groupby(sorted(trials, key=_embedding_key), _embedding_key)}
     model: Any = None
     for alike in by_embedding.values():
         readouts = [readout_of(trial, method, len(copies), k, several=len(views) > 1) for trial in alike]
         if hasattr(model, "auxiliary_graph_") and model.status_ in SOUND:
-            learned = LearnedGraph(model.coefficients_, copies, J=model.auxiliary_graph_)
-            placed = place(learned, readouts[0])
+            found = Coefficients(Z=model.coefficients_, J=model.auxiliary_graph_)
+            placed = place(LearnedGraph.of(found, readouts[0], copies), readouts[0])
         else:
             model = make(alike[0], method, k, device).set_params(n_init=1)
             if "keep_matrices" in method.parameters:
@@ -91,8 +100,8 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
             started = time.perf_counter()
             model.fit(data)
             seconds = time.perf_counter() - started
-            is_fused = hasattr(model, "sample_view_weights_")
-            placed = PlacedGraph(model.graph_, None, model.embedding_, copies, is_fused)
+            is_sum = hasattr(model, "sample_view_weights_")
+            placed = PlacedGraph(model.graph_, None, model.embedding_, copies, is_sum)
         for trial, readout in zip(alike, readouts, strict=True):
             yield trial, model, cluster_runs(placed, readout, trial), seconds
 

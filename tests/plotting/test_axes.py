@@ -1,8 +1,11 @@
 import sys
+from types import SimpleNamespace
 
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 
-from kernelbraid import plotting
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier, plotting
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402 (only if there is a matplotlib)
@@ -39,3 +42,10 @@ def test_without_matplotlib_the_error_says_what_to_install(picture, monkeypatch)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "kernelbraid\[plot\]"'):
         function(subject)
+
+
+@pytest.mark.parametrize("model", [LKG(), LandmarkLKG(), LKGClassifier(), KMeans(), SimpleNamespace(), None, LKG])
+def test_what_is_not_fitted_is_called_so(picture, model):
+    function, _ = picture
+    with pytest.raises(NotFittedError, match=r"^\w+ is not fitted, or is no LKG: it has no \w+_ to draw; fit an LKG"):
+        function(model)

@@ -152,8 +152,6 @@ def test_views_whose_kernels_were_joined_are_drawn_with_the_learned_weights(draw
 def test_what_has_no_several_views_gets_a_sentence(model, views):
     with pytest.raises(ValueError, match=r"^LKG was fitted on one view, .*; fit it on a list of views\.$"):
         plotting.plot_views(model)
-    with pytest.raises(ValueError, match=r"^LKG has no view_report_; fit it on a list of views\.$"):
-        plotting.plot_views(LKG(3))
     published = LKG(3, preset="authors", max_iter=300, n_init=1, random_state=0)
     published.fit([view[:30] for view in views[:2]])
     with pytest.raises(ValueError, match=r"^LKG has not compared its views; fit it with preset='recommended'"):

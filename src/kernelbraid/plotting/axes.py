@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import NotFittedError
 
 from kernelbraid._system import install
 
@@ -35,6 +37,14 @@ def make_axes(ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
     except ImportError:
         raise ImportError(f"Pictures need matplotlib; {install('plot')}.") from None
     return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
+
+
+def check_fitted(model: Any, published: str) -> None:
+    """Refuse what has not published the attribute that a picture shows: an unfitted estimator, or anything else."""
+    if not hasattr(model, published):
+        raise NotFittedError(
+            f"{type(model).__name__} is not fitted, or is no LKG: it has no {published} to draw; fit an LKG first."
+        )
 
 
 def mark(number: int) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid.plotting.axes import COLOURS, finish, ink_of, make_axes
+from kernelbraid.plotting.axes import COLOURS, check_fitted, finish, ink_of, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,7 @@ def plot_n_clusters(model: LKG, *, ax: Axes | None = None) -> Axes:
     their modularity over its limit; the eigengap does not decide. Curves that are far smaller than the others are
     multiplied by a power of ten, which the legend names.
     """
+    check_fitted(model, "n_clusters_evidence_")
     evidence = model.n_clusters_evidence_
     if evidence is None:
         raise ValueError(f"n_clusters={model.n_clusters!r} was given, not chosen; fit with n_clusters='auto'.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelbraid._arrays import as_dense
 from kernelbraid.learning.wording import kernel_is_fixed
-from kernelbraid.plotting.axes import COLOURS, INK, finish, ink_of, make_axes, mark
+from kernelbraid.plotting.axes import COLOURS, INK, check_fitted, finish, ink_of, make_axes, mark
 from kernelbraid.plotting.layout import place
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     Colours follow the square root of the values, between the 0.5th and the 99.5th percentile of those off the
     diagonal, so that weak and strong edges both show.
     """
+    check_fitted(model, "graph_")
     return _heat_map(model.graph_, _vertex_labels(model), "Learned graph", ax, power=0.5)
 
 
@@ -108,7 +109,7 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     kernel = getattr(model, "kernel_", None)
     if kernel is None:  # not kept, but it can be formed again
         fitted: Any = model._fitted
-        kernel = fitted.consensus()
+        kernel = fitted.members[0].consensus()
     return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
 
 
@@ -143,6 +144,7 @@ def plot_embedding(
     embedding. Distances between clusters and their sizes on the map mean little. The same model gives the same map. Of
     more than 20,000 samples, and on the map of more than 2,000, so many at even distances are drawn.
     """
+    check_fitted(model, "embedding_")
     ax = make_axes(ax, figsize=(5.0, 4.5))
     points, drawn, placed = place(model, layout)
     labels = np.asarray(model.labels_[drawn])
@@ -216,6 +218,7 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
     -----
     A fit in one step, as with the default of LKG, has no course; the drawing says so.
     """
+    check_fitted(model, "history_")
     ax = make_axes(ax, figsize=(6.0, 4.0))
     if model.n_iter_ == 1:
         ax.text(
@@ -247,12 +250,13 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
 
 
 def _check_kernels(model: LKG | LandmarkLKG) -> None:
-    """Refuse a fit that has joined graphs of views instead of kernels."""
+    """Refuse what has no kernel: something unfitted, or a fit that has joined graphs of views."""
     if hasattr(model, "view_report_") and not hasattr(model, "kernel_names_"):
         raise ValueError(
             f"{type(model).__name__} has fused the graphs of several views, and there is no kernel of all of them; "
             "plot_views draws what each view counts, and a fit with fusion='kernels' has such a kernel."
         )
+    check_fitted(model, "kernel_weights_")
 
 
 def _vertex_labels(model: LKG | LandmarkLKG) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid.learning.trust import LEVEL
-from kernelbraid.plotting.axes import COLOURS, INK, finish, ink_of, make_axes
+from kernelbraid.plotting.axes import COLOURS, INK, check_fitted, finish, ink_of, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,9 +82,8 @@ def _report_of(model: Any) -> list[Parameters]:
     """Return what a fit tells about its views, or say why there is nothing."""
     name = type(model).__name__
     seen = getattr(model, "graph_model_", model)  # where a classifier keeps the LKG that has seen the views
-    report: list[Parameters] | None = getattr(seen, "view_report_", None)
-    if report is None:
-        raise ValueError(f"{name} has no view_report_; fit it on a list of views.")
+    check_fitted(seen, "view_report_")
+    report: list[Parameters] = seen.view_report_
     if len(report) < 2:
         raise ValueError(f"{name} was fitted on one view, which has no other to agree with; fit it on a list of views.")
     if not any(entry["agreement"] for entry in report):
