@@ -92,6 +92,8 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
 
 def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSamples:
     """Return new samples as the views of a fit have them: matrices, kernel values or edges, as they came there."""
+    if isinstance(X, NewSamples):
+        return X
     if is_graph(fitted.given_as):
         rows = read_rows(estimator, X, fitted)
         return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
