@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
+from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, Neighbours, StoredStack, build_bank, pairs
-from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning import candidates as module
-from kernelbraid.learning.candidates import GivenKernels, Views
+from kernelbraid.learning import sources as module
+from kernelbraid.learning.extend import NewSamples
+from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.sources import Views, is_bank_per_view, spread_out
 from problems import blobs
 
 X, _ = blobs(n=30)
@@ -17,10 +20,6 @@ def count_calls(monkeypatch, owner, name):
     function, calls = getattr(owner, name), []
     monkeypatch.setattr(owner, name, lambda *given, **more: calls.append(given) or function(*given, **more))
     return calls
-
-
-def given(H, **more):
-    return GivenKernels(list(H), stack_kernels, **more)
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -88,27 +87,21 @@ def test_copies_have_one_number_over_all_views():
 def test_results_are_single_only_if_all_views_are():
     single = X.astype(np.float32)
     for views, dtype in (([single], np.float32), ([single, single], np.float32), ([single, X], np.float64)):
-        assert Views(views).is_single is (dtype is np.float32)
+        assert Views(views).size(BANK)["itemsize"] == np.dtype(dtype).itemsize
         assert Views(views).pose(BANK).average().dtype == dtype
 
 
 def test_the_size_of_a_problem_is_known_before_anything_is_computed(monkeypatch):
-    kernels = build_bank(X, BANK)
     monkeypatch.setattr(pairs, "pairs_within", lambda *_: pytest.fail("computed"))
     size = Views([X, X[:, :2]]).size([*BANK, Neighbours(5)])
     assert size == {"n_samples": 30, "n_kernels": 8, "n_views": 2, "itemsize": 8, "n_given": 2}
-    assert Views([X.astype(np.float32)]).size("rmkkm")["itemsize"] == 4
-    assert given(kernels).size(None) == {"n_samples": 30, "n_kernels": 3, "n_views": 0, "itemsize": 8}
-    assert given(kernels.astype(np.float32)).size(None)["itemsize"] == 4
 
 
 def test_arrays_are_placed_where_they_are_asked_to_be():
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    place = torch.asarray
-    posed = Views([X], place).pose("local")
+    posed = Views([X], torch.asarray).pose("local")
     assert isinstance(posed.average(), torch.Tensor)
     np.testing.assert_allclose(to_numpy(posed.average()), build_bank(X, "local").mean(axis=0), atol=1e-12)
-    assert isinstance(given(build_bank(X, BANK), place=place).pose(None).average(), torch.Tensor)
 
 
 def test_a_bank_for_new_samples_comes_along(xp):
@@ -119,37 +112,55 @@ def test_a_bank_for_new_samples_comes_along(xp):
     np.testing.assert_allclose(cross, to_numpy(posed.stack.combine(weights))[:4], atol=1e-12)
 
 
-class TestGivenKernels:
-    H = build_bank(X, BANK)
+def test_a_list_of_banks_is_told_from_a_bank():
+    assert is_bank_per_view(["middle", BANK])
+    for bank in ("middle", BANK, []):
+        assert not is_bank_per_view(bank)
 
-    @pytest.mark.parametrize("stored", [False, True])
-    def test_kernels_are_taken_as_they_are(self, xp, stored):
-        candidates = given([xp.asarray(K) for K in self.H]).pose(None, stored=stored)
-        assert isinstance(candidates.stack, StoredStack if stored else LazyStack)
-        np.testing.assert_allclose(to_numpy(candidates.average()), self.H.mean(axis=0), atol=1e-14)
-        assert candidates.names == ["kernel 0", "kernel 1", "kernel 2"]
-        assert candidates.bank is None
 
-    def test_they_are_not_checked_before_they_are_needed(self):
-        checked = []
-        kernels = GivenKernels(list(self.H), lambda matrices: checked.append(1) or stack_kernels(matrices))
-        kernels.size(None)
-        assert checked == []
-        kernels.pose(None).average()
-        assert checked == [1]
+def test_a_graph_over_some_samples_is_spread_over_all():
+    graph = sparse.csr_array(np.array([[0, 2.0], [2, 0]]))
+    found = spread_out(graph, np.array([3, 1]), 4).toarray()
+    assert found[1, 3] == found[3, 1] == 2
+    assert found.sum() == 4
+    assert spread_out(graph, None, 2) is graph
 
-    def test_samples_with_equal_rows_are_copies(self):
-        rows = np.array([0, 1, 0, 2])
-        candidates = given(self.H[:, rows][:, :, rows]).pose(None)
-        assert candidates.identities.tolist() == [0, 1, 0, 2]
 
-    @pytest.mark.parametrize("stored", [False, True])
-    def test_posing_and_summing_leave_the_kernels_alone(self, xp, stored):
-        for count in [1, 3]:
-            H = xp.asarray(self.H[:count], copy=True)
-            candidates = given([H[i, ...] for i in range(count)]).pose(None, stored=stored)
-            total = candidates.average()
-            total *= 0.0
-            candidates.stack.factor()
-            np.testing.assert_array_equal(to_numpy(H), self.H[:count])
-            np.testing.assert_allclose(to_numpy(candidates.average()), self.H[:count].mean(axis=0), atol=1e-12)
+class TimeSeries(GivenKernels):
+    """Series of different lengths, by a kernel of how far each must be warped to follow another."""
+
+    def __init__(self, series):
+        self.series = series
+        self.distances = warped(series, series)
+        self.width = np.median(self.distances)
+        super().__init__([self.kernel(self.distances)], np.stack)
+
+    def kernel(self, distances):
+        return np.exp(-((distances / self.width) ** 2))
+
+    def new(self, series):
+        return NewSamples([[self.kernel(warped(series, self.series))]], [np.ones(len(series), dtype=bool)])
+
+
+def warped(some, others):
+    """Dynamic time warping: the least sum of differences, where one series may wait for the other."""
+
+    def cost(a, b):
+        sums = np.full((len(a) + 1, len(b) + 1), np.inf)
+        sums[0, 0] = 0
+        for i, j in np.ndindex(len(a), len(b)):
+            sums[i + 1, j + 1] = abs(a[i] - b[j]) + min(sums[i, j], sums[i, j + 1], sums[i + 1, j])
+        return sums[-1, -1]
+
+    return np.array([[cost(a, b) for b in others] for a in some])
+
+
+def test_a_new_kind_of_samples_is_one_class():
+    rng, shapes = np.random.default_rng(0), (np.square, np.negative, np.exp)
+    times = [np.linspace(-2, 2, n) for n in rng.integers(8, 14, size=36)]
+    series = [shapes[i % 3](t) + 0.2 * rng.normal(size=len(t)) for i, t in enumerate(times)]
+    source = TimeSeries(series[:30])
+    model = LKG(3, random_state=0).fit(source)
+    assert adjusted_rand_score(np.arange(30) % 3, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(source.new(series)), model.labels_[np.arange(36) % 3])
+    assert model.kernel_names_ == ["kernel 0"]
