@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.learning.graphs import (
-    LEFT_OUT,
     SEVENTH,
     GivenGraphs,
     as_affinities,
@@ -13,7 +12,6 @@ from kernelbraid.learning.graphs import (
     check_edges,
     nearest_in,
     scales_of,
-    thinned,
 )
 from kernelbraid.learning.trust import neighbour_graph
 
@@ -78,15 +76,6 @@ def test_both_ways_is_the_symmetric_part_without_loops():
     expected = (A + A.T) / 2
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(both_ways(sparse.csr_array(A)).toarray(), expected)
-
-
-def test_a_thinned_graph_lacks_a_share_of_the_edges_in_both_directions():
-    graph = both_ways(sparse.random_array((300, 300), density=0.2, rng=RNG))
-    less = thinned(graph, np.random.RandomState(0))
-    assert (less != less.T).nnz == 0
-    assert abs(less.nnz / graph.nnz - (1 - LEFT_OUT)) < 0.02
-    kept = less.toarray() > 0
-    np.testing.assert_array_equal(less.toarray()[kept], graph.toarray()[kept])
 
 
 class TestSamples:

@@ -10,10 +10,11 @@ from sklearn.metrics import adjusted_rand_score
 from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.datasets.made import MADE
-from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.readout import cluster, distinct_labels, graph_of, place, place_graph, read_out
+from kernelbraid.learning.coefficients import Coefficients, express
+from kernelbraid.learning.learn import LearnedGraph, graph_of
+from kernelbraid.learning.readout import cluster, distinct_labels, place, place_graph, read_out
 from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.sources import Views
 from kernelbraid.ops.spectral import spectral_embedding
 from problems import blobs, dense
 
@@ -31,14 +32,15 @@ def coefficients(n=20, seed=0):
     return np.maximum(rng.normal(size=(n, n)), 0), np.maximum(rng.normal(size=(n, n)), 0)
 
 
-def random_graph(n=20, seed=0):
-    Z, J = coefficients(n, seed)
-    return LearnedGraph(Z, np.arange(n), J=J)
+def graph(Z, readout, identities=None, **more):
+    """What is learned where these are the coefficients."""
+    identities = np.arange(Z.shape[0]) if identities is None else identities
+    return LearnedGraph.of(Coefficients(Z=Z, **more), readout, identities)
 
 
 @pytest.fixture(scope="module")
-def learned():
-    return learn(Views([X]).pose("auto"), PRESETS["recommended"].learning)
+def Z():
+    return express(Views([X]).pose("auto"), PRESETS["recommended"].learning).Z
 
 
 def slow_graph(A, n_neighbors, edge_weights):
@@ -62,21 +64,22 @@ def test_the_graph_is_the_one_that_is_asked_for(xp, edge_weights):
     for graph_from in ["Z", "J"]:
         for n_neighbors in ["all", 1, 4, 19, 50]:
             Z, J = coefficients()
-            given = LearnedGraph(xp.asarray(Z), np.arange(20), J=xp.asarray(J))
+            given = Coefficients(Z=xp.asarray(Z), J=xp.asarray(J))
             asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
-            graph = graph_of(given, asked)
-            assert sparse.issparse(graph) == (n_neighbors != "all")
+            found = graph_of(given, asked)
+            assert sparse.issparse(found) == (n_neighbors != "all")
             expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
-            np.testing.assert_allclose(dense(graph), expected, atol=1e-14)
+            np.testing.assert_allclose(dense(found), expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised", "random_walk"])
-def test_reading_out_is_placing_and_clustering(learned, embedding):
+def test_reading_out_is_placing_and_clustering(Z, embedding):
     for n_neighbors in ["all", 10]:
         for restart_score in ["inertia", "distance"]:
             readout = replace(
                 RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3
             )
+            learned = graph(Z, readout)
             placed = place(learned, readout)
             whole, parts = (
                 read_out(learned, readout, random_state=state()),
@@ -92,37 +95,37 @@ def test_reading_out_is_placing_and_clustering(learned, embedding):
 
 
 def test_libraries_agree(xp):
-    given = random_graph()
+    Z, _ = coefficients()
     for n_neighbors in ("all", 5):
         readout = replace(RECOMMENDED, n_neighbors=n_neighbors)
-        there = LearnedGraph(xp.asarray(given.Z), given.identities, J=xp.asarray(given.J))
-        here, there = (read_out(graph, readout, random_state=state()) for graph in (given, there))
+        here, there = (read_out(graph(A, readout), readout, random_state=state()) for A in (Z, xp.asarray(Z)))
         np.testing.assert_array_equal(here.labels, to_numpy(there.labels))
         np.testing.assert_allclose(to_numpy(there.placed.embedding), here.placed.embedding, atol=1e-8)
 
 
-def test_the_inertia_is_the_sum_of_squared_distances_to_the_centres(learned):
-    reading = read_out(learned, RECOMMENDED, random_state=state())
+def test_the_inertia_is_the_sum_of_squared_distances_to_the_centres(Z):
+    reading = read_out(graph(Z, RECOMMENDED), RECOMMENDED, random_state=state())
     E = reading.placed.embedding
     inside = [E[reading.labels == label] for label in range(3)]
     assert reading.inertia == pytest.approx(sum(np.sum((A - A.mean(axis=0)) ** 2) for A in inside), abs=1e-9)
 
 
-def test_eigenvectors_are_orthonormal(learned):
-    vectors = place(learned, RECOMMENDED).vectors
+def test_eigenvectors_are_orthonormal(Z):
+    vectors = place(graph(Z, RECOMMENDED), RECOMMENDED).vectors
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_components_are_counted(form):
-    graph = form(np.kron(np.eye(4), np.ones((3, 3)) - np.eye(3)))
-    placed = place_graph(graph, replace(RECOMMENDED, n_clusters=2), np.arange(12))
+    blocks = form(np.kron(np.eye(4), np.ones((3, 3)) - np.eye(3)))
+    placed = place_graph(blocks, replace(RECOMMENDED, n_clusters=2), np.arange(12))
     assert placed.n_components == 4
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 15])
 def test_there_are_exactly_so_many_labels_in_order_of_appearance(k):
-    labels = read_out(random_graph(15), replace(RECOMMENDED, n_clusters=k), random_state=state()).labels
+    readout = replace(RECOMMENDED, n_clusters=k)
+    labels = read_out(graph(coefficients(15)[0], readout), readout, random_state=state()).labels
     first = [int(label) for i, label in enumerate(labels) if label not in labels[:i]]
     assert first == list(range(k))
 
@@ -130,10 +133,11 @@ def test_there_are_exactly_so_many_labels_in_order_of_appearance(k):
 def test_copies_share_a_label_and_fewer_distinct_samples_have_fewer_labels():
     samples = np.repeat(X[:4], 5, axis=0)[np.random.default_rng(0).permutation(20)]
     candidates = Views([samples]).pose("auto")
-    given = learn(candidates, PRESETS["recommended"].learning)
-    for k, found in ((2, 2), (4, 4), (6, 4)):
+    found = express(candidates, PRESETS["recommended"].learning)
+    given = graph(found.Z, RECOMMENDED, candidates.identities)
+    for k, distinct in ((2, 2), (4, 4), (6, 4)):
         labels = read_out(given, replace(RECOMMENDED, n_clusters=k), random_state=state()).labels
-        assert len(set(labels)) == found
+        assert len(set(labels)) == distinct
         for number in range(4):
             assert len(set(labels[candidates.identities == number])) == 1
 
@@ -154,21 +158,21 @@ def test_labels_that_are_right_stay():
     np.testing.assert_array_equal(distinct_labels(labels, 3, np.arange(5)), [0, 0, 1, 2, 1])
 
 
-def test_the_seed_decides_and_the_arguments_stay(learned):
-    before = learned.Z.copy()
+def test_the_seed_decides_and_the_arguments_stay(Z):
+    learned, before = graph(Z, RECOMMENDED), Z.copy()
     one, other = (read_out(learned, replace(RECOMMENDED, n_clusters=6), random_state=state(3)) for _ in range(2))
     np.testing.assert_array_equal(one.labels, other.labels)
-    np.testing.assert_array_equal(learned.Z, before)
+    np.testing.assert_array_equal(Z, before)
 
 
 def test_single_precision_stays_single():
     Z, _ = coefficients()
-    single = LearnedGraph(Z.astype(np.float32), np.arange(20))
     for n_neighbors in ("all", 5):
         for edge_weights in WEIGHTS:
             for embedding in ("largest", "random_walk"):
                 asked = {"n_neighbors": n_neighbors, "edge_weights": edge_weights, "embedding": embedding}
-                placed = place(single, replace(RECOMMENDED, **asked))
+                readout = replace(RECOMMENDED, **asked)
+                placed = place(graph(Z.astype(np.float32), readout), readout)
                 assert placed.graph.dtype == placed.vectors.dtype == placed.embedding.dtype == np.float32, asked
 
 

@@ -2,18 +2,20 @@ import numpy as np
 import pytest
 
 from kernelbraid import LKG
-from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.learn import learn
+from kernelbraid.learning.coefficients import express
+from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.reliability import Evidence, judge, tell
 from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.sources import Views
 from problems import blobs
 
 
 def fitted(X, n_clusters, **given):
     """Return a reading of samples, and how it was made."""
     settings = Settings.of({"preset": "recommended", **given}).sized(X.shape[0], n_clusters)
-    learned = learn(Views([X]).pose("auto"), settings.learning)
+    candidates = Views([X]).pose("auto")
+    learned = LearnedGraph.of(express(candidates, settings.learning), settings.readout, candidates.identities)
     return read_out(learned, settings.readout, random_state=np.random.RandomState(0)), settings.readout
 
 

@@ -36,7 +36,7 @@ def test_the_graph_that_is_judged_is_the_one_that_is_read_out(preset):
 
 def test_without_a_preset_the_fit_is_the_recommended_one():
     assert LKG().preset == "recommended"
-    assert LKG(3)._settings() == replace(RECOMMENDED, readout=replace(RECOMMENDED.readout, n_clusters=3))
+    assert Settings.of(LKG(3).get_params()) == replace(RECOMMENDED, readout=replace(RECOMMENDED.readout, n_clusters=3))
 
 
 def test_an_explicit_parameter_wins():

@@ -1,4 +1,3 @@
-import importlib
 import math
 import re
 from dataclasses import replace
@@ -6,17 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelbraid import learning as package
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
-from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.learn import LearnedGraph, learn, learn_many
+from kernelbraid.learning import coefficients as module
+from kernelbraid.learning.coefficients import Coefficients, express, learn_many
 from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.sources import Views
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.low_rank import step as low_rank
 from problems import blobs, run_unguarded
 
-module = importlib.import_module("kernelbraid.learning.learn")  # the package has a function of this name
 X, y = blobs(n=24)
 BANK = [Gaussian(0.1), Gaussian(1.0), Linear()]
 AVERAGE = build_bank(X, BANK).mean(axis=0)
@@ -29,7 +27,7 @@ def pose(kernels=BANK, samples=X, **more):
 
 class TestClosedForm:
     def test_it_solves_the_normal_equations(self, xp):
-        learned = learn(pose(samples=xp.asarray(X)), replace(CLOSED, alpha=0.6))
+        learned = express(pose(samples=xp.asarray(X)), replace(CLOSED, alpha=0.6))
         exact = np.maximum(np.linalg.solve(AVERAGE + 0.6 * np.eye(24), AVERAGE), 0)
         np.testing.assert_allclose(to_numpy(learned.Z), exact, atol=1e-10)
         np.testing.assert_array_equal(learned.weights, np.full(3, 1 / 3))
@@ -47,7 +45,7 @@ class TestClosedForm:
         averages, average = [], type(candidates).average
         monkeypatch.setattr(type(candidates), "average", lambda self: averages.append(average(self)) or averages[-1])
         learning = replace(CLOSED, record_objective=record_objective)
-        learned = learn(candidates, learning, keep_kernel=keep_kernel)
+        learned = express(candidates, learning, keep_kernel=keep_kernel)
         [K] = averages
         if keep_kernel or is_shared or record_objective:
             assert learned.K is K
@@ -60,18 +58,18 @@ class TestClosedForm:
     def test_kernels_that_were_handed_over_are_not_used_up(self):
         stored = pose([Gaussian(1.0)], stored=True)
         before = stored.stack.combine(np.ones(1)).copy()
-        learn(stored, CLOSED)
+        express(stored, CLOSED)
         np.testing.assert_array_equal(stored.stack.combine(np.ones(1)), before)
 
     def test_settings_of_a_shared_average_do_not_disturb_each_other(self):
         shared = pose(is_shared=True)
         for alpha in (0.1, 1.0, 10.0):
-            expected = learn(pose(), replace(CLOSED, alpha=alpha))
-            found = learn(shared, replace(CLOSED, alpha=alpha))
+            expected = express(pose(), replace(CLOSED, alpha=alpha))
+            found = express(shared, replace(CLOSED, alpha=alpha))
             np.testing.assert_allclose(found.Z, expected.Z, atol=1e-12)
 
     def test_the_objective_is_the_value_at_the_graph(self):
-        learned = learn(pose(), replace(CLOSED, alpha=0.6, record_objective=True))
+        learned = express(pose(), replace(CLOSED, alpha=0.6, record_objective=True))
         K, Z = AVERAGE, learned.Z
         fit = 0.5 * np.trace(K - 2 * K @ Z + Z.T @ K @ Z) + 0.3 * np.sum(Z**2)
         [found] = learned.history["objective"]
@@ -103,14 +101,14 @@ class TestSolvers:
         monkeypatch.setattr(module, "solve_fixed", taken("solve_fixed"))
         monkeypatch.setattr(low_rank, "solve", taken("solve"))
         with pytest.raises(TakenError, match=f"^{solver}$"):
-            learn(pose(), replace(AUTHORS, **change))
+            express(pose(), replace(AUTHORS, **change))
 
     def test_options_reach_the_solver(self, monkeypatch):
         seen = {}
         solve = low_rank.solve
         monkeypatch.setattr(low_rank, "solve", lambda *given, **more: seen.update(more) or solve(*given, **more))
         learning = replace(AUTHORS, graph_from="Z", max_iter=7, tol=0.0, thresholding="svd", n_jobs=1)
-        assert learn(pose(), learning).n_iter == 7
+        assert express(pose(), learning).n_iter == 7
         asked = {"graph": "Z", "max_iter": 7, "tol": 0.0, "route": "svd", "threads": 1}
         assert {name: seen[name] for name in asked} == asked
 
@@ -118,7 +116,7 @@ class TestSolvers:
     def test_the_published_algorithm_is_what_it_was(self, penalty):
         H = build_bank(X, "rmkkm")
         learning = replace(AUTHORS, graph_penalty=penalty, alpha=0.1, beta=1.0, gamma=1.0, mu=1.0, max_iter=15)
-        learned = learn(pose("rmkkm", stored=True), learning)
+        learned = express(pose("rmkkm", stored=True), learning)
         settings = {"alpha": 0.1, "beta": 1.0, "gamma": 1.0, "mu": 1.0, "graph_penalty": penalty}
         Z, K, J, _ = run_unguarded(H, settings, max_iter=15)
         np.testing.assert_allclose(learned.Z, Z, atol=1e-8)
@@ -129,7 +127,7 @@ class TestSolvers:
     def test_libraries_agree(self, xp, penalty):
         for gamma in [10.0, math.inf]:
             learning = replace(CLOSED, graph_penalty=penalty, gamma=gamma, alpha=0.1, max_iter=12, tol=0.0)
-            here, there = (learn(pose(samples=A), learning, keep_kernel=True) for A in (X, xp.asarray(X)))
+            here, there = (express(pose(samples=A), learning, keep_kernel=True) for A in (X, xp.asarray(X)))
             assert (here.status, here.n_iter) == (there.status, there.n_iter)
             for name in ("Z", "J", "K"):
                 assert type(getattr(there, name)) is type(xp.asarray(X))
@@ -140,7 +138,7 @@ class TestSolvers:
 
         def run(seed):
             state = None if seed is None else np.random.RandomState(seed)
-            return learn(pose(), learning, random_state=state).Z
+            return express(pose(), learning, random_state=state).Z
 
         np.testing.assert_array_equal(run(1), run(1))
         np.testing.assert_array_equal(run(None), run(0))
@@ -148,8 +146,8 @@ class TestSolvers:
 
     def test_a_fit_that_draws_nothing_leaves_the_generator_alone(self):
         state = np.random.RandomState(0)
-        learn(pose(), CLOSED, random_state=state)
-        learn(pose(), replace(AUTHORS, max_iter=3, tol=0.0), random_state=state)
+        express(pose(), CLOSED, random_state=state)
+        express(pose(), replace(AUTHORS, max_iter=3, tol=0.0), random_state=state)
         assert state.randint(10**6) == np.random.RandomState(0).randint(10**6)
 
 
@@ -171,14 +169,10 @@ class TestEnds:
         ids=["diagonal", "empty", "vanished", "max_iter", "fixed"],
     )
     def test_bad_ends_are_told_and_leave_a_sound_graph(self, learning, kernels, status, told):
-        learned = learn(pose(kernels), learning)
+        learned = express(pose(kernels), learning)
         assert learned.status is status
         assert np.all(np.isfinite(learned.Z))
         assert re.match(f"LKG .*{told}", learned.complaint)
-
-    def test_copies_have_one_number(self):
-        learned = learn(pose(samples=X[[0, 1, 0, 2, 1]]), CLOSED)
-        assert learned.identities.tolist() == [0, 1, 0, 2, 1]
 
 
 class TestMany:
@@ -195,11 +189,10 @@ class TestMany:
         found = learn_many(candidates, learnings)
         assert len(found) == len(learnings)
         for learned, learning in zip(found, learnings, strict=True):
-            expected = learn(pose("rmkkm", stored=True), learning)
+            expected = express(pose("rmkkm", stored=True), learning)
             assert (learned.status, learned.n_iter) == (expected.status, expected.n_iter)
             for name in ("Z", "J", "K", "weights"):
                 np.testing.assert_allclose(to_numpy(getattr(learned, name)), getattr(expected, name), atol=1e-7)
-            np.testing.assert_array_equal(learned.identities, expected.identities)
             assert (learned.history, learned.complaint) == ({}, None)
 
     def test_none_are_none(self):
@@ -210,23 +203,18 @@ class TestMany:
             learn_many(pose(stored=True), [AUTHORS, replace(AUTHORS, max_iter=3)])
 
 
-class TestLearnedGraph:
+class TestGraphs:
     Z, J = np.eye(2), np.ones((2, 2))
 
-    def test_the_coefficients_are_the_matrix_that_is_asked_for(self):
-        graph = LearnedGraph(self.Z, np.arange(2), J=self.J)
-        assert graph.coefficients("Z") is self.Z
-        assert graph.coefficients("J") is self.J
-        assert LearnedGraph(self.Z, np.arange(2)).coefficients("J") is self.Z
+    def test_the_graph_is_the_matrix_that_is_asked_for(self):
+        found = Coefficients(Z=self.Z, J=self.J)
+        assert found.named("Z") is self.Z
+        assert found.named("J") is self.J
+        assert Coefficients(Z=self.Z).named("J") is self.Z
 
     @pytest.mark.parametrize("status", Status)
     def test_an_unsound_graph_serves_only_those_who_asked_for_it(self, status):
         for judged_by, other in (("Z", "J"), ("J", "Z")):
-            graph = LearnedGraph(self.Z, np.arange(2), J=self.J, status=status, judged_by=judged_by)
-            assert graph.serves(judged_by)
-            assert graph.serves(other) is status.is_sound
-
-
-def test_the_package_names_the_two_functions():
-    assert package.learn is learn
-    assert set(package.__all__) <= set(dir(package))
+            found = Coefficients(Z=self.Z, J=self.J, status=status, judged_by=judged_by)
+            assert found.serves(judged_by)
+            assert found.serves(other) is status.is_sound
