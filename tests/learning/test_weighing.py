@@ -1,13 +1,17 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import make_blobs
 
+from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.kernels import Gaussian, Linear, SelfTuning, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning import views as module
-from kernelbraid.learning.candidates import GivenKernels, Views
-from kernelbraid.learning.views import check_weights, is_bank_per_view, unweighed_report, weigh
+from kernelbraid.learning import weighing as module
+from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.sources import Views
+from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 
 N = 90
 TRUTH = np.arange(N) % 3
@@ -27,6 +31,11 @@ def lacking(X, rows):
 rng = np.random.default_rng(0)
 ONE, TWO, NOISE, MORE_NOISE = near(rng), near(rng), rng.normal(size=(N, 20)), rng.normal(size=(N, 20))
 BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
+X = make_blobs(60, 12, centers=3, random_state=0)[0]
+
+COMPUTING = {"thresholding", "storage", "memory_budget", "device", "n_jobs", "record_objective", "callback"}
+BESIDE = {"preset", "view_weights", "random_state"}  # published elsewhere, or nothing that a fit could choose
+LEARNED = {"alpha", "beta", "gamma", "mu", "graph_penalty", "n_neighbors", "edge_weights", "max_iter", "tol"}
 
 
 def given(*stacks):
@@ -46,7 +55,7 @@ class TestWeigh:
     def test_a_copy_has_no_weight_though_it_is_trusted(self):
         weighed = weigh(Views([ONE, ONE, TWO]))
         np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
-        entry = weighed.report()[1]
+        entry = weighed.report(weighed.weights, 3)[1]
         assert (entry["trusted"], entry["weight"]) == (True, 0.0)
         assert entry["reason"].startswith("is a copy of view 1")
 
@@ -91,10 +100,13 @@ class TestWeigh:
         np.testing.assert_allclose(kernels.weights, [0.5, 0, 0.5])
 
     def test_samples_of_which_some_tell_are_spread_evenly(self, monkeypatch):
+        told, some = [], Views.some
         monkeypatch.setattr(module, "TELLING", 40)
-        rows = module._spaced(1000)
+        monkeypatch.setattr(Views, "some", lambda views, rows: told.append(rows) or some(views, rows))
+        weigh(Views([ONE, TWO]))
+        [rows] = told
         assert len(set(rows.tolist())) == 40
-        assert (rows[0], rows[-1]) == (0, 999)
+        assert (rows[0], rows[-1]) == (0, N - 1)
         assert np.ptp(np.diff(rows)) <= 1
 
 
@@ -180,12 +192,11 @@ class TestGaps:
 class TestReport:
     def test_it_has_an_entry_per_view(self):
         weighed = weigh(Views([lacking(ONE, [3]), NOISE, TWO]))
-        report = weighed.report([0.1, 0.2, 0.3])
+        report = weighed.report(weighed.weights, 3)
         assert [entry["name"] for entry in report] == ["view 1", "view 2", "view 3"]
         assert [entry["trusted"] for entry in report] == [True, False, True]
         assert [entry["weight"] for entry in report] == [0.5, 0.0, 0.5]
         assert [entry["n_samples"] for entry in report] == [N - 1, N, N]
-        assert [entry["clarity"] for entry in report] == [0.1, 0.2, 0.3]
         assert all(entry["reason"] for entry in report)
         for view, entry in enumerate(report):
             assert entry["agreement"] == {
@@ -193,29 +204,30 @@ class TestReport:
             }
 
     def test_too_few_samples_have_no_agreement(self):
-        report = weigh(Views([ONE[:15], TWO[:15]])).report()
-        assert [entry["agreement"] for entry in report] == [{}, {}]
-        assert [entry["clarity"] for entry in report] == [None, None]
+        weighed = weigh(Views([ONE[:15], TWO[:15]]))
+        assert [entry["agreement"] for entry in weighed.report(weighed.weights, 3)] == [{}, {}]
 
     def test_clusters_are_clearer_than_noise(self):
         weighed = weigh(Views([lacking(ONE, [3]), NOISE, TWO]))
-        clear, dim, also = weighed.clarity(3, np.random.RandomState(0))
+        clear, dim, also = (entry["clarity"] for entry in weighed.report(weighed.weights, 3))
         assert -0.5 <= dim < min(clear, also)
         assert max(clear, also) < 1
-        assert weighed.clarity(1, np.random.RandomState(0)) == [0.0, 0.0, 0.0]
+        assert [entry["clarity"] for entry in weighed.report(weighed.weights, 1)] == [0.0, 0.0, 0.0]
 
     def test_views_that_were_not_weighed_are_all_trusted(self):
-        alone, pair = unweighed_report(np.array([1.0]), 5), unweighed_report(np.array([0.25, 0.75]), None)
+        alone = Weighed.alike(Views([ONE])).report(np.array([1.0]), 3)
+        pair = Weighed.alike(Views([ONE, TWO])).report(np.array([0.25, 0.75]), 3)
         assert alone[0]["reason"] == "is the only one"
         assert [entry["weight"] for entry in pair] == [0.25, 0.75]
-        assert all(entry["trusted"] for entry in alone + pair)
-        assert set(alone[0]) == set(weigh(Views([ONE, TWO])).report()[0])
+        assert all(entry["trusted"] and entry["clarity"] is None for entry in alone + pair)
+        weighed = weigh(Views([ONE, TWO]))
+        assert set(alone[0]) == set(weighed.report(weighed.weights, 3)[0])
 
 
 class TestOneKernelEach:
     def test_fixed_ones_are_summed_by_the_weights_of_the_views(self):
         weighed = weigh(Views([ONE, NOISE, TWO]), [1, 0, 3])
-        candidates = weighed.one_kernel_each([BANK, BANK, BANK[:1]], learned=False)
+        candidates = weighed.joining([BANK, BANK, BANK[:1]], learned=False).joined
         first, second = build_bank(ONE, BANK).mean(axis=0), build_bank(TWO, BANK[:1])[0]
         np.testing.assert_allclose(candidates.average(), first / 4 + 3 * second / 4, atol=1e-12)
         weights = candidates.of_bank(np.ones(1))
@@ -224,30 +236,27 @@ class TestOneKernelEach:
         np.testing.assert_allclose(candidates.bank.within(weights), candidates.average(), atol=1e-12)
 
     def test_those_with_weights_to_learn_are_one_candidate_per_view_that_is_used(self):
-        weighed = weigh(Views([ONE, NOISE, TWO]))
-        candidates = weighed.one_kernel_each(BANK, learned=True)
+        joining = weigh(Views([ONE, NOISE, TWO])).joining(BANK, learned=True)
+        candidates = joining.joined
         assert candidates.stack.n_kernels == 2
         for i, X in enumerate((ONE, TWO)):
             np.testing.assert_allclose(
                 candidates.stack.combine(np.eye(2)[i]), build_bank(X, BANK).mean(axis=0), atol=1e-12
             )
         np.testing.assert_allclose(candidates.of_bank(np.array([0.3, 0.7])), np.repeat([0.1, 0.7 / 3], 3))
-        np.testing.assert_allclose(candidates.weighed.spread(np.array([0.3, 0.7])), [0.3, 0, 0.7])
-        assert candidates.weighed.has_learned_weights
+        np.testing.assert_allclose(joining.learned_weights(np.array([0.3, 0.7])), [0.3, 0, 0.7])
 
     def test_given_kernels_have_no_bank(self):
         stacks = [build_bank(X, BANK) for X in (ONE, TWO)]
-        candidates = weigh(given(*stacks), [1, 3]).one_kernel_each("precomputed", learned=False)
+        candidates = weigh(given(*stacks), [1, 3]).joining("precomputed", learned=False).joined
         assert candidates.bank is None
         expected = stacks[0].mean(axis=0) / 4 + 3 * stacks[1].mean(axis=0) / 4
         np.testing.assert_allclose(to_numpy(candidates.average()), expected, atol=1e-12)
         np.testing.assert_allclose(candidates.of_bank(np.ones(1)).sum(), 1)
 
-    def test_a_list_of_banks_is_told_from_a_bank(self):
-        assert is_bank_per_view(["middle", BANK])
-        assert not is_bank_per_view("middle")
-        assert not is_bank_per_view(BANK)
-        assert not is_bank_per_view([])
+    def test_views_with_gaps_have_no_kernel_in_common(self):
+        with pytest.raises(ValueError, match="X lacks samples in some views, and kernels cannot be joined then"):
+            weigh(Views([lacking(ONE, [3]), TWO])).joining(BANK, learned=False)
 
 
 class TestWhatIsKept:
@@ -256,7 +265,7 @@ class TestWhatIsKept:
         for X in same:
             X[1] = X[0]
         weighed = weigh(Views([same[0], NOISE, same[1]]))
-        assert len(weighed.kept) == 2
+        assert weighed.needed == [0, 2]
         assert weighed.identities[0] == weighed.identities[1]
         assert len(set(weighed.identities.tolist())) == N - 1
 
@@ -264,14 +273,6 @@ class TestWhatIsKept:
         gone = [3, 4]
         weighed = weigh(Views([lacking(ONE, gone), NOISE, lacking(TWO, gone)]))
         assert len(set(weighed.identities.tolist())) == N
-
-    def test_the_average_kernel_is_that_of_the_views_where_they_have_samples(self):
-        gaps = [2, 3]
-        weighed = weigh(Views([lacking(ONE, gaps), TWO]), [1, 3])
-        there = np.delete(np.arange(N), gaps)
-        expected = 0.75 * build_bank(TWO, "middle").mean(axis=0)
-        expected[np.ix_(there, there)] += 0.25 * build_bank(ONE[there], "middle").mean(axis=0)
-        np.testing.assert_allclose(weighed.average(), expected, atol=1e-12)
 
 
 def test_copies_are_told_where_samples_are_missing():
@@ -282,3 +283,50 @@ def test_copies_are_told_where_samples_are_missing():
     weighed = weigh(Views([gaps, X, other]))
     np.testing.assert_allclose(weighed.weights, [0.5, 0.0, 0.5])
     assert "is a copy of view 1" in weighed.trust.reasons[1]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_parameter_that_decides_has_a_value(preset):
+    settings = LKG(3, preset=preset, max_iter=8, tol=0.0, n_init=2, random_state=0).fit(X[:20]).settings_
+    assert set(settings) == set(LKG().get_params()) - COMPUTING - BESIDE
+    assert None not in settings.values()
+
+
+@pytest.mark.parametrize("width", [4, 12])
+@pytest.mark.parametrize("given", [{}, {"gamma": 10.0}, {"n_clusters": "auto"}, {"kernels": [Gaussian(0.5)]}])
+def test_the_values_fit_the_same_again(width, given):
+    first = LKG(**{"n_clusters": 3, "random_state": 0, **given}).fit(X[:, :width])
+    again = LKG(**first.settings_, random_state=0).fit(X[:, :width])
+    assert again.settings_ == first.settings_
+    np.testing.assert_array_equal((again.graph_ - first.graph_).data, 0.0)
+    if "n_clusters" not in given:  # choosing a number takes random numbers, too
+        np.testing.assert_array_equal(again.labels_, first.labels_)
+
+
+def test_what_samples_decide_follows_them():
+    few, many = (LKG(3, n_init=2, random_state=0).fit(x).settings_ for x in (X, np.vstack([X, X + 0.01, X - 0.01])))
+    assert (few["n_neighbors"], many["n_neighbors"]) == (5, 10)
+    assert many["alpha"] > few["alpha"] == pytest.approx(0.2)
+
+
+def test_fused_views_list_penalties_and_banks():
+    settings = LKG(3, n_init=2, random_state=0).fit([X[:, :6], X[:, 6:]]).settings_
+    assert settings["alpha"] == [1.0, 30.0]
+    assert settings["kernels"] == ["middle", [SelfTuning(7)]]
+    assert (settings["fusion"], settings["assign_labels"], settings["n_neighbors"]) == ("graphs", "kmeans", 10)
+    given = LKG(3, alpha=2.0, n_neighbors=7, n_init=2, random_state=0).fit([X[:, :6], X[:, 6:]]).settings_
+    assert (given["alpha"], given["n_neighbors"]) == ([2.0], 7)
+
+
+def test_joined_kernels_of_views_have_a_bank_each():
+    settings = LKG(3, fusion="kernels", n_init=2, random_state=0).fit([X[:, :2], X]).settings_
+    assert [len(bank) for bank in settings["kernels"]] == [7, 4]
+
+
+def test_given_kernels_and_graphs_are_named_and_nothing_is_said_of_what_a_graph_does_not_need():
+    kernels = LKG(3, kernels="precomputed", n_init=2, random_state=0).fit(build_bank(X, "middle"))
+    assert kernels.settings_["kernels"] == "precomputed"
+    graph = LKG(3, kernels="graph", n_init=2, random_state=0).fit(kernels.graph_)
+    assert graph.settings_["kernels"] == "graph"
+    assert {graph.settings_[name] for name in LEARNED} == {None}
+    assert graph.settings_["assign_labels"] == "merge"
