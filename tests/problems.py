@@ -31,6 +31,18 @@ def rings(n=60, seed=0):
     return np.c_[radius * np.cos(angle), radius * np.sin(angle)], y
 
 
+def view_of(truth, rng, d=4):
+    """A view in which classes lie apart, in directions of their own."""
+    return rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d))
+
+
+def lacking(X, rows):
+    """A view without some of its samples."""
+    found = X.copy()
+    found[rows] = np.nan
+    return found
+
+
 def dense(A):
     """A matrix, sparse or of any array library, as a plain NumPy array."""
     return A.toarray() if sparse.issparse(A) else to_numpy(A)

@@ -12,24 +12,15 @@ from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
+from problems import lacking, view_of
 
 N = 90
 TRUTH = np.arange(N) % 3
 
 
-def near(rng, truth=TRUTH, d=4):
-    """A view of clusters, in directions of its own."""
-    return rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d))
-
-
-def lacking(X, rows):
-    found = X.copy()
-    found[rows] = np.nan
-    return found
-
-
 rng = np.random.default_rng(0)
-ONE, TWO, NOISE, MORE_NOISE = near(rng), near(rng), rng.normal(size=(N, 20)), rng.normal(size=(N, 20))
+ONE, TWO = view_of(TRUTH, rng), view_of(TRUTH, rng)
+NOISE, MORE_NOISE = rng.normal(size=(N, 20)), rng.normal(size=(N, 20))
 BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
 X = make_blobs(60, 12, centers=3, random_state=0)[0]
 
@@ -178,7 +169,7 @@ class TestGaps:
 
     def test_gaps_in_some_views_change_no_verdict(self):
         draws = np.random.default_rng(1)
-        views = [lacking(X, draws.random(N) < 0.2) for X in (ONE, TWO, near(draws))]
+        views = [lacking(X, draws.random(N) < 0.2) for X in (ONE, TWO, view_of(TRUTH, draws))]
         weighed = weigh(Views([*views, NOISE]))
         np.testing.assert_allclose(weighed.weights, [1 / 3, 1 / 3, 1 / 3, 0])
 

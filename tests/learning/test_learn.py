@@ -1,48 +1,32 @@
+import importlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid import learning as package
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning.candidates import Candidates, GivenKernels, Views
-from kernelbraid.learning.fusion import (
-    FusedGraph,
-    Told,
-    as_sparse,
-    count_fused,
-    fuse,
-    fused_graphs,
-    learn_graph,
-    spread_out,
-)
-from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.readout import graph_of
+from kernelbraid.learning.coefficients import Coefficients, express
+from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.graphs import GivenGraphs
+from kernelbraid.learning.learn import as_sparse, graph_of, learn
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.views import weigh
+from kernelbraid.learning.sources import Views
+from kernelbraid.learning.weighing import Weighed, weigh
 from kernelbraid.ops.spectral import normalised_graph
 from kernelbraid.solvers.status import Status
+from problems import lacking, view_of
 
-N, NEW = 72, 9
-TRUTH = np.arange(N + NEW) % 3
+module = importlib.import_module("kernelbraid.learning.learn")  # the package has a function of this name
+N = 72
+TRUTH = np.arange(N) % 3
 BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
 
 
-def near(rng, d=4):
-    """A view of clusters, in directions of its own."""
-    return rng.normal(0, 3, (3, d))[TRUTH] + rng.normal(0, 0.7, (N + NEW, d))
-
-
 rng = np.random.default_rng(0)
-ALL = [near(rng), near(rng, 6), rng.normal(size=(N + NEW, 20))]
-FIRST, SECOND, NOISE = (X[:N] for X in ALL)
-
-
-def lacking(X, rows):
-    found = X.copy()
-    found[rows] = np.nan
-    return found
+FIRST, SECOND, NOISE = view_of(TRUTH, rng), view_of(TRUTH, rng, 6), rng.normal(size=(N, 20))
 
 
 def settings_of(**parameters):
@@ -50,25 +34,25 @@ def settings_of(**parameters):
 
 
 def fused(views, weights=None, **parameters):
-    return fuse(weigh(Views(views), weights), settings_of(**parameters))
+    return learn(weigh(Views(views), weights), settings_of(**parameters))
 
 
 def kernels_of(*stacks):
     return GivenKernels([K for stack in stacks for K in stack], stack_kernels, sizes=tuple(map(len, stacks)))
 
 
-class TestFuse:
+class TestSums:
     def test_it_is_the_weighted_sum_of_graphs_with_their_degrees_divided_out(self):
         settings = settings_of(n_neighbors=7)
-        found = fused([FIRST, SECOND], [1, 3], n_neighbors=7)
+        summed = fused([FIRST, SECOND], [1, 3], n_neighbors=7)
         expected = np.zeros((N, N))
         parts = [(bank, alpha) for bank in settings.fused_banks for alpha in settings.alphas]
         for weight, X in ((0.25, FIRST), (0.75, SECOND)):
             for bank, alpha in parts:
-                learned = learn(Views([X]).pose(bank), replace(settings.learning, alpha=alpha))
-                graph = graph_of(learned, settings.readout)
+                found = express(Views([X]).pose(bank), replace(settings.learning, alpha=alpha))
+                graph = graph_of(found, settings.readout)
                 expected += weight / len(parts) * normalised_graph(graph).toarray()
-        np.testing.assert_allclose(found.graph.toarray(), expected, atol=1e-12)
+        np.testing.assert_allclose(summed.graph.toarray(), expected, atol=1e-12)
 
     def test_it_is_symmetric_and_not_negative_and_shares_sum_to_one(self):
         found = fused([FIRST, SECOND])
@@ -124,7 +108,7 @@ class TestFuse:
 
     def test_given_kernels_are_views_of_their_own(self):
         stacks = [build_bank(X, BANK) for X in (FIRST, SECOND)]
-        found = fuse(weigh(kernels_of(*stacks)), settings_of(kernels="precomputed"))
+        found = learn(weigh(kernels_of(*stacks)), settings_of(kernels="precomputed"))
         np.testing.assert_allclose(
             found.graph.toarray(), fused([FIRST, SECOND], kernels=BANK).graph.toarray(), atol=1e-9
         )
@@ -135,23 +119,35 @@ class TestFuse:
         assert sparse.issparse(found.graph)
         np.testing.assert_allclose(found.graph.toarray(), fused([FIRST, SECOND]).graph.toarray(), atol=1e-9)
 
-    def test_a_graph_is_learned_from_candidates_or_fused_from_views(self):
-        weighed, settings = weigh(Views([FIRST, SECOND])), settings_of()
-        fusing = learn_graph(weighed, settings)
-        np.testing.assert_array_equal(fusing.graph.toarray(), fuse(weighed, settings).graph.toarray())
-        candidates = Views([FIRST]).pose(BANK)
-        assert isinstance(candidates, Candidates)
-        single = learn_graph(candidates, settings)
-        np.testing.assert_array_equal(single.Z, learn(Views([FIRST]).pose(BANK), settings.learning).Z)
-        assert not isinstance(single, FusedGraph)
 
-    def test_it_is_read_out_with_the_edges_that_it_has(self):
-        found = fused([FIRST, SECOND])
-        readout = settings_of().readout
-        assert found.suits(readout)
-        assert found.suits(replace(readout, n_clusters=5, n_init=1))
-        assert not found.suits(replace(readout, n_neighbors=3))
-        assert not found.suits(replace(readout, edge_weights="binary"))
+class TestOne:
+    """What is no sum: kernels over all samples, or a graph that was handed over."""
+
+    @pytest.mark.parametrize("gamma", [np.inf, 10.0])
+    def test_one_view_has_the_graph_of_its_coefficients_and_one_member(self, gamma):
+        settings = settings_of(gamma=gamma, kernels=BANK).sized(N, 3)
+        samples = Views([FIRST[[*range(N - 1), 0]]])
+        learned = learn(replace(Weighed.alike(samples), joined=samples.pose(BANK)), settings)
+        found = express(samples.pose(BANK), settings.learning)
+        np.testing.assert_array_equal(learned.Z, found.Z)
+        np.testing.assert_array_equal(learned.graph.toarray(), graph_of(found, settings.readout).toarray())
+        assert learned.identities.tolist() == [*range(N - 1), 0]
+        assert learned.shares is None
+        [member] = learned.members
+        np.testing.assert_array_equal(member.kernel_weights, found.weights)
+        assert (member.kernel is None) == (gamma == np.inf)  # the average is formed again
+
+    def test_a_graph_is_taken_as_it_is_and_several_are_summed(self):
+        settings = settings_of(kernels="graph")
+        graphs = [sparse.csr_array(np.abs(X @ X.T) * (1 - np.eye(N))) for X in (FIRST, SECOND)]
+        one, two = (
+            learn(Weighed.alike(GivenGraphs(given, given, [None] * len(given))), settings)
+            for given in (graphs[:1], graphs)
+        )
+        np.testing.assert_array_equal(one.graph.toarray(), graphs[0].toarray())
+        expected = sum(normalised_graph(graph).toarray() for graph in graphs) / 2
+        np.testing.assert_allclose(two.graph.toarray(), expected, atol=1e-15)
+        assert (one.n_iter, one.status, len(two.members)) == (0, Status.CONVERGED, 2)
 
 
 class TestGaps:
@@ -192,58 +188,16 @@ class TestGaps:
         np.testing.assert_array_equal(found.shares[list(rows)], [[1, 0]] * (N // 2))
 
 
-class TestCounting:
-    def test_there_is_a_graph_for_every_bank_and_penalty(self):
-        weighed, settings = weigh(Views([FIRST, SECOND])), settings_of()
-        graphs = fused_graphs(weighed, settings, (0.1, 1.0, 10.0), 5)
-        assert len(graphs) == 3 * len(settings.fused_banks)
-        for graph in graphs:
-            A = graph.toarray()
-            np.testing.assert_allclose(A, A.T, atol=1e-15)
-            assert A.min() >= 0
-        assert len({graph.toarray().tobytes() for graph in graphs}) == len(graphs)
+def test_a_sum_tells_the_worst_of_how_its_fits_ended(monkeypatch):
+    ends = iter([(Status.CONVERGED, 1), (Status.MAX_ITER, 7), (Status.NON_FINITE, 2), (Status.MAX_ITER, 3)])
 
-    def test_samples_that_only_a_view_without_weight_has_are_in_every_graph(self):
-        weighed = weigh(Views([lacking(FIRST, [5]), lacking(SECOND, [5]), NOISE]))
-        for graph in fused_graphs(weighed, settings_of(), (1.0,), 5):
-            assert graph.toarray()[5].sum() > 0
+    def ending(*_, **__):
+        status, n_iter = next(ends)
+        return Coefficients(Z=np.ones((N, N)), status=status, n_iter=n_iter, complaint=str(status))
 
-    @pytest.mark.parametrize("gaps", [[], [3, 8]])
-    def test_graphs_that_chose_the_number_are_not_learned_again(self, gaps, monkeypatch):
-        views, settings = Views([lacking(FIRST, gaps), SECOND]), settings_of(n_clusters="auto")
-        expected = fuse(weigh(views), settings).graph.toarray()
-        weighed = weigh(views)
-        count_fused(weighed, settings, random_state=np.random.RandomState(0))
-        asked = []
-        monkeypatch.setattr(
-            "kernelbraid.learning.fusion.learn", lambda *args, **rest: asked.append(1) or learn(*args, **rest)
-        )
-        np.testing.assert_allclose(fuse(weighed, settings).graph.toarray(), expected, atol=1e-12)
-        assert len(weighed.graphs) + len(asked) == 2 * 2 * len(settings.alphas)
-        assert weighed.graphs
-
-
-class TestTold:
-    def test_the_worst_is_kept(self):
-        told = Told()
-        ends = [(Status.CONVERGED, 1), (Status.MAX_ITER, 7), (Status.NON_FINITE, 2), (Status.MAX_ITER, 3)]
-        for status, n_iter in ends:
-            told.hear(LearnedGraph(None, np.arange(2), status=status, n_iter=n_iter, complaint=str(status)))
-        assert (told.status, told.n_iter) == (Status.NON_FINITE, 7)
-        assert told.complaint == str(Status.CONVERGED)
-
-    def test_nothing_to_complain_of_is_nothing(self):
-        told = Told()
-        told.hear(LearnedGraph(None, np.arange(2)))
-        assert (told.status, told.complaint) == (Status.CONVERGED, None)
-
-
-def test_a_graph_over_some_samples_is_spread_over_all():
-    graph = sparse.csr_array(np.array([[0, 2.0], [2, 0]]))
-    found = spread_out(graph, np.array([3, 1]), 4).toarray()
-    assert found[1, 3] == found[3, 1] == 2
-    assert found.sum() == 4
-    assert spread_out(graph, None, 2) is graph
+    monkeypatch.setattr(module, "express", ending)
+    told = fused([FIRST, SECOND], kernels=BANK)
+    assert (told.status, told.n_iter, told.complaint) == (Status.NON_FINITE, 7, str(Status.CONVERGED))
 
 
 def test_dense_graphs_become_sparse(xp):
@@ -251,3 +205,8 @@ def test_dense_graphs_become_sparse(xp):
     np.testing.assert_array_equal(as_sparse(xp.asarray(A)).toarray(), A)
     B = sparse.csr_array(A)
     assert as_sparse(B) is B
+
+
+def test_the_package_names_the_two_functions():
+    assert package.learn is learn
+    assert set(package.__all__) <= set(dir(package))
