@@ -3,19 +3,8 @@ import pytest
 from scipy import sparse
 
 from kernelbraid import LKG
-from kernelbraid.kernels import Gaussian
-from kernelbraid.learning import counting
-from kernelbraid.learning.candidates import Views
-from kernelbraid.learning.counting import (
-    background,
-    count_clusters,
-    count_if_asked,
-    kernel_graphs,
-    largest_count,
-)
+from kernelbraid.learning.counting import count_clusters, largest_count
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.progress import heard_by
-from kernelbraid.ops.refinement import refine_graph
 from problems import blobs
 
 
@@ -94,14 +83,6 @@ def test_noise_is_one_cluster_or_doubted(draw):
         assert set(model.labels_) == {0}
 
 
-def test_clear_clusters_share_far_fewer_edges_than_a_cloud():
-    X, _ = blobs(n=90)
-    candidates = Views([X]).pose("auto")
-    assert background(candidates, 3, np.random.RandomState(0)) < 0.3
-    cloud = Views([np.random.default_rng(0).normal(size=(200, 5))]).pose("auto")
-    assert background(cloud, 3, np.random.RandomState(0)) > 0.65
-
-
 def test_the_eigengap_is_that_of_the_normalised_graph():
     graphs = block_graphs([15, 15, 15], n_graphs=1) * 2
     counts = count_clusters(graphs, random_state=np.random.RandomState(0))
@@ -118,67 +99,11 @@ def test_all_numbers_near_the_best_are_tried():
     assert counts.n_clusters[-1] == largest_count(150) == 50
 
 
-def test_penalties_and_numbers_of_edges_get_graphs(monkeypatch):
-    X, _ = blobs(n=40)
-    candidates = Views([X]).pose("auto")
-    graphs = kernel_graphs(candidates)
-    assert len(graphs) == 3 * 2
-    assert all(sparse.issparse(graph) for graph in graphs)
-    monkeypatch.setattr(counting, "LARGE", 30)
-    assert len(kernel_graphs(candidates)) == 2
-
-
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_the_graphs_are_those_of_the_normal_equations_and_no_kernel_is_used_up(is_shared):
-    X, _ = blobs(n=20)
-    candidates = Views([X]).pose([Gaussian(0.1), Gaussian(1.0)], is_shared=is_shared)
-    K = candidates.stack.combine(np.array([0.5, 0.5]))
-    expected = [
-        refine_graph(np.linalg.solve(K + alpha * np.eye(20), K), n_neighbors=few, edge_weights="scaled").toarray()
-        for alpha in (0.2, 0.2 / 3, 0.6)  # that of few samples
-        for few in (4, 4)
-    ]
-    np.testing.assert_allclose([graph.toarray() for graph in kernel_graphs(candidates)], expected, atol=1e-10)
-    np.testing.assert_array_equal(candidates.average(), K)
-
-
 def test_processes_count_as_this_one_does():
     graphs = block_graphs([12, 15, 18])
     alone, together = (count_clusters(graphs, random_state=np.random.RandomState(0), n_jobs=n) for n in (None, 2))
     for name, column in alone.columns().items():
         np.testing.assert_array_equal(column, together.columns()[name])
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_whoever_listens_hears_how_far_the_choice_has_come(n_jobs):
-    told = []
-    candidates = Views([blobs(n=60)[0]]).pose("auto")
-    with heard_by(lambda course: told.append((course.what, course.done, course.total))):
-        counts = count_if_asked(candidates, "auto", random_state=np.random.RandomState(0), n_jobs=n_jobs)
-    places = [done for _, done, _ in told]
-    assert {what for what, _, _ in told} == {"the number of clusters"}
-    assert places == sorted(places)
-    assert places[0] == 0
-    assert all(done <= total for _, done, total in told)
-    assert told[-1][1] == told[-1][2]
-    assert len(set(places)) > len(counts.n_clusters) + len(counting.PARTS)  # graphs, every number, and clouds
-
-
-def test_nearly_all_of_the_work_is_announced_and_done(monkeypatch):
-    left = []
-    real = counting.background
-    monkeypatch.setattr(counting, "background", lambda *given: (real(*given), left.append(told[-1]))[0])
-    told = []
-    candidates = Views([blobs(n=60)[0]]).pose("auto")
-    with heard_by(lambda course: told.append(course.done / course.total)):
-        count_if_asked(candidates, "auto", random_state=np.random.RandomState(0))
-    assert left == [pytest.approx(1.0)]
-
-
-def test_a_number_that_is_given_is_not_counted():
-    candidates = Views([blobs(n=30)[0]]).pose("auto")
-    assert count_if_asked(candidates, 3, random_state=np.random.RandomState(0)) is None
-    assert count_if_asked(candidates, "auto", random_state=np.random.RandomState(0)).best == 3
 
 
 def test_lkg_chooses_and_reports(xp):
