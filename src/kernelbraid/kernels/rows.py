@@ -1,0 +1,229 @@
+"""Kernel values between any samples, block by block, where a matrix of all pairs would be too large."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelbraid._arrays import power_of_two
+from kernelbraid._typing import Array, Host
+from kernelbraid.kernels.functions import Kernel, Pairs
+from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
+
+Places: TypeAlias = NDArray[np.int64]
+#: Samples whose distances to all others stand for the largest distance of any two.
+N_TELLING = 500
+#: Rows of a pass over all samples.
+PASS = 4096
+
+
+@dataclass(frozen=True)
+class Points:
+    """Samples of one view as inner products need them: in single precision, and about their mean if they are dense."""
+
+    X: Array  # (n, d), dense or csr
+    squares: Host  # (n,), lengths squared
+    sides: Host | None  # (n,), (x - m) . m + m . m / 2; None for sparse samples, which stay about the origin
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def some(self, rows: Places | slice) -> "Points":
+        """Return some of the samples."""
+        return Points(self.X[rows], self.squares[rows], None if self.sides is None else self.sides[rows])
+
+
+@dataclass(frozen=True)
+class SharedNeighbours:
+    """The kernel of shared neighbours over all samples, sparse, with what new ones need."""
+
+    n_neighbors: int
+    N: Array  # the graph with its degrees divided out
+    degrees: Host
+    roots: Host  # lengths of its rows
+
+    @classmethod
+    def of(cls, nearest: Places) -> "SharedNeighbours":
+        """Take the nearest neighbours of every sample, (n, k)."""
+        n, k = nearest.shape
+        ends = np.arange(0, n * k + 1, k)
+        A = sparse.csr_array((np.ones(n * k, dtype=np.float32), nearest.ravel(), ends), shape=(n, n))
+        A = sparse.csr_array(A.maximum(A.T))
+        degrees = np.maximum(np.asarray(A.sum(axis=1)).ravel(), 1.0)
+        scale = sparse.diags_array(1 / np.sqrt(degrees))
+        N = sparse.csr_array(scale @ A @ scale)
+        return cls(k, N, degrees, np.sqrt(np.maximum(np.asarray(N.multiply(N).sum(axis=1)).ravel(), 1e-30)))
+
+    def values(self, joined: Array, columns: Places) -> Host:
+        """Return the kernel between samples, of which the rows of N are given, and some of all."""
+        lengths = np.sqrt(np.maximum(np.asarray(joined.multiply(joined).sum(axis=1)).ravel(), 1e-30))
+        shared = (joined @ self.N[columns].T).toarray()
+        return np.asarray(shared / lengths[:, None] / self.roots[columns][None, :])
+
+    def joined(self, distances: Host, columns: Places) -> Array:
+        """Return the rows of N of new samples at these distances from some of the samples."""
+        k = min(self.n_neighbors, distances.shape[1])
+        nearest = columns[np.argpartition(distances, k - 1, axis=1)[:, :k]]
+        weights = (1 / np.sqrt(k * self.degrees[nearest])).astype(np.float32)
+        ends = np.arange(0, nearest.size + 1, k)
+        return sparse.csr_array((weights.ravel(), nearest.ravel(), ends), shape=(len(distances), len(self.degrees)))
+
+
+@dataclass(frozen=True)
+class ViewRows:
+    """The average of the kernels of a bank over one view, of which any rows and columns can be asked for.
+
+    Smooth kernels are functions of a pair alone; local ones know the neighbourhoods of all samples, found before.
+    """
+
+    points: Points
+    mean: Host | None
+    scale: float  # a power of two by which samples are divided
+    max_square: float
+    max_distance: float
+    smooth: list[Kernel]
+    local: list[LocalKernel]
+    widths: dict[int, Host]  # of every sample, by the neighbour that they are distances to
+    shared: list[SharedNeighbours]
+
+    @classmethod
+    def of(cls, X: Array, bank: Sequence[Kernel]) -> "ViewRows":
+        """Take samples, dense or csr, and kernels over them; what local ones must know comes by :meth:`knowing`."""
+        data = X.data if sparse.issparse(X) else X
+        scale = power_of_two(float(np.abs(data).max()) if data.size else 0.0, single=True)
+        mean = None if sparse.issparse(X) else np.asarray(X.mean(axis=0, dtype=np.float64)) / scale
+        points = _points(X, mean, scale)
+        telling = points.some(np.linspace(0, len(points) - 1, min(N_TELLING, len(points))).astype(np.int64))
+        blocks = (points.some(slice(first, first + PASS)) for first in range(0, len(points), PASS))
+        farthest = max(float(squared_distances(block, telling).max()) for block in blocks)
+        squares = points.squares if points.sides is None else points.squares + 2 * points.sides
+        local = [kernel for kernel in bank if isinstance(kernel, LocalKernel)]
+        smooth = [kernel for kernel in bank if not isinstance(kernel, LocalKernel)]
+        return cls(points, mean, scale, float(squares.max()), farthest, smooth, local, {}, [])
+
+    @property
+    def n_nearest(self) -> int:
+        """Nearest neighbours of each sample that local kernels must know; 0 if there are none."""
+        return max((int(getattr(kernel, "n_neighbors", 0)) for kernel in self.local), default=0)
+
+    def knowing(self, distances: Host, nearest: Places) -> "ViewRows":
+        """Return the same with what local kernels know: the nearest samples of each, (n, k), and their distances."""
+        widths, shared = {}, []
+        for kernel in self.local:
+            if isinstance(kernel, SelfTuning):
+                found = np.sqrt(distances[:, min(kernel.n_neighbors, distances.shape[1]) - 1])
+                positive = found > 0
+                least = found[positive].min() if positive.any() else 1.0
+                widths[kernel.n_neighbors] = np.where(positive, found, least).astype(np.float32)
+            elif isinstance(kernel, Neighbours):
+                shared.append(SharedNeighbours.of(nearest[:, : kernel.n_neighbors]))
+        return replace(self, widths=widths, shared=shared)
+
+    def new(self, X: Array) -> Points:
+        """Return other samples, to be compared with these."""
+        return _points(X, self.mean, self.scale)
+
+    def pairs(self, rows: Points, columns: Points) -> Pairs:
+        """Return what kernels need to know about some rows and columns."""
+        return Pairs(
+            _products(rows, columns),
+            rows.squares,
+            columns.squares,
+            max_square=self.max_square,
+            max_distance=self.max_distance,
+            scale=self.scale,
+            new=True,  # several kernels need the distances
+            row_sides=rows.sides,
+            column_sides=columns.sides,
+        )
+
+    def smooth_values(self, pairs: Pairs) -> Host:
+        """Return what smooth kernels add to the average."""
+        if not self.smooth:
+            return np.zeros(pairs.products.shape, dtype=np.float32)
+        total = self.smooth[0].matrix(pairs)
+        for kernel in self.smooth[1:]:
+            total += kernel.matrix(pairs)
+        return np.asarray(total / np.float32(len(self.smooth) + len(self.local)))
+
+    def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Host | float:
+        """Return what local kernels add to the average: between samples by their places, or for new ones if None."""
+        total: Host | float = 0.0
+        for k, widths in self.widths.items():
+            distances = pairs.squared_distances()
+            mine = widths[rows] if rows is not None else self._widths_of_new(distances, k)
+            K = distances / -(mine[:, None] * widths[columns][None, :])
+            total = total + np.exp(K, out=K)
+        for shared in self.shared:
+            joined = shared.N[rows] if rows is not None else shared.joined(pairs.squared_distances(), columns)
+            total = total + shared.values(joined, columns)
+        return total / np.float32(len(self.smooth) + len(self.local))
+
+    def _widths_of_new(self, distances: Host, k: int) -> Host:
+        place = min(k, distances.shape[1]) - 1
+        found = np.sqrt(np.partition(distances, place, axis=1)[:, place])
+        return np.where(found > 0, found, self.widths[k].min())
+
+
+@dataclass(frozen=True)
+class KernelRows:
+    """A weighted sum of the kernels of views."""
+
+    views: list[ViewRows]
+    weights: Sequence[float] = (1.0,)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.views[0].points)
+
+    def at(self, rows: Places | slice) -> list[Points]:
+        """Return some of the samples, as every view has them."""
+        return [view.points.some(rows) for view in self.views]
+
+    def new(self, given: Sequence[Array]) -> list[Points]:
+        """Return other samples, to be compared with these."""
+        return [view.new(X) for view, X in zip(self.views, given, strict=True)]
+
+    def smooth(self, rows: Sequence[Points], columns: Sequence[Points]) -> Host:
+        """Return what smooth kernels add."""
+        pairs = self._pairs(rows, columns)
+        return sum(w * v.smooth_values(p) for w, v, p in zip(self.weights, self.views, pairs, strict=True))  # type: ignore[return-value]
+
+    def values(self, rows: Sequence[Points], columns: Places, places: Places | None = None) -> Host:
+        """Return all values between samples, by their places if they are some of these, and some of these."""
+        total: Host = np.zeros((len(rows[0]), len(columns)), dtype=np.float32)
+        for weight, view, pairs in zip(self.weights, self.views, self._pairs(rows, self.at(columns)), strict=True):
+            own = view.smooth_values(pairs)
+            own += view.local_values(pairs, columns, places)
+            total += np.float32(weight) * own
+        return total
+
+    def _pairs(self, rows: Sequence[Points], columns: Sequence[Points]) -> list[Pairs]:
+        return [view.pairs(A, B) for view, A, B in zip(self.views, rows, columns, strict=True)]
+
+
+def squared_distances(rows: Points, columns: Points) -> Host:
+    """Return squared distances."""
+    D = _products(rows, columns)
+    D *= -2
+    D += rows.squares[:, None]
+    D += columns.squares[None, :]
+    return np.maximum(D, 0.0, out=D)
+
+
+def _products(A: Points, B: Points) -> Host:
+    P = A.X @ B.X.T
+    return np.asarray(P.todense() if sparse.issparse(P) else P)
+
+
+def _points(X: Array, mean: Host | None, scale: float) -> Points:
+    if mean is None:
+        X = sparse.csr_array(X / scale if scale != 1.0 else X, dtype=np.float32)
+        return Points(X, np.asarray(X.multiply(X).sum(axis=1), dtype=np.float32).ravel(), None)
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    X = np.asarray((X / scale if scale != 1.0 else X) - mean, dtype=np.float32)
+    return Points(X, np.einsum("ij,ij->i", X, X), X @ mean.astype(np.float32) + np.float32(mean @ mean / 2))
