@@ -102,3 +102,10 @@ def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
     asked = asked or _asked.get()
     with _pools().limited(1 if asked is None and n < ORDER else asked):
         yield
+
+
+def workers(asked: int | None = None) -> int:
+    """Return how many blocks are worked on at a time: those asked for, here or in :func:`calm`, or what BLAS had."""
+    asked = asked or _asked.get()
+    pools = _pools()
+    return asked or min(pools.before if pools.depth else pools.get(), default=1)

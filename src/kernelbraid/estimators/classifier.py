@@ -19,7 +19,6 @@ from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
-from kernelbraid.learning.weighing import Weighed
 
 # Parameters that are handed on to LKG.
 OF_GRAPH = (
@@ -184,33 +183,35 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         labels, known = read_labels(y)
         model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
-        weighed = self._read(X, model, settings, len(known))
-        random_state = check_random_state(model.random_state)
-        learned = learn(weighed, settings, random_state=random_state)
+        samples = model._read_samples(X, settings)
+        if samples.n_samples != len(known):
+            raise ValueError(
+                f"X holds {samples.n_samples} samples and y {len(known)} labels; give one for each, -1 if not known."
+            )
+        copy_features(model, self)
+        weighed, vertices = model._pose(samples, settings)
+        learned = learn(weighed, settings, random_state=check_random_state(model.random_state))
         reading = read_out(learned, settings.readout, random_state=check_random_state(model.random_state))
-        model._publish(weighed, settings, learned, reading)
+        model._publish(weighed, vertices, settings, learned, reading)
         self.graph_model_ = model
         self.view_weights_, self.view_report_ = model.view_weights_, model.view_report_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
         return self
 
-    def _read(self, X: Input, model: LKG, settings: Settings, n_labels: int) -> Weighed:
-        """Return the checked samples, one for each label."""
-        weighed = model._read(X, settings)
-        n = weighed.n_samples
-        if n != n_labels:
-            raise ValueError(f"X holds {n} samples and y {n_labels} labels; give one for each, -1 if not known.")
-        copy_features(model, self)
-        return weighed
-
     def _publish(self, graph: Any, labels: np.ndarray, known: np.ndarray) -> None:
-        """Spread the known labels, and set the fitted attributes."""
+        """Spread the known labels along the graph of the distinct samples, and set the fitted attributes."""
+        vertices = self.graph_model_._vertices
         self.classes_, codes = np.unique(labels, return_inverse=True)
         given = np.zeros((len(known), len(self.classes_)))
         given[np.flatnonzero(known), codes] = 1.0
-        self._spread = spread_labels(graph, given, self.spread, n_workers(self.n_jobs))
-        self.label_distributions_ = np.where(known[:, None], given, shares_of(self._spread))
+        on_vertices = given
+        if vertices.is_smaller:
+            on_vertices = np.zeros((len(vertices.first), len(self.classes_)))
+            np.add.at(on_vertices, vertices.index, given)
+        self._spread = spread_labels(graph, on_vertices, self.spread, n_workers(self.n_jobs))
+        shares = vertices.spread(shares_of(self._spread))
+        self.label_distributions_ = np.where(known[:, None], given, shares)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
 
     def predict(self, X):
@@ -227,7 +228,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             Labels; those of ``transduction_`` for fitted samples.
         """
         shares, places = self._place(X)
-        return np.where(places >= 0, self.transduction_[places], self.classes_[shares.argmax(axis=1)])
+        first = self.graph_model_._vertices.first
+        return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
 
     def predict_proba(self, X):
         """Return how much of each class comes to each sample.
@@ -247,6 +249,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
         check_is_fitted(self)
-        edges, places = self.graph_model_._edges_to_fitted(X)
-        shares = reached_by(edges, self.graph_model_.graph_, self._spread)
-        return np.where((places >= 0)[:, None], self.label_distributions_[places], shares), places
+        model = self.graph_model_
+        edges, places = model._edges_to_fitted(X)
+        shares = reached_by(edges, model._vertex_level()[0], self._spread)
+        known = self.label_distributions_[model._vertices.first[places]]
+        return np.where((places >= 0)[:, None], known, shares), places

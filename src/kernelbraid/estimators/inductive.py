@@ -14,6 +14,7 @@ from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.vertices import Vertices
 from kernelbraid.solvers.centres import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
@@ -27,6 +28,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """
 
     _fitted: Extension
+    _vertices: Vertices
+    _vertex_graph: Array
+    _silent_edges: Array
     _certainty: dict[str, np.ndarray]
     graph_: Array
     embedding_: Array
@@ -72,12 +76,21 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Labels; those of ``labels_`` for fitted samples.
         """
         placed, places = self._place(X)
-        fitted, labels = to_numpy(self.embedding_), to_numpy(self.labels_)
+        return beside(self._nearest(placed, places), self.labels_)
+
+    def _nearest(self, placed: Array, places: np.ndarray) -> np.ndarray:
+        """Return the cluster with the nearest centre; of fitted samples their own."""
+        _, fitted, labels = self._vertex_level()
         centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
-        found = np.where(
-            places >= 0, labels[places], nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
-        )
-        return beside(found, self.labels_)
+        found = nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
+        return np.where(places >= 0, labels[places], found)
+
+    def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
+        """Return the graph, the embedding and the labels of the distinct samples."""
+        embedding, labels, first = to_numpy(self.embedding_), to_numpy(self.labels_), self._vertices.first
+        if not self._vertices.is_smaller:
+            return self.graph_, embedding, labels
+        return self._vertex_graph, embedding[first], labels[first]
 
     def predict_proba(self, X):
         """Return how far samples belong to each cluster: the mean of ``membership_`` over their neighbours.
@@ -96,7 +109,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
         edges, places = self._edges_to_fitted(X)
-        known = to_numpy(self.membership_)
+        known = to_numpy(self.membership_)[self._vertices.first]
         found = np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
         return beside(found, self.labels_)
 
@@ -110,7 +123,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _place(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
         edges, places = self._edges_to_fitted(X)
-        return self._fitted.place(edges, places, self.embedding_), places
+        return self._fitted.place(edges, places, self._vertex_level()[1]), places
 
     @property
     def membership_(self):
@@ -139,17 +152,22 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._membership_of(to_numpy(self.labels_))
 
     def _membership_of(self, labels: np.ndarray) -> np.ndarray:
-        """Return the memberships in clusters of the graph that was learned."""
-        fitted = self._fitted
-        return memberships(
-            self.graph_,
-            self.embedding_,
-            labels,
+        """Return the memberships of all samples in clusters of the graph that was learned."""
+        fitted, vertices = self._fitted, self._vertices
+        graph, embedding, _ = self._vertex_level()
+        found = memberships(
+            graph,
+            embedding,
+            labels[vertices.first],
             self.n_clusters_,
             spectrum=fitted.placement.spectrum,
             copies=fitted.copies,
             threads=n_workers(self.n_jobs),
         )
+        everybody = vertices.spread(found)
+        if vertices.has_silent:
+            everybody[vertices.silent] = shares_of(self._silent_edges @ found)
+        return everybody
 
     def _outlier_scores(self) -> np.ndarray:
-        return outlier_scores(self.graph_, self._fitted.unexplained())
+        return self._vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))

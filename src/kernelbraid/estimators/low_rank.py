@@ -20,6 +20,7 @@ from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
+    check_memory_of_rows,
     is_precomputed,
     levels_to_caller,
     n_found,
@@ -32,13 +33,15 @@ from kernelbraid.estimators.reading import (
 )
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.extend import Extension, NewSamples
+from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.reliability import Evidence, judge, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
-from kernelbraid.learning.sources import KEPT
+from kernelbraid.learning.sources import KEPT, Samples, rows_of
+from kernelbraid.learning.vertices import Vertices
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
@@ -174,6 +177,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     memory_budget : float, default=None
         Bytes that the fit may use beside its input; what is free if None. A fit that would need more is refused
         with a prediction, before anything is allocated.
+    approximation : {"auto", "exact"}, default="auto"
+        Above 2,000 distinct samples, the closed form is formed in rows with the help of 1,000 landmarks, and from
+        30,000 on over the samples of the nearest cells, so that memory grows with n_samples alone. ``"exact"`` insists
+        on matrices of n_samples x n_samples. Kernels that were handed over, functions of users, and fits that learn
+        the kernel are always exact.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; results come back as NumPy arrays. If None, the input
         decides: PyTorch tensors are used where they are, and results are tensors beside them.
@@ -313,6 +321,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         "thresholding": [StrOptions(set(ROUTES))],
         "storage": [StrOptions(set(STORAGES))],
         "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "approximation": [StrOptions({"auto", "exact"})],
         "device": [str, None],
         "n_jobs": JOBS,
         "record_objective": ["boolean"],
@@ -350,6 +359,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         thresholding="auto",
         storage="auto",
         memory_budget=None,
+        approximation="auto",
         device=None,
         n_jobs=None,
         record_objective=False,
@@ -383,6 +393,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.thresholding = thresholding
         self.storage = storage
         self.memory_budget = memory_budget
+        self.approximation = approximation
         self.device = device
         self.n_jobs = n_jobs
         self.record_objective = record_objective
@@ -413,7 +424,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Learn the consensus kernel and the graph, and cluster the samples.
 
         Parameters
@@ -426,6 +437,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             returns it, or a list of them, each a view, in which a sample without edges is missing.
         y : None
             Ignored, here for scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample counts, where one linear system gives the graph of matrices; equal rows count as one
+            sample as often as they occur in any case. A sample of weight zero is labelled, and tells nothing.
 
         Returns
         -------
@@ -434,47 +448,72 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """
         random_state = check_random_state(self.random_state)
         settings = Settings.of(self.get_params(deep=False))
-        weighed = self._read(X, settings)
+        samples = self._read_samples(X, settings)
+        weighed, vertices = self._pose(samples, settings, sample_weight)
         counts = None
         if self.n_clusters == "auto":
             counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
         n_clusters = self.n_clusters if counts is None else counts.best
-        settings = settings.sized(weighed.n_samples, n_clusters, several=weighed.trust is not None)
+        several = weighed.trust is not None
+        settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
         learned = learn(weighed, settings, random_state=random_state, callback=self.callback)
         reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(weighed, settings, learned, reading, counts)
+        self._publish(weighed, vertices, settings, learned, reading, counts)
+        if vertices.has_silent:
+            self._label_silent(samples)
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
         warn_of_copies(self, reading.labels, n_clusters)
         return self
 
-    def _read(self, X: Input, settings: Settings) -> Weighed:
-        """Check the samples, weigh their views, and pose the kernels of which one graph is learned, if it is one."""
+    def _read_samples(self, X: Input, settings: Settings) -> Samples:
+        """Check what a user hands over."""
         check_fusion(settings)
         samples = read_samples(self, X, settings.kernels, gaps=True)
+        if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
+            warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
+        return samples
+
+    def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
+        """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         is_weighed = samples.n_views > 1 and (settings.is_trusting or not samples.has_kernels)
-        is_joined = samples.has_kernels and not (is_weighed and settings.fusion == "graphs")
         if samples.has_gaps and not is_weighed:
             raise ValueError(
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
-        stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined)
+        vertices = Vertices.of(samples, sample_weight, are_joined=settings.learning.is_closed_form)
+        if vertices.is_smaller:
+            samples = samples.some(vertices.first)
+        in_rows = self._are_rows(samples, settings)
+        is_joined = samples.has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
+        stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
+        weighed = Weighed.alike(samples)
         if is_weighed:
-            if is_precomputed(settings.kernels):
-                warn_of_kernel_list(X)
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
             if weighed.trust.warning is not None:
                 warnings.warn(weighed.trust.warning, UserWarning, stacklevel=levels_to_caller())
-            learned = not settings.learning.is_kernel_fixed
-            return weighed.joining(settings.kernels, learned=learned) if is_joined else weighed
-        joined = samples.pose(settings.kernels, stored=stored) if is_joined else None
-        return replace(Weighed.alike(samples), joined=joined)
+        weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
+        if not is_joined:
+            return weighed, vertices
+        if is_weighed:
+            return weighed.joining(settings.kernels, learned=not settings.learning.is_kernel_fixed), vertices
+        joined = replace(samples.pose(settings.kernels, stored=stored), counts=vertices.counts)
+        return replace(weighed, joined=joined), vertices
 
-    def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool) -> bool:
+    def _are_rows(self, samples: Any, settings: Settings) -> bool:
+        """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
+        if self.approximation == "exact" or not settings.learning.is_closed_form or settings.fused_neighbors == "all":
+            return False
+        return samples.has_rows(settings.fused_banks) and samples.n_samples > EXACT
+
+    def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
         """Refuse a fit for which there is no room; return whether kernels are stored, and not formed on demand."""
+        if in_rows:
+            check_memory_of_rows(self, samples)
+            return False
         learning, kernels = settings.learning, settings.kernels
         storage, working = "lazy", learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
@@ -495,6 +534,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     def _publish(
         self,
         weighed: Weighed,
+        vertices: Vertices,
         settings: Settings,
         learned: LearnedGraph,
         reading: Reading,
@@ -504,7 +544,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placed, like = reading.placed, weighed.like
         for name in {*MATRICES, *OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
-        publish(self, like, labels_=reading.labels, graph_=placed.graph, embedding_=placed.embedding)
+        self._vertices, self._vertex_graph = vertices, placed.graph if vertices.is_smaller else None
+        labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
+        publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)
         self.view_weights_ = weighed.weights
         if weighed.joined is not None:
             publish(self, like, kernel_weights_=weighed.joined.of_bank(learned.weights))
@@ -513,7 +555,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             if settings.keep_matrices:
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
         elif weighed.trust is not None:
-            publish(self, like, sample_view_weights_=learned.shares)
+            publish(self, like, sample_view_weights_=vertices.spread(learned.shares))
+        elif weighed.in_rows:
+            self.kernel_names_ = learned.names
+            publish(self, like, kernel_weights_=np.full(len(learned.names), 1 / len(learned.names)))
         self._fitted = self._extension(weighed, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
         self.settings_ = weighed.values_used(settings)
@@ -522,6 +567,16 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
         self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
         self.view_report_ = weighed.report(self.view_weights_, self.n_clusters_)
+
+    def _label_silent(self, samples: Samples) -> None:
+        """Place and label samples that count nothing, as new ones are."""
+        silent = self._vertices.silent
+        given = [[rows_of(A, silent) for A in samples.of(view)] for view in range(samples.n_views)]
+        new = NewSamples(given, [rows[silent] for rows in samples.measured])
+        self._silent_edges = self._fitted.edges(new)
+        placed = self._fitted.place(self._silent_edges, self._fitted.known(new), self._vertex_level()[1])
+        self.embedding_[silent] = placed
+        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
 
     def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
         """Set how far the clusters can be relied on, and say why."""

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
-from kernelbraid._system import counted
+from kernelbraid._system import available_bytes, counted, format_bytes
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
     check_n_clusters,
@@ -37,6 +37,7 @@ from kernelbraid.learning.memory import (
     batch_bytes,
     choose_storage,
     clustering_bytes,
+    rows_bytes,
 )
 from kernelbraid.learning.scales import tell_of_scales
 from kernelbraid.learning.sources import Candidates, KernelSamples, Samples, Views
@@ -150,6 +151,18 @@ def check_memory(
     if estimator.n_clusters == "auto":
         size["working"] += COUNTING_MATRICES
     return choose_storage(storage if size["n_views"] else "fixed", estimator.memory_budget, free, **size)
+
+
+def check_memory_of_rows(estimator: BaseEstimator, samples: KernelSamples) -> None:
+    """Refuse a fit in rows for which there is no room."""
+    n, limit = samples.n_samples, estimator.memory_budget or available_bytes()
+    needed = rows_bytes(n, samples.widths) + _clustering_bytes(estimator, n)
+    if limit is not None and needed > limit:
+        fits = int(n * limit / needed)
+        raise MemoryError(
+            f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
+            f"give at most about {fits} samples, or fit LandmarkLKG on all of them."
+        )
 
 
 def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:

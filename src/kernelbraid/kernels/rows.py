@@ -202,6 +202,12 @@ class KernelRows:
             total += np.float32(weight) * own
         return total
 
+    def diagonal(self) -> Host:
+        """Return the values of samples with themselves."""
+        blocks = (slice(first, first + 64) for first in range(0, self.n_samples, 64))
+        places = (np.arange(self.n_samples)[rows] for rows in blocks)
+        return np.concatenate([np.diagonal(self.values(self.at(own), own, own)) for own in places]).astype(np.float64)
+
     def _pairs(self, rows: Sequence[Points], columns: Sequence[Points]) -> list[Pairs]:
         return [view.pairs(A, B) for view, A, B in zip(self.views, rows, columns, strict=True)]
 

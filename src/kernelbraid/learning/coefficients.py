@@ -128,7 +128,9 @@ def _closed_form(
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(callback, objective)
     keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
-    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
+    found = solve_ridge(
+        candidates.average, learning.alpha, keep_kernel=keep_kernel, counts=candidates.counts, threads=learning.n_jobs
+    )
     progress = Progress(learning.mu, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED)
     g, status = np.full(m, 1 / m), found.status
     state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, progress)

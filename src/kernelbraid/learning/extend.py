@@ -78,6 +78,7 @@ class KernelMember:
     n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
     edge_weights: EdgeWeights
     is_reserve: bool = False
+    counts: np.ndarray | None = None  # how often fitted samples count; None: once
     _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -132,7 +133,7 @@ class KernelMember:
         expression = self._inverses.get(ridge)
         if expression is None:
             K = self.consensus()
-            expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights)
+            expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights, self.counts)
             if K.shape[0] ** 2 * 8 <= room:
                 self._inverses[ridge] = expression
         return expression

@@ -10,9 +10,11 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.kernels import bank_names
 from kernelbraid.learning.coefficients import Callback, Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
+from kernelbraid.learning.in_rows import RowKernels, RowMember
 from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
@@ -28,21 +30,27 @@ class LearnedGraph(Coefficients):
     graph: Array  # symmetric, ready to be clustered: a csr array if it was refined
     identities: np.ndarray  # numbers of the distinct samples: copies get one label
     members: list[Member] = field(default_factory=list)  # what it is the sum of, for new samples
+    names: list[str] = field(default_factory=list)  # of the kernels in rows, which count alike
     shares: NDArray[np.float64] | None = None  # of the views in each sample's edges, rows of sum one; None: no sum
 
     @classmethod
-    def of(cls, found: Coefficients, readout: Readout, identities: np.ndarray) -> "LearnedGraph":
+    def of(
+        cls, found: Coefficients, readout: Readout, identities: np.ndarray, counts: np.ndarray | None = None
+    ) -> "LearnedGraph":
         """Return coefficients with the graph that they become."""
-        return cls(**vars(found), graph=graph_of(found, readout), identities=identities)
+        return cls(**vars(found), graph=graph_of(found, readout, counts), identities=identities)
 
 
-def graph_of(found: Coefficients, readout: Readout) -> Array:
-    """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours."""
+def graph_of(found: Coefficients, readout: Readout, counts: np.ndarray | None = None) -> Array:
+    """Return the symmetric graph of coefficients: a csr array if it is refined to so many neighbours.
+
+    Edges of samples that count as many of them are as heavy as those of all of these would be.
+    """
     coefficients = found.named(readout.graph_from)
     few = None if readout.n_neighbors == "all" else readout.n_neighbors
-    if few is None and readout.edge_weights == "learned":
+    if few is None and readout.edge_weights == "learned" and counts is None:
         return symmetrise(coefficients)
-    return refine_graph(coefficients, n_neighbors=few, edge_weights=readout.edge_weights)
+    return refine_graph(coefficients, n_neighbors=few, edge_weights=readout.edge_weights, counts=counts)
 
 
 def learn(
@@ -75,7 +83,12 @@ def learn(
     options: dict[str, Any] = {"random_state": random_state, "callback": callback}
     if weighed.joined is not None:
         return _learn_one(weighed.joined, settings, options)
-    parts = _of_kernels(weighed, settings, options) if weighed.samples.has_kernels else _of_graphs(weighed)
+    if weighed.in_rows and (weighed.n_views == 1 or settings.fusion == "kernels"):
+        return _one_in_rows(weighed, settings)
+    if not weighed.samples.has_kernels:
+        parts = _of_graphs(weighed)
+    else:
+        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, options)
     members, graphs = [], {}
     told = Coefficients(n_iter=0)
     shares = np.zeros((weighed.n_samples, weighed.n_views))
@@ -117,8 +130,9 @@ def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, An
         None,
         None if readout.n_neighbors == "all" else int(readout.n_neighbors),
         readout.edge_weights,
+        counts=candidates.counts,
     )
-    return replace(LearnedGraph.of(found, readout, candidates.identities), members=[member])
+    return replace(LearnedGraph.of(found, readout, candidates.identities, candidates.counts), members=[member])
 
 
 def _of_kernels(
@@ -133,7 +147,7 @@ def _of_kernels(
             graph = None if options["callback"] else weighed.graphs.get((view, number, learning.alpha))
             if graph is None:
                 found = express(candidates, learning, **options)
-                graph, told = as_sparse(graph_of(found, readout)), _worse(told, found)
+                graph, told = as_sparse(graph_of(found, readout, candidates.counts)), _worse(told, found)
             graphs.append(graph)
         rows = weighed.rows_of(view)
         n_graphs = len(learnings) * len(weighed.samples.banks_of(view, settings.fused_banks))
@@ -154,8 +168,46 @@ def _of_kernels(
             settings.kept_edges(candidates.n_samples),
             settings.readout.edge_weights,
             view in weighed.reserve,
+            candidates.counts,
         )
         yield member, total, told
+
+
+def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
+    """Learn one graph of kernels over all samples in rows: of one view, or of the weighted sum of several."""
+    samples: Any = weighed.samples
+    learning, readout, used = settings.learning, settings.readout, weighed.used
+    banks = [bank for view in used for bank in samples.row_banks(view, [settings.kernels])]
+    views, shares = [samples.views[view] for view in used], weighed.weights[used]
+    kernels = RowKernels.of(views, banks, shares, [learning.alpha], weighed.counts, learning.n_jobs)
+    few = int(readout.n_neighbors)
+    (graph,) = kernels.graphs([learning.alpha], few, readout.edge_weights, learning.n_jobs)
+    member = RowMember(
+        tuple(used), weighed.n_samples, None, 1.0, kernels, (learning.alpha,), None, few, readout.edge_weights
+    )
+    names = bank_names(banks)
+    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member], names=names)
+
+
+def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
+    """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
+    samples: Any = weighed.samples
+    for view in weighed.needed:
+        rows, X = weighed.rows_of(view), samples.only(view).views[0]
+        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
+        readout = settings.fused_readout(X.shape[0])
+        few, n_jobs = int(readout.n_neighbors), settings.learning.n_jobs
+        banks = samples.row_banks(view, settings.fused_banks)
+        weight = weighed.weight_of(view) / (len(settings.alphas) * len(banks))
+        for bank in banks:
+            kernels = RowKernels.of([X], [bank], [1.0], settings.alphas, counts, n_jobs)
+            graphs = kernels.graphs(settings.alphas, few, readout.edge_weights, n_jobs)
+            total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
+            total.data *= weight
+            own = np.stack([degrees(graph) for graph in graphs])
+            of_edges: tuple[Any, ...] = (few, readout.edge_weights, view in weighed.reserve)
+            member = RowMember((view,), weighed.n_samples, rows, weight, kernels, settings.alphas, own, *of_edges)
+            yield member, total, Coefficients()
 
 
 def _of_graphs(weighed: Weighed) -> Iterator[tuple[Member, Array, Coefficients]]:

@@ -1,5 +1,6 @@
 """How much memory a fit needs, and whether it may have it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kernelbraid._system import available_bytes, counted, format_bytes
@@ -13,6 +14,8 @@ CLOSED_FORM_MATRICES = 3.0
 COUNTING_MATRICES = 3.0
 # The same where graphs of several views are fused: one kernel, what it is solved in, and a view's own.
 FUSED_MATRICES = 5.0
+#: Numbers in the blocks of a pass over rows.
+BLOCK = 2**23
 STORAGES = ("auto", "stored", "lazy")
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
 BATCH_NUMBERS, BATCH_ARRAYS = 4_000_000, 4
@@ -73,6 +76,19 @@ def predict_bytes(
     square = n_samples * n_samples
     kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
     return int(square * (working * itemsize + kernels)) + beside
+
+
+def rows_bytes(n_samples: int, widths: Sequence[int]) -> int:
+    """Return what a fit in rows takes: samples in single precision, values of eigenvectors, edges, and blocks.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    widths : sequence of int
+        Features of the views, one of which is in work at a time.
+    """
+    return int(n_samples * (4 * (max(widths) + 1000) + 400)) + 40 * BLOCK
 
 
 def choose_storage(

@@ -155,18 +155,21 @@ class Settings:
             preset.left_open - given.keys(),
         )
 
-    def sized(self, n_samples: int, n_clusters: int, *, several: bool = False) -> "Settings":
+    def sized(
+        self, n_samples: int, n_clusters: int, *, several: bool = False, n_counted: float | None = None
+    ) -> "Settings":
         """Return the settings for so many samples and clusters.
 
         Eigenvalues of a kernel grow with the samples that are alike, so that a penalty of the same weight smooths the
         less, the more there are; and a sample has no more neighbours than there are others in its cluster. For several
-        views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters.
+        views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters. Distinct
+        samples that occur several times count as `n_counted`.
         """
         few, many = NEIGHBORS
         others = max(n_samples // n_clusters - 1, 2)
         chosen: dict[str, Any] = {
             "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
-            "n_neighbors": min(few, others) if n_samples <= FEW_PER_CLUSTER * n_clusters else many,
+            "n_neighbors": min(few, others) if (n_counted or n_samples) <= FEW_PER_CLUSTER * n_clusters else many,
         }
         if several or not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import as_dense, device, itemsize, measured_rows, namespace, to_numpy
+from kernelbraid._arrays import as_dense, device, is_foreign, itemsize, measured_rows, namespace, to_numpy
 from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
@@ -26,7 +26,7 @@ from kernelbraid.kernels import (
     pairs_of,
     stack_pairs,
 )
-from kernelbraid.kernels.functions import Pairs
+from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.trust import neighbour_graph
 
@@ -96,6 +96,7 @@ class Candidates:
     bank: FittedBank | None  # for kernel values of new samples; None for precomputed kernels
     views: tuple[int, ...] = ()  # of the samples, over which the kernels are; all of them if empty
     mixing: np.ndarray | None = None  # (kernels of the bank, candidates): what candidates are made of; None: themselves
+    counts: np.ndarray | None = None  # how often each sample counts; None: once
     is_shared: bool = False  # whether several fits take the average, which is kept then, and which none may use up
     _kept: list[Array] = field(default_factory=list, repr=False)
 
@@ -145,6 +146,10 @@ class KernelSamples(Samples):
     def size(self, kernels: Any) -> dict[str, int]:
         """Return what decides the memory of a fit with these kernels."""
         raise NotImplementedError
+
+    def has_rows(self, banks: Sequence[Any]) -> bool:
+        """Tell whether rows of these kernels can be formed without those of all pairs."""
+        return False
 
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
@@ -269,6 +274,17 @@ class Views(KernelSamples):
         stack = stack_pairs(self.views, banks, self.pairs, place=self.place)
         bank = FittedBank.of(self.views, banks, stack)
         return Candidates(stack.store() if stored else stack, bank_names(banks), self, bank, is_shared=is_shared)
+
+    def has_rows(self, banks: Sequence[Any]) -> bool:
+        """Tell whether rows of these kernels can be formed: on the host, and without functions of users."""
+        if self.place is not None or any(is_foreign(view) for view in self.views):
+            return False
+        kernels = (kernel for view in range(self.n_views) for bank in self.row_banks(view, banks) for kernel in bank)
+        return not any(isinstance(kernel, Custom) for kernel in kernels)
+
+    def row_banks(self, view: int, banks: Sequence[Any]) -> list[list[Kernel]]:
+        """Return the same, as lists of kernels."""
+        return [banks_for(bank, [self.views[view]])[0] for bank in self.banks_of(view, banks)]
 
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own; a list of banks has one for each view."""

@@ -39,6 +39,8 @@ class Weighed:
     neighbours: Sequence[Array] = ()  # graphs of nearest neighbours, of some of the samples, where they were measured
     has_given_weights: bool = False  # whether the weights are those of the user
     spare: tuple[int, ...] = ()  # views without a weight that are to place samples to come
+    in_rows: bool = False  # whether kernels are never posed over all pairs of samples
+    counts: NDArray[np.float64] | None = None  # how often each sample counts, relative to their mean; None: once
     joined: Candidates | None = None  # kernels of all that count, where one graph is learned of them all
     # Refined graphs that were needed before: by view, number of the bank, weight of the penalty.
     graphs: dict[tuple[int, int, float], Array] = field(default_factory=dict, repr=False, compare=False)
@@ -106,7 +108,9 @@ class Weighed:
         for view in self.needed:
             one = self.samples.only(view)
             for number, bank in enumerate(self.samples.banks_of(view, banks)):
-                yield view, number, one.pose(bank, is_shared=True)
+                rows = self.rows_of(view)
+                counts = self.counts if self.counts is None or rows is None else self.counts[rows]
+                yield view, number, replace(one.pose(bank, is_shared=True), counts=counts)
 
     def joining(self, kernels: Any, *, learned: bool) -> "Weighed":
         """Return the same views, of which one graph is learned: each has one kernel, the average of its own.
@@ -146,7 +150,7 @@ class Weighed:
         ]
         bank = _joined([candidates.bank for candidates in posed])
         views = tuple(self.used)
-        return replace(self, joined=Candidates(stack, names, self.samples, bank, views, mixing))
+        return replace(self, joined=Candidates(stack, names, self.samples, bank, views, mixing, self.counts))
 
     def values_used(self, settings: Settings) -> dict[str, Any]:
         """Return the value of every parameter that decides the clusters, for settings in which nothing is left open.

@@ -25,7 +25,13 @@ EdgeWeights: TypeAlias = Literal["learned", "scaled", "binary"]
 DEVICE_SHARE = 64  # blocks on an accelerator, in units of those on the host: it waits for each
 
 
-def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: EdgeWeights = "learned") -> Array:
+def refine_graph(
+    A: Array,
+    *,
+    n_neighbors: int | None = None,
+    edge_weights: EdgeWeights = "learned",
+    counts: Host | None = None,
+) -> Array:
     """Return the symmetric graph of coefficients, with the strongest neighbours of every sample alone if asked for.
 
     Parameters
@@ -37,20 +43,31 @@ def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: Edge
         of them), and the diagonal becomes zero. None keeps everything, the diagonal included.
     edge_weights : {"learned", "scaled", "binary"}, default="learned"
         Keep the entries, divide each column by its largest one, or set all of them to one.
+    counts : ndarray of shape (n,), default=None
+        As how many each sample counts, which is how heavy its entries are in every column, and its own column.
 
     Returns
     -------
     array or csr array of shape (n, n)
         Symmetric and not negative: a sparse NumPy array if `n_neighbors` is a number, whatever the library of A.
     """
-    if n_neighbors is None:
-        return symmetrise(refine_columns(nonnegative(A), n_neighbors=None, edge_weights=edge_weights))
-    edges = strongest_edges(A, n_neighbors)
+    A = A if counts is None else asarray_like(counts, A)[:, None] * A
+    if n_neighbors is not None:
+        return joined_edges(strongest_edges(A, n_neighbors), edge_weights, counts)
+    A = nonnegative(A)
+    A = A if edge_weights == "learned" else refine_columns(A, n_neighbors=None, edge_weights=edge_weights)
+    return symmetrise(A if counts is None else A * asarray_like(counts, A)[None, :])
+
+
+def joined_edges(edges: Array, edge_weights: EdgeWeights, counts: Host | None = None) -> Array:
+    """Return the symmetric graph of the strongest edges of each sample, which are rows and may be changed."""
     if edge_weights == "binary":
         edges.data[:] = 1.0
     elif edge_weights == "scaled":
         strongest = edges.max(axis=1).toarray().ravel()
         edges.data /= np.repeat(strongest, np.diff(edges.indptr))
+    if counts is not None:
+        edges.data *= np.repeat(counts, np.diff(edges.indptr)).astype(edges.dtype)
     edges.data /= 2  # by two as such, the sum would be double for single precision
     return sparse.csr_array(edges + edges.T)
 

@@ -7,6 +7,8 @@ so that the new edges place the sample in the embedding (Bengio and others, the 
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernelbraid._arrays import asarray_like, clip_negative, namespace
 from kernelbraid._linalg import ridge_inverse
 from kernelbraid._typing import Array
@@ -21,15 +23,29 @@ class Expression:
     inverse: Array  # (K + alpha I)^-1 of the fitted samples
     n_neighbors: int | None  # strongest edges that a new sample keeps; None for all
     edge_weights: EdgeWeights
+    counts: Array | None = None  # how often fitted samples count; None: once
 
     @classmethod
-    def of(cls, K: Array, alpha: float, n_neighbors: int | None, edge_weights: EdgeWeights) -> "Expression":
+    def of(
+        cls,
+        K: Array,
+        alpha: float,
+        n_neighbors: int | None,
+        edge_weights: EdgeWeights,
+        counts: np.ndarray | None = None,
+    ) -> "Expression":
         """Prepare the expression by samples with this kernel, with half the squares of the coefficients times alpha."""
-        return cls(ridge_inverse(K, alpha), n_neighbors, edge_weights)
+        if counts is None:
+            return cls(ridge_inverse(K, alpha), n_neighbors, edge_weights)
+        counts = asarray_like(counts, K)
+        roots = namespace(K).sqrt(counts)
+        inverse = ridge_inverse(roots[:, None] * K * roots[None, :], alpha)
+        return cls(inverse * roots[:, None] / roots[None, :], n_neighbors, edge_weights, counts)
 
     def edges(self, cross: Array) -> Array:
         """Return the edges from new samples (rows) to fitted ones, from kernel values between them."""
         coefficients = clip_negative(cross @ self.inverse)
+        coefficients = coefficients if self.counts is None else coefficients * self.counts[None, :]
         # Kernel values that are all zero or negative leave nothing: the most similar sample is the best guess then.
         xp = namespace(cross)
         lost = xp.sum(coefficients, axis=1) == 0

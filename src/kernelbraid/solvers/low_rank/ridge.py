@@ -6,7 +6,9 @@ min  1/2 Tr(K - 2KZ + Z'KZ) + alpha/2 ||Z||_F^2   over Z,   negative entries set
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernelbraid._arrays import clip_negative, linalg_errors, namespace, quiet_overflow, row_blocks
+import numpy as np
+
+from kernelbraid._arrays import asarray_like, clip_negative, linalg_errors, namespace, quiet_overflow, row_blocks
 from kernelbraid._linalg import ridge_smoother
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array
@@ -18,9 +20,17 @@ from kernelbraid.solvers.status import Status
 NOTHING = 1e-12
 
 
-def ridge_coefficients(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
-    """Return the minimiser, with negative entries set to zero; in the memory of K if it may be used up."""
-    return clip_negative(ridge_smoother(K, alpha, overwrite=overwrite))
+def ridge_coefficients(K: Array, alpha: float, *, counts: np.ndarray | None = None, overwrite: bool = False) -> Array:
+    """Return the minimiser, with negative entries set to zero; in the memory of K if it may be used up.
+
+    Samples that count as m_i of them have the coefficients (K M + alpha I)^-1 K, M the diagonal of m: those of
+    M^1/2 K M^1/2 between M^-1/2.
+    """
+    if counts is None:
+        return clip_negative(ridge_smoother(K, alpha, overwrite=overwrite))
+    roots = asarray_like(np.sqrt(counts), K)
+    scaled = ridge_smoother(roots[:, None] * K * roots[None, :], alpha, overwrite=True)
+    return clip_negative(scaled / roots[:, None] / roots[None, :])
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,12 @@ class RidgeGraph:
 
 
 def solve_ridge(
-    average: Callable[[], Array], alpha: float, *, keep_kernel: bool, threads: int | None = None
+    average: Callable[[], Array],
+    alpha: float,
+    *,
+    keep_kernel: bool,
+    counts: np.ndarray | None = None,
+    threads: int | None = None,
 ) -> RidgeGraph:
     """Learn the graph of a kernel.
 
@@ -45,13 +60,15 @@ def solve_ridge(
         Weight of the penalty.
     keep_kernel : bool
         Whether the kernel must stay as it is; otherwise its memory becomes that of the graph.
+    counts : ndarray of shape (n,), default=None
+        How often each sample counts; once if None.
     threads : int, default=None
         Threads of BLAS; chosen by the size of the problem if None.
     """
     K = average()
     with quiet_overflow(), calm(threads):
         try:
-            Z = ridge_coefficients(K, alpha, overwrite=not keep_kernel)
+            Z = ridge_coefficients(K, alpha, counts=counts, overwrite=not keep_kernel)
             wrong = _defect(Z, average)
         except linalg_errors():
             wrong = Status.NON_FINITE

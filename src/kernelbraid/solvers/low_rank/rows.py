@@ -66,7 +66,9 @@ class Basis:
         kept = values > max(least, ROUNDING * values[-1])
         values, Q = values[kept][::-1], Q[:, kept][:, ::-1]
         lift = np.asarray(B @ (Q / np.sqrt(values)).astype(np.float32))
-        parts = in_threads(lambda rows: kernel.smooth(kernel.at(rows), landmarks) @ lift, slices(n, len(chosen)), n_jobs)
+        parts = in_threads(
+            lambda rows: kernel.smooth(kernel.at(rows), landmarks) @ lift, slices(n, len(chosen)), n_jobs
+        )
         return cls(landmarks, lift, np.concatenate(list(parts)), values)
 
     def at(self, kernel: KernelRows, points: Sequence[Points]) -> Host:
@@ -159,9 +161,10 @@ def strongest_in_rows(
     n_neighbors: int,
     n_jobs: int,
     *,
+    counts: Host | None = None,
     points: Sequence[Points] | None = None,
 ) -> list[Array]:
-    """Return the largest positive entries of the rows of alpha Z, off the diagonal, one csr array for each alpha.
+    """Return the largest positive entries of the rows of alpha Z M, off the diagonal, one csr array for each alpha.
 
     Parameters
     ----------
@@ -177,6 +180,8 @@ def strongest_in_rows(
         Entries of each row.
     n_jobs : int
         Blocks in work at a time.
+    counts : ndarray of shape (n,), default=None
+        M: how often each sample counts; once if None.
     points : sequence of Points, default=None
         New samples, of which the rows are, as each view has them; the samples themselves if None.
     """
@@ -193,6 +198,8 @@ def strongest_in_rows(
         for drop in drops:
             Z = (vectors[rows] * drop) @ basis.vectors[columns].T
             Z += K
+            if counts is not None:
+                Z *= counts[columns].astype(np.float32)
             found.append((rows, *_largest(Z, columns, n_neighbors)))
         return found
 

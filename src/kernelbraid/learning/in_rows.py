@@ -1,0 +1,195 @@
+"""Learn where samples are too many for matrices of n x n: the closed form in rows, and what new samples need of it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._threads import workers
+from kernelbraid._typing import Array, Host
+from kernelbraid.kernels.functions import Kernel
+from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
+from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
+from kernelbraid.ops.refinement import EdgeWeights, joined_edges
+from kernelbraid.solvers.low_rank.rows import (
+    NEGLIGIBLE,
+    Basis,
+    Cells,
+    Task,
+    every_pair,
+    nearest_in_rows,
+    strongest_in_rows,
+)
+
+#: Samples up to which the closed form is exact; from which rows are formed over the nearest cells alone; and features
+#: up to which cells are found in dense samples themselves, and not in what their kernels say.
+EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
+
+
+@dataclass
+class RowKernels:
+    """The kernels of views in rows, with the eigenvectors that were found."""
+
+    kernel: KernelRows
+    basis: Basis
+    cells: Cells | None  # None: all samples are looked at
+    counts: Host | None  # how often each sample counts; None: once
+
+    @classmethod
+    def of(
+        cls,
+        views: Sequence[Array],
+        banks: Sequence[Sequence[Kernel]],
+        shares: Sequence[float],
+        alphas: Sequence[float],
+        counts: Host | None = None,
+        n_jobs: int | None = None,
+    ) -> "RowKernels":
+        """Pose kernels, as exact as the weights of the penalty need it.
+
+        Parameters
+        ----------
+        views : sequence of arrays or csr matrices of shape (n, d)
+            On the host.
+        banks : sequence of sequence of kernels
+            One for each view.
+        shares : sequence of float
+            Weights of the views in the sum.
+        alphas : sequence of float
+            Weights of the penalty.
+        counts : ndarray of shape (n,), default=None
+            How often each sample counts; once if None.
+        n_jobs : int, default=None
+            Blocks in work at a time.
+        """
+        jobs = workers(n_jobs)
+        kernel = KernelRows([ViewRows.of(X, bank) for X, bank in zip(views, banks, strict=True)], list(shares))
+        basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs)
+        cells = None
+        if kernel.n_samples >= CELLS_FROM:
+            X = kernel.views[0].points.X
+            is_plain = len(views) == 1 and not sparse.issparse(X) and X.shape[1] <= FEW_FEATURES
+            cells = Cells.of(X if is_plain else basis.coordinates(), jobs)
+        found = cls(kernel, basis, cells, counts)
+        known = [
+            view.knowing(*nearest_in_rows(view, found.tasks(), view.n_nearest, jobs)) if view.n_nearest else view
+            for view in kernel.views
+        ]
+        found.kernel = KernelRows(known, list(shares))
+        return found
+
+    @property
+    def is_by_samples(self) -> bool:
+        """Whether cells are found in the samples themselves."""
+        return self.cells is not None and self.cells.centres.shape[1] == self.kernel.views[0].points.X.shape[1]
+
+    def tasks(self) -> Iterable[Task]:
+        """Return which rows are compared with which columns."""
+        n = self.kernel.n_samples
+        return every_pair(n, n) if self.cells is None else self.cells.tasks()
+
+    def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
+        """Return the same for new samples."""
+        if self.cells is None:
+            return every_pair(len(points[0]), self.kernel.n_samples)
+        if self.is_by_samples:
+            return self.cells.tasks_of(points[0].X)
+        roots = np.sqrt(self.basis.values).astype(np.float32)
+        return self.cells.tasks_of(self.basis.at(self.kernel, points) * roots)
+
+    def graphs(
+        self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
+    ) -> list[Array]:
+        """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
+        found = self._edges(self.tasks(), alphas, n_neighbors, n_jobs)
+        return [joined_edges(edges, edge_weights, self.counts) for edges in found]
+
+    def edges_of(
+        self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights
+    ) -> list[Array]:
+        """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
+        points = self.kernel.new([X if sparse.issparse(X) else to_numpy(X) for X in given])
+        found = self._edges(self.tasks_of(points), alphas, n_neighbors, None, points)
+        for edges in found:
+            if edge_weights == "binary":
+                edges.data[:] = 1.0
+            elif edge_weights == "scaled":
+                edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
+        return found
+
+    def _edges(
+        self,
+        tasks: Iterable[Task],
+        alphas: Sequence[float],
+        n_neighbors: int,
+        n_jobs: int | None,
+        points: Sequence[Points] | None = None,
+    ) -> list[Array]:
+        """Return the strongest edges in rows, in units of coefficients."""
+        options: dict[str, Any] = {"counts": self.counts, "points": points}
+        found = strongest_in_rows(self.kernel, self.basis, tasks, alphas, n_neighbors, workers(n_jobs), **options)
+        for edges, alpha in zip(found, alphas, strict=True):
+            edges.data /= alpha
+        return found
+
+    def unexplained(self, n_jobs: int | None = None) -> Host:
+        """Return what is left of samples by all others, and by the nearest, as :class:`Unexplained` has it."""
+        jobs, kernel = workers(n_jobs), self.kernel
+        diagonal = kernel.diagonal()
+        penalty = PENALTY * float(diagonal.mean())
+        basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs)
+        inside = (
+            basis.vectors.astype(np.float64) ** 2 @ np.stack([basis.values, basis.values / (basis.values + penalty)]).T
+        )
+        explained, leverage = inside.T
+        left = np.maximum(diagonal - explained, 0.0) + penalty * leverage / np.maximum(1 - leverage, 1e-12)
+        near = sum(
+            nearest_in_rows(view, self.tasks(), min(NEAREST, kernel.n_samples - 1), jobs)[0].mean(axis=1)
+            / (view.max_distance or 1.0)
+            for view in kernel.views
+        )
+        least = NOTHING * float(np.mean(near))
+        return np.sqrt(np.maximum(left, NOTHING * float(diagonal.mean())) * np.maximum(near, least or 1.0))
+
+
+@dataclass
+class RowMember:
+    """Graphs that were learned in rows from the same kernels, one for each weight of the penalty."""
+
+    views: tuple[int, ...]
+    n_samples: int
+    rows: np.ndarray | None  # samples that the view has; None for all
+    weight: float  # of each of its graphs in the sum
+    kernels: RowKernels
+    alphas: tuple[float, ...]
+    degrees: np.ndarray | None  # (n_graphs, n_samples of the view); None where nothing is summed
+    n_neighbors: int
+    edge_weights: EdgeWeights
+    is_reserve: bool = False
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Rows are formed on the host."""
+
+    def unexplained(self) -> Unexplained:
+        """Return what is left of the samples of the view when others stand in for them."""
+        return Unexplained(self.kernels.unexplained(), self.rows, self.weight)
+
+    def edges(self, given: list[Array], room: float) -> Array:
+        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
+        graphs = self.kernels.edges_of(given, self.alphas, self.n_neighbors, self.edge_weights)
+        total: Array = 0.0
+        for number, edges in enumerate(graphs):
+            if self.degrees is not None:
+                own, D = np.asarray(edges.sum(axis=1)).ravel(), self.degrees[number]
+                left = sparse.diags_array(1 / np.sqrt(np.where(own > 0, own, 1.0)))
+                right = sparse.diags_array(1 / np.sqrt(np.where(D > 0, D, 1.0)))
+                edges = self.weight * (left @ edges @ right)
+            total = edges if number == 0 else total + edges
+        total = sparse.csr_array(total)
+        if self.rows is None:
+            return total
+        places = self.rows[total.indices]
+        return sparse.csr_array((total.data, places, total.indptr), shape=(total.shape[0], self.n_samples))
