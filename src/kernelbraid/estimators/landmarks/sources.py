@@ -56,7 +56,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
     Source
         The samples.
     """
-    refuse_containers(estimator, X)
+    refuse_containers(estimator, X, takes_dask=True)
     reset = fitted is None
     if reset:
         forget_names(estimator)
