@@ -23,7 +23,7 @@ from kernelbraid.learning.settings import PRESETS
 from kernelbraid.metrics import evaluate
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.solvers.low_rank import step as low_rank
-from problems import blobs, dense, paper_data, rings
+from problems import blobs, dense, lacking, paper_data, rings
 
 X, y = blobs(n=45)
 L1 = {"preset": "authors", "graph_penalty": "l1"}
@@ -474,12 +474,6 @@ def views_of(truth):
     rng = np.random.default_rng(0)
     first, second = (rng.normal(0, 3, (3, d))[truth] + rng.normal(0, 0.7, (len(truth), d)) for d in (4, 6))
     return first, second, rng.normal(size=(len(truth), 20))
-
-
-def lacking(A, rows):
-    found = A.copy()
-    found[rows] = np.nan
-    return found
 
 
 class TestSeveralViews:
