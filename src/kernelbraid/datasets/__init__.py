@@ -1,8 +1,8 @@
 """Files to data: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files, and the paper's data by name."""
 
-from kernelbraid.datasets.catalog import CATALOG
-from kernelbraid.datasets.images import Images, load_images
-from kernelbraid.datasets.loading import Dataset, available, load
+from kernelbraid.datasets.catalogue import CATALOG, available
+from kernelbraid.datasets.fetching import fetch, import_file
+from kernelbraid.datasets.loading import Dataset, Images, load, load_images
 from kernelbraid.files.errors import DataError
 from kernelbraid.files.readers import LabelFile, Samples, column_names, read_labels, read_samples
 from kernelbraid.files.streams import Stream, open_stream
@@ -17,6 +17,8 @@ __all__ = [
     "Stream",
     "available",
     "column_names",
+    "fetch",
+    "import_file",
     "load",
     "load_images",
     "open_stream",

@@ -8,9 +8,7 @@ import typer
 from kernelbraid.cli.failure import BAD_USAGE, Failure
 from kernelbraid.cli.output import check_target, print_json, print_table, print_warnings, write_whole
 from kernelbraid.cli.values import existing_file, whole_number
-from kernelbraid.datasets import CATALOG, DataError, fetch, loading, npz
-from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.images import load_images
+from kernelbraid.datasets import CATALOG, DataError, catalogue, fetch, import_file, load_images, loading
 from kernelbraid.plotting.drawing import FORMATS, render
 from kernelbraid.plotting.samples import sample_sheet
 
@@ -23,7 +21,7 @@ app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 def catalogued(value: str) -> str:
     """Return the name of a data set that is kept in a file, or say which names there are."""
     try:
-        return loading.find(value).name
+        return catalogue.find_in_file(value).name
     except DataError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -53,7 +51,7 @@ def list_all(as_json: Annotated[bool, typer.Option("--json", help="Print one JSO
     """
     found = describe()
     if as_json:
-        print_json({"folder": str(npz.data_folder()), "datasets": found})
+        print_json({"folder": str(catalogue.data_folder()), "datasets": found})
         return
     rows = [
         [
@@ -82,7 +80,7 @@ def fetch_some(names: Names, force: Force = False) -> None:
       kernelbraid datasets fetch yale jaffe
     """
     for name in dict.fromkeys(names):
-        path, is_new = fetch.fetch(name, force=force)
+        path, is_new = fetch(name, force=force)
         typer.echo(f"{name}: {'written to' if is_new else 'already in'} {path}")
 
 
@@ -111,7 +109,7 @@ def import_one(
 
       kernelbraid datasets import cora Cora.mat
     """
-    typer.echo(f"{name}: written to {fetch.import_file(name, file, raw=raw, force=force)}")
+    typer.echo(f"{name}: written to {import_file(name, file, raw=raw, force=force)}")
 
 
 @app.command("verify")
@@ -131,10 +129,10 @@ def verify(
     """
     rows, wrong = [], []
     for name in dict.fromkeys(names or CATALOG):
-        entry = loading.find(name)
-        paths = loading.files(entry)
+        entry = catalogue.find_in_file(name)
+        paths = catalogue.files(entry)
         if names and not paths:
-            raise loading.missing(entry)
+            raise catalogue.missing(entry)
         for path in paths:
             try:
                 loading.read_checked(entry, path)
@@ -143,7 +141,7 @@ def verify(
             else:
                 rows.append([name, "good", str(path)])
     if not rows and not wrong:
-        typer.echo(f"There are no data sets in {npz.data_folder()}.")
+        typer.echo(f"There are no data sets in {catalogue.data_folder()}.")
     if rows:
         print_table(rows, unbroken=(0, 1))
     if len(wrong) > 1:
@@ -198,7 +196,7 @@ def describe() -> list[dict[str, Any]]:
                 "bundled": False,
                 "file": None if path is None else str(path),
                 "preprocessing": list(entry.preprocessing),
-                "source": entry.source.url(),
+                "source": entry.source.url,
                 "source_sha256": entry.source.sha256,
                 "source_bytes": entry.source.n_bytes,
                 "licence": entry.licence,
@@ -207,7 +205,7 @@ def describe() -> list[dict[str, Any]]:
             }
         )
     empty = dict.fromkeys(known[0])
-    known += [empty | _sizes(name, one) | {"bundled": True} for name, one in BUNDLED.items()]
+    known += [empty | _sizes(name, one) | {"bundled": True} for name, one in catalogue.BUNDLED.items()]
     return known
 
 

@@ -1,69 +1,56 @@
-"""Data sets that are drawn, each by a seed of its own: what defaults and searches are judged by beside real data.
+"""Data sets that are drawn, each by a seed of its own: what defaults are judged by beside real data.
 
 They are fixed: a rule that is chosen on them must not have had a hand in them. Groups are of one kind each, so that a
 rule can be chosen with a whole kind left out.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid.datasets.npz import digest
-from kernelbraid.files.arrays import Matrix
-
-Samples = NDArray[np.float64]
-Classes = NDArray[np.int64]
-Draw = Callable[[np.random.Generator], tuple[Matrix, Classes]]
+#: Samples and classes, drawn by a generator.
+Drawn: TypeAlias = tuple[np.ndarray | sparse.csr_array, np.ndarray]
+Draw: TypeAlias = Callable[[np.random.Generator], Drawn]
 
 
-@dataclass(frozen=True)
-class Made:
-    """A data set that is drawn."""
-
-    name: str
-    group: str  # kind
-    seed: int
-    draw: Draw
-
-    def read(self) -> tuple[Matrix, Classes, str]:
-        """Return samples in random order, classes, and a checksum of both."""
-        rng = np.random.default_rng(self.seed)
-        X, y = self.draw(rng)
-        order = rng.permutation(len(y))
-        X, y = X[order], y[order]
-        return X, y, digest([X], y)
+def read_made(name: str) -> Drawn:
+    """Return samples in random order, and their classes."""
+    draws = {name: draw for kind in MADE.values() for name, draw in kind.items()}
+    rng = np.random.default_rng(100 + list(draws).index(name))
+    X, y = draws[name](rng)
+    order = rng.permutation(len(y))
+    return X[order], y[order]
 
 
-def moons(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def moons(rng: np.random.Generator) -> Drawn:
     """Draw two half circles that interlock."""
     y, angle = np.repeat([0, 1], 200), np.pi * rng.random(400)
     X = np.c_[np.cos(angle), np.sin(angle)] * np.where(y, -1, 1)[:, None] + np.where(y, 1, 0)[:, None] * [1.0, 0.5]
     return X + rng.normal(0, 0.08, X.shape), y
 
 
-def circles(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def circles(rng: np.random.Generator) -> Drawn:
     """Draw three circles around one centre."""
     y, angle = np.repeat([0, 1, 2], [100, 200, 300]), 2 * np.pi * rng.random(600)
     return (1.0 + y)[:, None] * np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.08, (600, 2)), y
 
 
-def spirals(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def spirals(rng: np.random.Generator) -> Drawn:
     """Draw three arms of a spiral."""
     y, t = np.repeat([0, 1, 2], 150), np.sqrt(rng.uniform(0.1, 1, 450))
     angle = 2 * np.pi * (1.2 * t + y / 3)
     return 4 * t[:, None] * np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.08, (450, 2)), y
 
 
-def cigars(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def cigars(rng: np.random.Generator) -> Drawn:
     """Draw four long parallel strips."""
     y = np.repeat(np.arange(4), 120)
     return np.c_[rng.uniform(-6, 6, 480), y + rng.normal(0, 0.12, 480)], y
 
 
-def eye(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def eye(rng: np.random.Generator) -> Drawn:
     """Draw a ring with a blob inside and one outside, of different density."""
     angle = 2 * np.pi * rng.random(250)
     ring = 3 * np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.15, (250, 2))
@@ -71,7 +58,7 @@ def eye(rng: np.random.Generator) -> tuple[Samples, Classes]:
     return np.concatenate([ring, inside, outside]), np.repeat([0, 1, 2], [250, 150, 60])
 
 
-def links(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def links(rng: np.random.Generator) -> Drawn:
     """Draw two rings in three dimensions, linked as in a chain."""
     y, angle = np.repeat([0, 1], 250), 2 * np.pi * rng.random(500)
     c, s, zero = np.cos(angle), np.sin(angle), np.zeros(500)
@@ -79,7 +66,7 @@ def links(rng: np.random.Generator) -> tuple[Samples, Classes]:
     return X + rng.normal(0, 0.07, X.shape), y
 
 
-def rolls(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def rolls(rng: np.random.Generator) -> Drawn:
     """Draw two sheets in three dimensions, rolled into each other."""
     y, t = np.repeat([0, 1], 400), 1.5 * np.pi * (1 + rng.random(800))
     angle = t + np.pi * y
@@ -87,7 +74,7 @@ def rolls(rng: np.random.Generator) -> tuple[Samples, Classes]:
     return X + rng.normal(0, 0.2, X.shape), y
 
 
-def tilted(rng: np.random.Generator) -> tuple[Samples, Classes]:
+def tilted(rng: np.random.Generator) -> Drawn:
     """Draw three blobs that are stretched in one direction."""
     y = np.repeat([0, 1, 2], 150)
     blobs = np.array([[-6.0, -4.0], [0.0, 0.0], [5.0, -6.0]])[y] + rng.normal(size=(450, 2))
@@ -97,7 +84,7 @@ def tilted(rng: np.random.Generator) -> tuple[Samples, Classes]:
 def blobs(sizes: Sequence[int], n_features: int, between: float, within: Sequence[float] = (1.0,)) -> Draw:
     """Return a draw of normal clusters with centres of deviation `between`, and deviations that take turns."""
 
-    def draw(rng: np.random.Generator) -> tuple[Samples, Classes]:
+    def draw(rng: np.random.Generator) -> Drawn:
         y = np.repeat(np.arange(len(sizes)), sizes)
         centres = rng.normal(0, between, (len(sizes), n_features))
         spreads = np.resize(np.asarray(within), len(sizes))
@@ -109,7 +96,7 @@ def blobs(sizes: Sequence[int], n_features: int, between: float, within: Sequenc
 def subspaces(sizes: Sequence[int], dimensions: Sequence[int], n_features: int, noise: float) -> Draw:
     """Return a draw of samples on subspaces through the origin, with noise."""
 
-    def draw(rng: np.random.Generator) -> tuple[Samples, Classes]:
+    def draw(rng: np.random.Generator) -> Drawn:
         parts = [
             rng.normal(size=(size, d)) @ np.linalg.qr(rng.normal(size=(n_features, d)))[0].T
             for size, d in zip(sizes, dimensions, strict=True)
@@ -123,7 +110,7 @@ def subspaces(sizes: Sequence[int], dimensions: Sequence[int], n_features: int, 
 def topics(sizes: Sequence[int], n_words: int, length: int, own: float) -> Draw:
     """Return a draw of counts of words: a share `own` of a text is from its topic, the rest from a common language."""
 
-    def draw(rng: np.random.Generator) -> tuple[Matrix, Classes]:
+    def draw(rng: np.random.Generator) -> Drawn:
         common = 1 / np.arange(1, n_words + 1)
         y = np.repeat(np.arange(len(sizes)), sizes)
         themes = rng.dirichlet(np.full(n_words, 0.02), size=len(sizes))
@@ -138,7 +125,7 @@ def topics(sizes: Sequence[int], n_words: int, length: int, own: float) -> Draw:
 def genes(sizes: Sequence[int], n_features: int, n_telling: int, shift: float) -> Draw:
     """Return a draw of few samples with many features, of which few differ by class, and hidden common factors."""
 
-    def draw(rng: np.random.Generator) -> tuple[Samples, Classes]:
+    def draw(rng: np.random.Generator) -> Drawn:
         y = np.repeat(np.arange(len(sizes)), sizes)
         X = rng.normal(size=(len(y), 5)) @ rng.normal(0, 0.15, (5, n_features)) + rng.normal(size=(len(y), n_features))
         for label in range(len(sizes)):
@@ -149,37 +136,32 @@ def genes(sizes: Sequence[int], n_features: int, n_telling: int, shift: float) -
     return draw
 
 
-#: Data sets that are drawn, by name.
-MADE: dict[str, Made] = {
-    f"made_{name}": Made(f"made_{name}", group, seed, draw)
-    for seed, (name, group, draw) in enumerate(
-        (
-            ("moons", "shapes", moons),
-            ("circles", "shapes", circles),
-            ("spirals", "shapes", spirals),
-            ("cigars", "shapes", cigars),
-            ("eye", "shapes", eye),
-            ("links", "shapes", links),
-            ("rolls", "shapes", rolls),
-            ("tilted", "shapes", tilted),
-            ("blobs_plane", "blobs", blobs([100] * 6, 2, 8.0)),
-            ("blobs_spread", "blobs", blobs([120] * 5, 2, 8.0, (0.4, 1.0, 2.5))),
-            ("blobs_sizes", "blobs", blobs([600, 120, 60, 30], 5, 3.0)),
-            ("blobs_near", "blobs", blobs([100] * 8, 10, 1.1)),
-            ("blobs_many", "blobs", blobs([15] * 60, 20, 1.6)),
-            ("blobs_most", "blobs", blobs([10] * 120, 50, 1.2)),
-            ("subspaces_five", "subspaces", subspaces([80] * 5, [3] * 5, 30, 0.05)),
-            ("subspaces_ten", "subspaces", subspaces([40] * 10, [4] * 10, 50, 0.1)),
-            ("subspaces_uneven", "subspaces", subspaces([200, 100, 50, 50], [2, 4, 3, 6], 25, 0.1)),
-            ("subspaces_noisy", "subspaces", subspaces([100] * 3, [5] * 3, 40, 0.3)),
-            ("topics_five", "texts", topics([80] * 5, 1500, 60, 0.25)),
-            ("topics_twenty", "texts", topics([30] * 20, 2500, 80, 0.35)),
-            ("topics_uneven", "texts", topics([300, 120, 60, 40, 25, 20], 2000, 60, 0.3)),
-            ("topics_short", "texts", topics([150] * 4, 1000, 15, 0.4)),
-            ("genes_three", "genes", genes([25, 20, 15], 2000, 150, 1.2)),
-            ("genes_two", "genes", genes([50, 50], 3000, 150, 1.0)),
-            ("genes_uneven", "genes", genes([40, 15, 10, 8, 6, 5], 1500, 150, 1.3)),
-        ),
-        start=100,
-    )
+#: By kind and name; the place decides the seed.
+MADE: dict[str, dict[str, Draw]] = {
+    "made shapes": {draw.__name__: draw for draw in (moons, circles, spirals, cigars, eye, links, rolls, tilted)},
+    "made blobs": {
+        "blobs_plane": blobs([100] * 6, 2, 8.0),
+        "blobs_spread": blobs([120] * 5, 2, 8.0, (0.4, 1.0, 2.5)),
+        "blobs_sizes": blobs([600, 120, 60, 30], 5, 3.0),
+        "blobs_near": blobs([100] * 8, 10, 1.1),
+        "blobs_many": blobs([15] * 60, 20, 1.6),
+        "blobs_most": blobs([10] * 120, 50, 1.2),
+    },
+    "made subspaces": {
+        "subspaces_five": subspaces([80] * 5, [3] * 5, 30, 0.05),
+        "subspaces_ten": subspaces([40] * 10, [4] * 10, 50, 0.1),
+        "subspaces_uneven": subspaces([200, 100, 50, 50], [2, 4, 3, 6], 25, 0.1),
+        "subspaces_noisy": subspaces([100] * 3, [5] * 3, 40, 0.3),
+    },
+    "made texts": {
+        "topics_five": topics([80] * 5, 1500, 60, 0.25),
+        "topics_twenty": topics([30] * 20, 2500, 80, 0.35),
+        "topics_uneven": topics([300, 120, 60, 40, 25, 20], 2000, 60, 0.3),
+        "topics_short": topics([150] * 4, 1000, 15, 0.4),
+    },
+    "made genes": {
+        "genes_three": genes([25, 20, 15], 2000, 150, 1.2),
+        "genes_two": genes([50, 50], 3000, 150, 1.0),
+        "genes_uneven": genes([40, 15, 10, 8, 6, 5], 1500, 150, 1.3),
+    },
 }
