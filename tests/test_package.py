@@ -71,7 +71,8 @@ def test_all_names_are_there_and_are_the_estimators_and_what_prepares_views():
     from kernelbraid.blocks import source
     from kernelbraid.files import alignment
 
-    assert set(kernelbraid.__all__) == {*estimators.__all__, "Blocks", "EachView", "align_views", "__version__"}
+    others = {"Blocks", "EachView", "align_views", "save_model", "load_model", "__version__"}
+    assert set(kernelbraid.__all__) == {*estimators.__all__} | others
     assert kernelbraid.align_views is alignment.align_views
     assert kernelbraid.Blocks is source.Blocks
     for name in estimators.__all__:

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
         SimpleMultipleKernelKMeans,
         SimplexGraph,
         TwinGraph,
-        load_model,
-        save_model,
     )
     from kernelbraid.estimators.each_view import EachView
     from kernelbraid.files.alignment import align_views
+    from kernelbraid.io.models import load_model, save_model
 
 __all__ = [
     "LKG",
@@ -71,6 +70,8 @@ _ELSEWHERE = {
     "Blocks": "kernelbraid.blocks.source",
     "EachView": "kernelbraid.estimators.each_view",
     "align_views": "kernelbraid.files.alignment",
+    "load_model": "kernelbraid.io.models",
+    "save_model": "kernelbraid.io.models",
 }
 
 

@@ -97,11 +97,3 @@ def test_a_fit_of_an_earlier_version_finds_them_anew(model, blobs):
     old = pickle.loads(pickle.dumps(model))
     del old._certainty
     np.testing.assert_array_equal(old.confidence_, model.confidence_)
-
-
-def test_a_file_with_memberships_that_are_none_is_refused(model, tmp_path):
-    broken = pickle.loads(pickle.dumps(model))
-    broken._certainty = {"membership": np.ones((90, 3))}
-    save_model(broken, tmp_path / "model.kb")
-    with pytest.raises(ValueError, match="sum is not one"):
-        load_model(tmp_path / "model.kb")

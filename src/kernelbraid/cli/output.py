@@ -20,7 +20,7 @@ from kernelbraid import _system
 from kernelbraid._messages import PYTHON, Wording, content_of, say
 from kernelbraid.cli.failure import Failure, one_line
 from kernelbraid.cli.inputs import STANDARD
-from kernelbraid.estimators import save_model
+from kernelbraid.io.models import save_model
 
 BAR_WIDTH = 24  # characters of the longest bar
 UNLIMITED = 10_000  # columns of a file or a pipe, which has no width to fit into

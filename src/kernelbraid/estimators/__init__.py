@@ -7,7 +7,6 @@ from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMe
 from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
-from kernelbraid.estimators.models.saving import load_model, save_model
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
@@ -27,6 +26,4 @@ __all__ = [
     "SelfWeightedMultipleKernel",
     "MultiViewGraphFusion",
     "CrossViewDiffusion",
-    "save_model",
-    "load_model",
 ]

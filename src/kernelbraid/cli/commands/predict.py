@@ -22,8 +22,9 @@ from kernelbraid.cli.streaming import samples_of
 from kernelbraid.cli.summary import by_sample, certainty_in_words, labels_in_words, summarise_certainty
 from kernelbraid.cli.views import FileViews, headers_in_words, in_order, open_views, read_views, tables_in_words
 from kernelbraid.datasets import DataError
-from kernelbraid.estimators import LandmarkLKG, load_model
+from kernelbraid.estimators import LandmarkLKG
 from kernelbraid.estimators.each_view import AS_IT_IS
+from kernelbraid.io.models import load_model
 
 WORDS = InOptions({})  # a model is called by its class
 
@@ -77,6 +78,8 @@ def read_model(path: Path) -> Any:
         raise Failure(str(error)) from None
     except MemoryError:
         raise Failure(f"{path} does not fit into memory; free some, or fit a smaller model.") from None
+    if not hasattr(last_step(model), "n_features_in_"):
+        raise Failure(f"{path} holds an estimator that was not fitted; call fit first, and save it again.")
     last = last_step(model)
     if not hasattr(last, "predict"):
         raise Failure(
