@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics.pairwise import euclidean_distances
 
 from kernelbraid import kernels
-from kernelbraid.kernels import Custom, Gaussian, Linear, Polynomial, build_bank
+from kernelbraid.kernels import Custom, Gaussian, Linear, Polynomial, build_bank, functions, local
 
 samples = hnp.arrays(
     float, st.tuples(st.integers(2, 7), st.integers(1, 4)), elements=st.floats(-100, 100, allow_nan=False, width=32)
