@@ -91,9 +91,3 @@ def test_files_and_pickles_keep_what_was_asked_for(blobs, tmp_path, asked):
         assert bool(again._certainty) == asked
         np.testing.assert_allclose(again.membership_, wanted[0])
         np.testing.assert_allclose(again.outlier_scores_, wanted[1])
-
-
-def test_a_fit_of_an_earlier_version_finds_them_anew(model, blobs):
-    old = pickle.loads(pickle.dumps(model))
-    del old._certainty
-    np.testing.assert_array_equal(old.confidence_, model.confidence_)

@@ -108,7 +108,7 @@ class Extension:
 
 
 def as_rows(digests: list[bytes]) -> np.ndarray:
-    """Return digests as rows of bytes, which a file can hold."""
+    """Return digests as rows of bytes."""
     return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 16)
 
 
