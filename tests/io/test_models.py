@@ -348,7 +348,7 @@ def write_foreign(path, content):
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", pickle.dumps([1])], ids=["empty", "table", "pickle"])
 def test_another_file_is_no_model(path, content):
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a\.model is no model of kernelbraid, .*; give a file that save_model"):
+    with pytest.raises(ValueError, match=r"a\.model is no model of kernelbraid, or damaged; give a file"):
         load_model(path)
 
 
@@ -366,7 +366,7 @@ def test_a_file_that_is_cut_short_or_changed_is_refused(saved):
     whole = saved.read_bytes()
     for length in range(0, len(whole), 97):
         saved.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"or damaged \(.+\); .* or copy it anew"):
+        with pytest.raises(ValueError, match=r"or damaged; .* or copy it anew"):
             load_model(saved)
     with zipfile.ZipFile(saved.with_name("b"), "w") as archive:  # skops finds what it needs, and its content is wrong
         archive.writestr("kernelbraid", kernelbraid.__version__)

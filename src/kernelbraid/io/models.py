@@ -150,11 +150,9 @@ def load_model(path: str | PathLike[str]) -> Any:
         is_readable = version.split(".")[:2] == __version__.split(".")[:2]
         foreign, model = _read(content) if is_readable else ([], None)
     except DAMAGE as error:
-        reason = " ".join(repr(str(error)).split())
         raise ValueError(
-            f"{path} is no model of kernelbraid, or damaged ({reason:.200}); give a file that save_model has written, "
-            "or copy it anew."
-        ) from None
+            f"{path} is no model of kernelbraid, or damaged; give a file that save_model has written, or copy it anew."
+        ) from error
     if not is_readable:
         raise ValueError(
             f"{path} was saved by kernelbraid {version[:20]!r}, and {__version__} reads models of its own minor "
