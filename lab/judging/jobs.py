@@ -1,8 +1,8 @@
 """Jobs of a judge, each in a process of its own, and the page that tells of their rows.
 
 A judge is a module with `JOBS`, `measure(job)`, which returns rows, plain dicts, and `page(rows)`, which returns the
-lines of its page. A job is a word, often the name of a data set. Rows are kept as they come in: what was stopped goes
-on.
+lines of its page below title and text, which are its docstring. A job is a word, often the name of a data set. Rows
+are kept as they come in: what was stopped goes on.
 """
 
 import argparse
@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from lab.judging.machine import THREADS, commit, describe
@@ -29,45 +31,41 @@ Row: TypeAlias = dict[str, Any]
 def main(judge: str, arguments: Sequence[str]) -> None:
     """Judge, print the page, and write it when it is whole."""
     module = import_module(f"lab.judging.{judge}")
-    parser = parser_of(judge, module.__doc__)
     run = partial(in_process, judge, threads=getattr(module, "THREADS", 1))
-    carry_out(judge, module.JOBS, module.page, parser.parse_args(arguments), run)
+    carry_out(module, module.JOBS, parser_of(module).parse_args(arguments), run)
 
 
-def parser_of(judge: str, told: str | None) -> argparse.ArgumentParser:
+def parser_of(judge: ModuleType) -> argparse.ArgumentParser:
     """Return a parser of what every judge is asked."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m lab {judge}", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(f"python -m lab {name_of(judge)}", description=judge.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="jobs that are measured and printed alone")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time")
     parser.add_argument("--out", type=Path, default=JUDGED, help="folder for the page, lab/judged by default")
     return parser
 
 
+def name_of(judge: ModuleType) -> str:
+    """Return the word by which a judge is called."""
+    return judge.__name__.rpartition(".")[2]
+
+
 def carry_out(
-    judge: str,
-    every: Sequence[str],
-    page: Callable[[list[Row]], list[str]],
-    asked: argparse.Namespace,
-    run: Callable[[str], list[Row]],
+    judge: ModuleType, every: Sequence[str], asked: argparse.Namespace, run: Callable[[str], list[Row]]
 ) -> None:
     """Measure what is asked for, print the page, and write it where nothing was left out.
 
     Parameters
     ----------
-    judge : str
-        Name of the module and of the page.
+    judge : module
+        Its docstring is the head of the page.
     every : sequence of str
         The jobs if none are named.
-    page : callable
-        From rows to the lines of the page.
     asked : Namespace
         From `parser_of`.
     run : callable
         From a job to its rows.
     """
-    kept = None if asked.names else asked.out / f"{judge}.part"
+    kept = None if asked.names else asked.out / f"{name_of(judge)}.part"
     found = _read(kept)
     done = {row["job"] for row in found}
     jobs = list(dict.fromkeys(asked.names or every))
@@ -77,10 +75,13 @@ def carry_out(
             found += rows
     found.sort(key=lambda row: jobs.index(row["job"]))
     machines, commits = (" and ".join(dict.fromkeys(row[what] for row in found)) for what in ("machine", "commit"))
-    lines = [*page(found), "", f"Command: `python -m lab {judge}`. {machines}; commit {commits}.", ""]
+    title, text = cleandoc(judge.__doc__ or "").replace("``", "`").split("\n\n")
+    head = [f"# {title.rstrip('.')}", "", " ".join(text.split()), ""]
+    command = f"Command: `python -m lab {name_of(judge)}`. {machines}; commit {commits}."
+    lines = [*head, *judge.page(found), "", command, ""]
     print("\n".join(lines))
     if kept is not None:
-        (asked.out / f"{judge}.md").write_text("\n".join(lines), encoding="utf-8")
+        (asked.out / f"{name_of(judge)}.md").write_text("\n".join(lines), encoding="utf-8")
         kept.unlink(missing_ok=True)
 
 
