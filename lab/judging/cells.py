@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.metrics import ari, nmi
-from lab.judging.jobs import Row, table
-from lab.judging.machine import timed
+from lab.judging.jobs import Row, table, timed
 
 JOBS = (
     *("modalities 5000 8", "modalities 5000 auto", "modalities 5000 8 500", "modalities 5000 auto 500"),

@@ -17,8 +17,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 from kernelbraid import LKG
 from kernelbraid.metrics import accuracy, ari
-from lab.judging.jobs import Row, table
-from lab.judging.machine import timed
+from lab.judging.jobs import Row, table, timed
 from lab.judging.samples import (
     KIND_OF,
     LATER,

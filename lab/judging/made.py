@@ -4,22 +4,21 @@ They are fixed: a rule that is chosen on them must not have had a hand in them. 
 rule can be chosen with a whole kind left out.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 #: Samples and classes, drawn by a generator.
 Drawn: TypeAlias = tuple[np.ndarray | sparse.csr_array, np.ndarray]
-Draw: TypeAlias = Callable[[np.random.Generator], Drawn]
 
 
 def read_made(name: str) -> Drawn:
     """Return samples in random order, and their classes."""
     draws = {name: draw for kind in MADE.values() for name, draw in kind.items()}
-    rng = np.random.default_rng(100 + list(draws).index(name))
-    X, y = draws[name](rng)
+    rng, (draw, *what) = np.random.default_rng(100 + list(draws).index(name)), draws[name]
+    X, y = draw(rng, *what)
     order = rng.permutation(len(y))
     return X[order], y[order]
 
@@ -81,87 +80,72 @@ def tilted(rng: np.random.Generator) -> Drawn:
     return blobs @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
 
 
-def blobs(sizes: Sequence[int], n_features: int, between: float, within: Sequence[float] = (1.0,)) -> Draw:
-    """Return a draw of normal clusters with centres of deviation `between`, and deviations that take turns."""
-
-    def draw(rng: np.random.Generator) -> Drawn:
-        y = np.repeat(np.arange(len(sizes)), sizes)
-        centres = rng.normal(0, between, (len(sizes), n_features))
-        spreads = np.resize(np.asarray(within), len(sizes))
-        return centres[y] + spreads[y][:, None] * rng.normal(size=(len(y), n_features)), y
-
-    return draw
+def blobs(
+    rng: np.random.Generator, sizes: Sequence[int], n_features: int, between: float, within: Sequence[float] = (1.0,)
+) -> Drawn:
+    """Draw normal clusters with centres of deviation `between`, and deviations that take turns."""
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    centres = rng.normal(0, between, (len(sizes), n_features))
+    return centres[y] + np.resize(within, len(sizes))[y][:, None] * rng.normal(size=(len(y), n_features)), y
 
 
-def subspaces(sizes: Sequence[int], dimensions: Sequence[int], n_features: int, noise: float) -> Draw:
-    """Return a draw of samples on subspaces through the origin, with noise."""
-
-    def draw(rng: np.random.Generator) -> Drawn:
-        parts = [
-            rng.normal(size=(size, d)) @ np.linalg.qr(rng.normal(size=(n_features, d)))[0].T
-            for size, d in zip(sizes, dimensions, strict=True)
-        ]
-        X = np.concatenate(parts)
-        return X + rng.normal(0, noise, X.shape), np.repeat(np.arange(len(sizes)), sizes)
-
-    return draw
+def subspaces(
+    rng: np.random.Generator, sizes: Sequence[int], dimensions: Sequence[int], n_features: int, noise: float
+) -> Drawn:
+    """Draw samples on subspaces through the origin, with noise."""
+    parts = [
+        rng.normal(size=(size, d)) @ np.linalg.qr(rng.normal(size=(n_features, d)))[0].T
+        for size, d in zip(sizes, dimensions, strict=True)
+    ]
+    X = np.concatenate(parts)
+    return X + rng.normal(0, noise, X.shape), np.repeat(np.arange(len(sizes)), sizes)
 
 
-def topics(sizes: Sequence[int], n_words: int, length: int, own: float) -> Draw:
-    """Return a draw of counts of words: a share `own` of a text is from its topic, the rest from a common language."""
-
-    def draw(rng: np.random.Generator) -> Drawn:
-        common = 1 / np.arange(1, n_words + 1)
-        y = np.repeat(np.arange(len(sizes)), sizes)
-        themes = rng.dirichlet(np.full(n_words, 0.02), size=len(sizes))
-        odds = own * themes[y] + (1 - own) * rng.permutation(common / common.sum())
-        lengths = np.maximum(rng.poisson(length, size=len(y)), 5)
-        counts = np.stack([rng.multinomial(n, row / row.sum()) for n, row in zip(lengths, odds, strict=True)])
-        return sparse.csr_array(counts.astype(np.float64)), y
-
-    return draw
+def topics(rng: np.random.Generator, sizes: Sequence[int], n_words: int, length: int, own: float) -> Drawn:
+    """Draw counts of words: a share `own` of a text is from its topic, the rest from a common language."""
+    common = 1 / np.arange(1, n_words + 1)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    themes = rng.dirichlet(np.full(n_words, 0.02), size=len(sizes))
+    odds = own * themes[y] + (1 - own) * rng.permutation(common / common.sum())
+    lengths = np.maximum(rng.poisson(length, size=len(y)), 5)
+    return sparse.csr_array(rng.multinomial(lengths, odds / odds.sum(axis=1, keepdims=True)).astype(float)), y
 
 
-def genes(sizes: Sequence[int], n_features: int, n_telling: int, shift: float) -> Draw:
-    """Return a draw of few samples with many features, of which few differ by class, and hidden common factors."""
-
-    def draw(rng: np.random.Generator) -> Drawn:
-        y = np.repeat(np.arange(len(sizes)), sizes)
-        X = rng.normal(size=(len(y), 5)) @ rng.normal(0, 0.15, (5, n_features)) + rng.normal(size=(len(y), n_features))
-        for label in range(len(sizes)):
-            telling = rng.choice(n_features, n_telling, replace=False)
-            X[np.ix_(y == label, telling)] += shift
-        return X + rng.gamma(2.0, 2.0, n_features), y
-
-    return draw
+def genes(rng: np.random.Generator, sizes: Sequence[int], n_features: int, n_telling: int, shift: float) -> Drawn:
+    """Draw few samples with many features, of which few differ by class, and hidden common factors."""
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.normal(size=(len(y), 5)) @ rng.normal(0, 0.15, (5, n_features)) + rng.normal(size=(len(y), n_features))
+    for label in range(len(sizes)):
+        X[np.ix_(y == label, rng.choice(n_features, n_telling, replace=False))] += shift
+    return X + rng.gamma(2.0, 2.0, n_features), y
 
 
-#: By kind and name; the place decides the seed.
-MADE: dict[str, dict[str, Draw]] = {
-    "made shapes": {draw.__name__: draw for draw in (moons, circles, spirals, cigars, eye, links, rolls, tilted)},
+#: By kind and name, how to draw and with what; the place decides the seed.
+MADE: dict[str, dict[str, tuple[Any, ...]]] = {
+    "made shapes": {draw.__name__: (draw,) for draw in (moons, circles, spirals, cigars, eye, links, rolls, tilted)},
     "made blobs": {
-        "blobs_plane": blobs([100] * 6, 2, 8.0),
-        "blobs_spread": blobs([120] * 5, 2, 8.0, (0.4, 1.0, 2.5)),
-        "blobs_sizes": blobs([600, 120, 60, 30], 5, 3.0),
-        "blobs_near": blobs([100] * 8, 10, 1.1),
-        "blobs_many": blobs([15] * 60, 20, 1.6),
-        "blobs_most": blobs([10] * 120, 50, 1.2),
+        "blobs_plane": (blobs, [100] * 6, 2, 8.0),
+        "blobs_spread": (blobs, [120] * 5, 2, 8.0, (0.4, 1.0, 2.5)),
+        "blobs_sizes": (blobs, [600, 120, 60, 30], 5, 3.0),
+        "blobs_near": (blobs, [100] * 8, 10, 1.1),
+        "blobs_many": (blobs, [15] * 60, 20, 1.6),
+        "blobs_most": (blobs, [10] * 120, 50, 1.2),
     },
     "made subspaces": {
-        "subspaces_five": subspaces([80] * 5, [3] * 5, 30, 0.05),
-        "subspaces_ten": subspaces([40] * 10, [4] * 10, 50, 0.1),
-        "subspaces_uneven": subspaces([200, 100, 50, 50], [2, 4, 3, 6], 25, 0.1),
-        "subspaces_noisy": subspaces([100] * 3, [5] * 3, 40, 0.3),
+        "subspaces_five": (subspaces, [80] * 5, [3] * 5, 30, 0.05),
+        "subspaces_ten": (subspaces, [40] * 10, [4] * 10, 50, 0.1),
+        "subspaces_uneven": (subspaces, [200, 100, 50, 50], [2, 4, 3, 6], 25, 0.1),
+        "subspaces_noisy": (subspaces, [100] * 3, [5] * 3, 40, 0.3),
     },
     "made texts": {
-        "topics_five": topics([80] * 5, 1500, 60, 0.25),
-        "topics_twenty": topics([30] * 20, 2500, 80, 0.35),
-        "topics_uneven": topics([300, 120, 60, 40, 25, 20], 2000, 60, 0.3),
-        "topics_short": topics([150] * 4, 1000, 15, 0.4),
+        "topics_five": (topics, [80] * 5, 1500, 60, 0.25),
+        "topics_twenty": (topics, [30] * 20, 2500, 80, 0.35),
+        "topics_uneven": (topics, [300, 120, 60, 40, 25, 20], 2000, 60, 0.3),
+        "topics_short": (topics, [150] * 4, 1000, 15, 0.4),
     },
     "made genes": {
-        "genes_three": genes([25, 20, 15], 2000, 150, 1.2),
-        "genes_two": genes([50, 50], 3000, 150, 1.0),
-        "genes_uneven": genes([40, 15, 10, 8, 6, 5], 1500, 150, 1.3),
+        "genes_three": (genes, [25, 20, 15], 2000, 150, 1.2),
+        "genes_two": (genes, [50, 50], 3000, 150, 1.0),
+        "genes_uneven": (genes, [40, 15, 10, 8, 6, 5], 1500, 150, 1.3),
     },
 }

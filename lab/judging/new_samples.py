@@ -15,8 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import train_test_split
 
 from kernelbraid import LKG
-from lab.judging.jobs import Row, table
-from lab.judging.machine import timed
+from lab.judging.jobs import Row, table, timed
 from lab.judging.samples import matched, read
 
 JOBS = ("yale", "orl", "tr45", "ba")

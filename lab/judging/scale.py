@@ -15,8 +15,7 @@ import numpy as np
 
 from kernelbraid import LandmarkLKG
 from kernelbraid.metrics import ari
-from lab.judging.jobs import Row, table
-from lab.judging.machine import metered, resident, timed
+from lab.judging.jobs import Row, metered, resident, table, timed
 
 JOBS = ("100000", "200000", "500000", "1000000", "2000000", "1000000 on 2 workers")
 N_CLUSTERS, N_FEATURES = 6, 64

@@ -19,8 +19,7 @@ from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits, make_blobs
 
-from lab.judging.jobs import ROOT, Row, carry_out, in_process, parser_of, table
-from lab.judging.machine import metered, timed
+from lab.judging.jobs import ROOT, Row, carry_out, in_process, metered, parser_of, table, timed
 from lab.records import LabError
 
 HERE, BEFORE = "here", "before"
