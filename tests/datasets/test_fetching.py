@@ -49,9 +49,9 @@ def test_a_file_is_downloaded_once_checked_and_converted(folder, tiny, samples, 
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"url": "http://127.0.0.1:1/tiny.mat"}, "refused"),  # nothing listens on port 1
+        ({"url": "http://127.0.0.1:1/tiny.mat"}, "failed (ConnectionError)"),  # nothing listens on port 1
         ({"sha256": "0" * 64}, "0" * 64),
-        ({"url": "{}.gz"}, "404"),
+        ({"url": "{}.gz"}, "failed (404 Client Error: File not found)"),
         ({"sha256": None}, "the checksum of its source is not known"),
     ],
 )

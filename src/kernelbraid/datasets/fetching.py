@@ -53,7 +53,8 @@ def fetch(name: str, *, force: bool = False) -> tuple[Path, bool]:
         try:
             file = pooch.retrieve(url, f"sha256:{entry.source.sha256}", path=folder)
         except (OSError, ValueError) as error:  # of requests; of pooch, if the checksum is another one
-            why = str(error).partition(". Deleted")[0]  # the rest is about a temporary folder
+            why = str(error).partition(" for url")[0].partition(". Deleted")[0]
+            why = type(error).__name__ if "Pool(" in why else why  # without the insides of urllib3
             raise DataError(f"{name}: the download failed ({why}); try again later, or {entry.by_hand}.") from None
         return _convert(entry, Path(file), entry.pending, origin=url), True
 
