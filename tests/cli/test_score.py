@@ -141,7 +141,7 @@ def test_array_files_have_no_columns(refuse, write, tmp_path):
 def test_what_cluster_writes_with_confidence_needs_no_column(run, blobs_csv, blobs, tmp_path, suffix):
     truth, labels = tmp_path / "truth.csv", tmp_path / f"labels{suffix}"
     truth.write_text("\n".join(["id,class", *(f"s{i},{label}" for i, label in enumerate(blobs[1]))]))
-    assert run("cluster", blobs_csv, "-k", 3, "--n-init", 3, "--confidence", "-o", labels).exit_code == 0
+    assert run("cluster", blobs_csv, "-k", 3, "--set", "n_init=3", "--confidence", "-o", labels).exit_code == 0
     assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
 
 
