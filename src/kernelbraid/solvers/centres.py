@@ -150,7 +150,7 @@ class FeatureSpace:
 
     def from_samples(self, rows: Labels) -> Matrix:
         """Return squared distances to some of the samples, (1, c, n), zero to copies; NumPy or sparse arrays."""
-        sums = self.squares[0, rows][:, None] + self.squares
-        distances = sums - 2 * inner_products(self.X[rows], self.X)
+        sums: Matrix = self.squares[0, rows][:, None] + self.squares
+        distances: Matrix = sums - 2 * inner_products(self.X[rows], self.X)
         distances *= distances > COPY * sums
         return distances[None, ...]

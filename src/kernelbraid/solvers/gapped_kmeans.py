@@ -40,7 +40,7 @@ class GappedViews:
     @property
     def squares(self) -> Matrix:
         """Squared lengths in all views, (1, n)."""
-        return self.lengths.sum(axis=1)[None, :]
+        return np.asarray(self.lengths.sum(axis=1)[None, :])
 
     def some(self, rows: Labels | slice) -> "GappedViews":
         """Return some of the samples."""

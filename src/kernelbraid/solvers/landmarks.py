@@ -287,7 +287,7 @@ def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> L
     """
     X = X.astype(np.float64)
     space, first = FeatureSpace(X / (float(abs(X).max()) or 1.0)), int(random_state.random_sample() * X.shape[0])
-    return plus_plus(space, 1, n_landmarks, random_state, first=first)[0]
+    return np.asarray(plus_plus(space, 1, n_landmarks, random_state, first=first)[0])
 
 
 def settle(X: Array, landmarks: Array, max_iter: int) -> Array:
