@@ -26,8 +26,8 @@ from kernelbraid._arrays import (
     namespace,
 )
 from kernelbraid._typing import Array
+from kernelbraid.ops.closed_forms import project_to_simplex
 from kernelbraid.ops.neighbourhoods import Neighbourhoods
-from kernelbraid.ops.projection import project_to_simplex
 from kernelbraid.ops.spectral import normalised_graph, symmetrise
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.status import AlternationProgress

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array, Host
-from kernelbraid.ops.weights import power_weights
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.solvers.centres import Clusters, FeatureSpace, Labels, Matrix, MeanSpace, Space
 
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.

@@ -20,8 +20,8 @@ from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.ops.cosines import check_squares
-from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import symmetrise
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.similarity import squared_distances

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.ops.spectral import spectral_vectors, symmetrise
-from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
 from kernelbraid.solvers.status import AlternationProgress

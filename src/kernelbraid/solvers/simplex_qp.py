@@ -28,7 +28,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array
-from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.ops.closed_forms import project_to_simplex
 
 Vector: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]

@@ -16,10 +16,9 @@ from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._eigen import eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.eigenspaces import choose_vectors
-from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph
-from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.status import AlternationProgress
 
