@@ -25,9 +25,9 @@ from kernelbraid.ops.cosines import cosine_kernel
 from kernelbraid.ops.eigenspaces import choose_vectors
 from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
 from kernelbraid.ops.spectral import symmetrise
-from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.iterate import Solution, iterate
 from kernelbraid.solvers.similarity import squared_distances
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Views as far from the graph as this are equal to it: a weight has to be finite.
@@ -170,15 +170,11 @@ def fuse_graphs(
     return iterate(
         lambda: (step, problem.start()),
         converged=lambda n, state: state.is_split,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
     )
-
-
-def _defect(state: FusionState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
 
 
 def centred_rows(X: Array) -> Array:
