@@ -186,7 +186,7 @@ def best_of(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> Clustering:
     runs = descend(space, starts, k, rule)
     best = runs[_lowest([run.merit for run in runs])]
     V = best.clusters.weights(space.squares)
-    return replace(best, centres=V.toarray() if sparse.issparse(V) else V)  # dense, and of one run only
+    return replace(best, centres=asarray_like(V.toarray(), space.squares) if sparse.issparse(V) else V)
 
 
 def descend(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> list[Clustering]:
