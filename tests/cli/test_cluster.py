@@ -3,7 +3,6 @@ import gzip
 import json
 import os
 import re
-import threading
 
 import numpy as np
 import pytest
@@ -51,22 +50,6 @@ def test_blobs_are_clustered_and_summarised(run, blobs_csv, blobs, tmp_path):
     assert evaluate(blobs[1], [int(row[1]) for row in rows])["acc"] == 1.0
 
 
-def test_without_ids_rows_are_counted_from_0(run, blobs, tmp_path):
-    np.save(tmp_path / "X.npy", blobs[0])
-    assert run("cluster", tmp_path / "X.npy", *FAST, "-o", tmp_path / "labels.csv", "--quiet").stdout == ""
-    header, *rows = read_rows(tmp_path / "labels.csv")
-    assert header == ["sample", "label"]
-    assert [row[0] for row in rows] == [str(i) for i in range(30)]
-
-
-def test_ids_with_commas_and_quotes_come_back_whole(run, tmp_path):
-    (tmp_path / "a.csv").write_text('id,x,y\n"a, b",1,0\n"c ""d""",0,1\nö,0,1.1\n')
-    assert (
-        run("cluster", tmp_path / "a.csv", "-k", 2, "--set", "n_init=1", "-o", tmp_path / "labels.csv").exit_code == 0
-    )
-    assert [row[0] for row in read_rows(tmp_path / "labels.csv")[1:]] == ["a, b", 'c "d"', "ö"]
-
-
 def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--out", out).stdout)
@@ -95,12 +78,6 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
 
 def labelled(rows):
     return [(row[0], int(row[1])) for row in rows[1:]]
-
-
-def test_json_holds_how_sure_each_label_is(run, blobs_csv):
-    summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--confidence").stdout)
-    assert [len(summary[name]) for name in ("labels", "confidences", "outlier_scores")] == [30, 30, 30]
-    assert summary["confidence"]["mean"] == pytest.approx(np.mean(summary["confidences"]), abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["csv", "gz", "npy"])
@@ -205,25 +182,6 @@ def test_graphs_are_read_out(run, graphs, blobs):
     assert evaluate(blobs[1][::5], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "code", "says"),
-    [
-        ("far.npz", ("--kernels", "graph"), 1, "X looks like distances"),
-        ("near.npz", ("--kernels", "graph", "--method", "RMKKM"), 1, "kernels='graph' is no bank"),
-        (
-            "near.npz",
-            ("--kernels", "graph", "--method", "SC"),
-            2,
-            "has no parameter 'kernels'; the nearest is 'kernel'.",
-        ),
-        ("near.npz", ("--kernels", "graph", "--n-landmarks", 9), 1, "kernels='graph'"),
-        ("near.npz", ("--kernels", "graph", "--scale", "unit"), 2, "--scale is for features"),
-    ],
-)
-def test_what_graphs_do_not_go_with(refuse, graphs, name, options, code, says):
-    refuse("cluster", graphs / name, "-k", 3, *options, code=code, says=says)
-
-
 # The number of clusters
 
 
@@ -239,16 +197,6 @@ def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, blobs_csv,
     assert len({len(column) for column in evidence.values()}) == 1
     assert summary["n_components"] >= 1
     assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
-
-
-def test_too_few_samples_to_choose_the_number_are_refused(refuse, tmp_path):
-    np.save(tmp_path / "few.npy", np.eye(6)[:5])
-    refuse(
-        "cluster",
-        tmp_path / "few.npy",
-        code=1,
-        says=["too small to choose the number of clusters", "at least 6 samples"],
-    )
 
 
 # Views
@@ -309,28 +257,6 @@ def test_the_views_are_told_as_a_table(run, write_views, told, tmp_path):
     assert evaluate(told[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
 
-def test_samples_that_a_file_does_not_have_are_clustered_by_the_others(run, write_views, told, tmp_path):
-    out, few = tmp_path / "labels.csv", [i for i in range(60) if i % 4]
-    result = run("cluster", *write_views(range(60), few, range(60)), *FAST, "--id", "id", "-o", out)
-    assert result.exit_code == 0, result.stderr
-    header, rows = told_of(result.stdout)
-    assert header[:5] == ["view", "file", "samples", "trusted", "weight"]
-    assert [row[2] for row in rows] == ["60", "45", "60"]
-    labels = {row[0]: int(row[1]) for row in read_rows(out)[1:]}
-    assert list(labels) == [f"s{i}" for i in range(60)]
-    assert evaluate(told[1], list(labels.values()))["acc"] == 1.0
-
-
-def test_kernels_of_views_are_joined_on_request(run, refuse, write_views):
-    files = write_views()
-    summary = json.loads(run("cluster", *files, *FAST, "--fusion", "kernels", "--json").stdout)
-    assert {name[:6] for name in summary["kernels"]} == {"view 1", "view 2"}
-    says = ["fusion='graphs'", "gamma=10", "leave out one of them"]
-    refuse("cluster", *files, *FAST, "--fusion", "graphs", "--gamma", 10, code=1, says=says)
-    some = write_views(range(60), range(30), range(60))
-    refuse("cluster", *some, *FAST, "--fusion", "kernels", "--id", "id", code=1, says="leave out fusion and gamma")
-
-
 def test_columns_of_several_files_are_dropped_where_they_are(run, refuse, blobs, tmp_path):
     ids = [f"s{i}" for i in range(30)]
     first = write_view(tmp_path / "a.csv", ids, blobs[0], name="code")
@@ -342,11 +268,6 @@ def test_columns_of_several_files_are_dropped_where_they_are(run, refuse, blobs,
 
 
 # Array files and kernels
-
-
-def test_a_key_chooses_the_array(run, blobs, tmp_path):
-    np.savez(tmp_path / "a.npz", first=blobs[0], second=blobs[0][:, :3])
-    assert json.loads(run("cluster", tmp_path / "a.npz", *FAST, "--key", "second", "--json").stdout)["n_features"] == 3
 
 
 def test_precomputed_kernels_come_as_a_stack_or_as_files_which_are_views(run, stack, tmp_path):
@@ -384,24 +305,6 @@ def test_too_little_memory_is_a_sentence(refuse, monkeypatch, blobs_csv):
 # Output
 
 
-def test_an_older_file_is_replaced_and_keeps_its_permissions(run, blobs_csv, tmp_path):
-    out = tmp_path / "labels.csv"
-    out.write_text("old " * 1000)
-    out.chmod(0o640)
-    assert run("cluster", blobs_csv, *FAST, "-o", out, "-q").exit_code == 0
-    assert read_rows(out)[0] == ["id", "label"]
-    assert out.stat().st_mode & 0o777 == 0o640
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["blobs.csv", "labels.csv"]
-
-
-def test_a_link_stays_a_link(run, blobs_csv, tmp_path):
-    (tmp_path / "real.csv").write_text("old")
-    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    run("cluster", blobs_csv, *FAST, "-o", tmp_path / "link.csv")
-    assert (tmp_path / "link.csv").is_symlink()
-    assert read_rows(tmp_path / "real.csv")[0] == ["id", "label"]
-
-
 def test_the_output_file_is_checked_before_the_fit(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):
     for out, says in [
         (tmp_path / "none" / "labels.csv", "no folder"),
@@ -432,16 +335,6 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_rest(refuse, monkeyp
 
 
 # Progress
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_pipes_are_opened_once(run, blobs_csv, tmp_path):
-    pipes = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for pipe in pipes:
-        os.mkfifo(pipe)
-        threading.Thread(target=pipe.write_bytes, args=(blobs_csv.read_bytes(),), daemon=True).start()
-    result = run("cluster", *pipes, *FAST, "--drop", "d", "--json")
-    assert json.loads(result.stdout)["n_samples"] == 30
 
 
 def test_the_confidence_of_a_fit_is_that_of_python(run, blobs_csv, blobs, tmp_path):

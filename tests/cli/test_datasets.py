@@ -1,6 +1,5 @@
 import gc
 import hashlib
-import json
 import sys
 from dataclasses import replace
 from functools import partial
@@ -72,20 +71,6 @@ def test_the_list_has_a_line_for_every_data_set(run, tiny, folder):
     assert "kernelbraid datasets fetch NAME" in lines[-1]
 
 
-def test_json_of_the_list_is_the_catalogue(run, folder):
-    content = json.loads(run("datasets", "list", "--json").stdout)
-    assert content["folder"] == str(folder)
-    assert [one["name"] for one in content["datasets"]] == available()
-    for one in content["datasets"]:
-        assert one["file"] is None
-        if not one["bundled"]:
-            entry = CATALOG[one["name"]]
-            assert one["title"] == entry.title
-            assert (one["n_samples"], tuple(one["n_features"])) == (entry.n_samples, entry.n_features)
-            assert one["source"] == entry.source.url
-    assert not folder.exists()
-
-
 def test_fetch_downloads_once(run, tiny, site, folder):
     result = run("datasets", "fetch", "tiny", "tiny")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -126,15 +111,6 @@ def test_an_unknown_name_is_bad_usage_and_nothing_is_done(refuse, monkeypatch, c
 )
 def test_bad_usage_ends_with_code_2_and_one_sentence(refuse, args, says):
     refuse("datasets", *args, code=2, says=says)
-
-
-def test_import_takes_a_table(run, tiny, tmp_path, folder):
-    table = tmp_path / "mine.csv"
-    table.write_text("\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True)))
-    result = run("datasets", "import", "tiny", table)
-    assert result.stdout == f"tiny: written to {folder / 'tiny.npz'}\n"
-    np.testing.assert_array_equal(load("tiny").X, X)
-    np.testing.assert_array_equal(load("tiny").y, y - 1)
 
 
 def test_import_refuses_another_shape_and_a_second_file(run, refuse, tiny):

@@ -3,14 +3,12 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from kernelbraid import (
     LKG,
     KernelKMeans,
     KernelSpectralClustering,
-    LandmarkLKG,
     LKGClassifier,
     load_model,
     save_model,
@@ -187,13 +185,6 @@ def test_new_samples_that_lack_files_are_labelled_by_the_others(run, refuse, wri
     refuse("predict", path, *files, code=1, says=says)
 
 
-def test_new_samples_that_no_used_file_has_are_refused(run, refuse, write_views, tmp_path):
-    path = tmp_path / "views.model"
-    run("cluster", *write_views(), *FAST, "--save", path)
-    files = write_views(range(9), range(9), range(12), folder="new")
-    refuse("predict", path, *files, "--id", "id", code=1, says=["sample 9 of X", "missing", "(views 1, 2)"])
-
-
 def test_kernels_between_new_and_fitted_samples_are_read(run, refuse, stack, blobs, new, tmp_path):
     path = tmp_path / "kernels.model"
     run("cluster", stack, *FAST, "--kernels", "precomputed", "--save", path)
@@ -224,15 +215,6 @@ def test_a_classifier_names_its_classes(run, blobs, new_csv, tmp_path):
     assert json.loads(run("predict", path, new_csv, "--json").stdout)["classes"] == ["ash", "birch", "cedar"]
 
 
-def test_landmarks_and_sparse_samples(run, refuse, blobs, new, tmp_path):
-    path = tmp_path / "landmarks.model"
-    save_model(LandmarkLKG(3, n_landmarks=15, random_state=0).fit(sparse.csr_array(blobs[0])), path)
-    sparse.save_npz(tmp_path / "new.npz", sparse.csr_array(new[0]))
-    assert json.loads(run("predict", path, tmp_path / "new.npz", "--json").stdout)["cluster_sizes"] == [3, 3, 3]
-    np.save(tmp_path / "half.npy", new[0][:, :2])
-    refuse("predict", path, tmp_path / "half.npy", code=1, says=["DATA has 2 features, and the model was fitted on 4"])
-
-
 # What cannot be done
 
 
@@ -251,13 +233,6 @@ def test_a_model_that_labels_nothing_is_refused(refuse, blobs, blobs_csv, tmp_pa
 def test_a_model_that_was_not_fitted_is_refused(refuse, saved, new_csv):
     save_model(LKG(3), saved)
     refuse("predict", saved, new_csv, code=1, says=["holds an estimator that was not fitted", "call fit first"])
-
-
-def test_clusters_are_counted_in_the_model_whatever_its_parameters_say(run, blobs, blobs_csv, tmp_path):
-    model = KernelKMeans(3, random_state=0).fit(blobs[0])
-    save_model(model.set_params(n_clusters=10**10), tmp_path / "a.model")
-    said = run("predict", tmp_path / "a.model", blobs_csv, "--json").output
-    assert json.loads(said)["n_clusters"] == 3
 
 
 @pytest.mark.parametrize("fitted_with", ["cluster", "data frame"])

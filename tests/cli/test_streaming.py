@@ -124,17 +124,6 @@ def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expect
     np.testing.assert_array_equal(labels_in(out), expected)
 
 
-def test_workers_put_views_side_by_side(run, cluster, npy, parquet, tmp_path):
-    out = tmp_path / "labels.csv"
-    options = ("--drop", "species", "--dask", cluster.scheduler_address, "--out", out)
-    result = run("cluster", npy, parquet, *MANY, *options)
-    assert result.exit_code == 0, result.stderr
-    assert "of the views of X, one is left, view 1, and a copy of it;" in result.stderr
-    with pytest.warns(UserWarning, match="of the views of X, one is left, view 1, and a copy of it;"):
-        expected = LandmarkLKG(3, n_landmarks=30, view_widths=[5, 5], random_state=0).fit(np.hstack([X, X]))
-    np.testing.assert_array_equal(labels_in(out), expected.labels_)
-
-
 def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, blobs_csv):
     says = ["--dask lets workers read .npy and Parquet files"]
     refuse("cluster", blobs_csv, "-k", 3, "--n-landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)

@@ -44,15 +44,6 @@ def test_views_that_do_not_agree_are_refused(tables, tmp_path, read):
         read(tables, asked(drop=["elsewhere"]))
 
 
-def test_views_that_do_not_agree_may_be_matched_by_ids(tables, tmp_path):
-    np.save(tmp_path / "c.npy", np.ones((2, 2)))
-    files = [tables[0], tmp_path / "c.npy"]
-    with pytest.raises(ValueError, match=r"or name a column of ids that all files have \(--id COLUMN\)\.$"):
-        read_views(files, asked())
-    with pytest.raises(ValueError, match=r"or name a column of ids that all files have \(--id COLUMN\)\.$"):
-        read_views(files, asked(id="id"))
-
-
 def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_path):
     assert read_views(tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
     assert READERS["blocks"](tables[:1], asked()).called == ["a.csv"]

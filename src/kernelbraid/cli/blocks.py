@@ -16,6 +16,7 @@ from kernelbraid import Blocks
 from kernelbraid.blocks.client import open_client
 from kernelbraid.blocks.dask_parts import is_dask
 from kernelbraid.cli.ending import BAD_USAGE, Failure
+from kernelbraid.cli.views import FileViews
 from kernelbraid.cli.watching import Watch
 from kernelbraid.datasets import DataError, Stream
 from kernelbraid.estimators.each_view import AS_IT_IS, EachView, fit_measured, transform_measured
@@ -67,44 +68,42 @@ def with_scalers(scalers: Sequence[Any], model: BaseEstimator) -> Pipeline:
     return Pipeline([("scale", step), ("cluster", model)])
 
 
-def prepared(model: Pipeline, views: Sequence[Any]) -> list[Any]:
-    """Return streams as the last step of a pipeline takes them, transformed when they are read."""
-    if len(views) == 1:
-        return [mapped(model[:-1].transform, views[0])]
-    for _, step in model.steps[:-1]:
-        if isinstance(step, EachView) and len(step.transformers_) == len(views):
-            views = scaled(step.transformers_, views)
-        elif step not in (None, AS_IT_IS):
-            raise Failure(
-                f"DATA has {len(views)} files, and the {type(step).__name__} of the model takes another number; give "
-                "the files of the fit."
-            )
+def prepared(steps: Sequence[Any], views: Sequence[Any]) -> list[Any]:
+    """Return streams as the last step of a pipeline takes them, transformed by those before when they are read."""
+    for step in steps:
+        each = step.transformers_ if isinstance(step, EachView) else [step]
+        if len(each) != len(views):
+            told = f"DATA has {len(views)} files, and the {type(step).__name__} of the model takes another number"
+            raise Failure(f"{told}; give the files of the fit.")
+        views = scaled(each, views)
     return list(views)
 
 
 @contextmanager
-def samples_of(streams: Sequence[Stream], watch: Watch, *, times: int, address: str | None) -> Iterator[list[Any]]:
-    """Yield the views that an estimator takes: streams, watched as they are read, or Dask arrays of them.
+def samples_of(views: FileViews, watch: Watch, *, times: int = 1, address: str | None = None) -> Iterator[list[Any]]:
+    """Yield the views that an estimator takes: matrices, streams, watched as they are read, or Dask arrays of them.
 
     Parameters
     ----------
-    streams : sequence of Stream
-        Views of the samples.
+    views : FileViews
+        The samples.
     watch : Watch
         Is told of what was read.
-    times : int
+    times : int, default=1
         How often they are gone through.
-    address : str or None
+    address : str or None, default=None
         Of a Dask scheduler whose workers read them, if that is asked for.
     """
+    streams = views.data
     if address is None:
 
         def count(block: Any) -> Any:
-            watch.read(block.shape[0], times * streams[0].n_samples)
+            watch.read(block.shape[0], times * views.n_samples)
             return block
 
         # All views are read at the same pace.
-        yield [Blocks(Mapped(count, streams[0])), *streams[1:]] if watch.is_seen else list(streams)
+        is_watched = watch.is_seen and isinstance(streams[0], Stream)
+        yield [Blocks(Mapped(count, streams[0])), *streams[1:]] if is_watched else streams
         return
     for stream in streams:
         if stream.in_memory:

@@ -1,8 +1,7 @@
 """``kernelbraid cluster`` and ``predict``: read views, fit a method or load a model, write labels, summarise."""
 
 import ast
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
@@ -115,12 +114,17 @@ def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) ->
     """Fit the model, and return it with what scales its samples."""
     if watch.is_seen and "callback" in model.get_params(deep=False):
         model.set_params(callback=watch.step)
-    scalers = None
+    if isinstance(model, LandmarkLKG) and len(views.data) > 1:
+        model.set_params(view_widths=[stream.n_features for stream in views.data])
+    scalers, is_scaled = None, options.scale not in (None, "none")
+    passes = 2 + is_scaled  # landmarks are chosen, and all samples expressed over them
     try:
-        with _samples(model, views, options, watch) as data, interruptible():
-            if options.scale not in (None, "none"):  # workers scale, but do not measure
+        with blocks.samples_of(views, watch, times=passes, address=options.dask) as data, interruptible():
+            if is_scaled:  # workers scale, but do not measure
                 scalers = blocks.scalers_of(options.scale, data if options.dask is None else views.data)
                 data = blocks.scaled(scalers, data)
+            elif data is views.data:
+                data = views.frames
             model.fit(data if len(data) > 1 else data[0])
             # What Dask workers hold of a fit, and is asked for when they are gone.
             for name in ("labels_", *(("embedding_", "outlier_scores_") if options.confidence else ())):
@@ -129,20 +133,6 @@ def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) ->
     except DaskError as error:
         raise Failure(str(error)) from None
     return model if scalers is None else blocks.with_scalers(scalers, model)
-
-
-@contextmanager
-def _samples(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Iterator[list[Any]]:
-    """Yield what to fit."""
-    is_scaled = options.scale not in (None, "none")
-    if not isinstance(model, LandmarkLKG):
-        yield views.data if is_scaled else views.frames
-        return
-    if len(views.data) > 1:
-        model.set_params(view_widths=[stream.n_features for stream in views.data])
-    # Landmarks are chosen, and all samples expressed over them.
-    with blocks.samples_of(views.data, watch, times=2 + is_scaled, address=options.dask) as data:
-        yield data
 
 
 def predict(path: Path, paths: Sequence[Path], options: SimpleNamespace) -> None:
@@ -217,10 +207,9 @@ def read_new(model: Any, paths: Sequence[Path], options: SimpleNamespace) -> Fil
 
 def label(model: Any, views: FileViews, watch: Watch, options: SimpleNamespace) -> list[Any]:
     """Return the labels of the samples and, if it is asked for, the shares of all clusters in each."""
-    last, data = steps_of(model)[-1], views.data
+    *steps, last = steps_of(model)
     asked = ["predict", *(["predict_proba"] if options.confidence else [])]
-    if isinstance(last, LandmarkLKG):
-        with blocks.samples_of(views.data, watch, times=len(asked), address=None) as data:
-            if last is not model:
-                model, data = last, blocks.prepared(model, data)
-    return [np.asarray(getattr(model, method)(data if len(data) > 1 else data[0])) for method in asked]
+    with blocks.samples_of(views, watch, times=len(asked)) as data:
+        if steps and isinstance(last, LandmarkLKG):
+            model, data = last, blocks.prepared(steps, data)
+        return [np.asarray(getattr(model, method)(data if len(data) > 1 else data[0])) for method in asked]

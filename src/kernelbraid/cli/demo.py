@@ -35,14 +35,12 @@ def run(out: Path, *, as_json: bool) -> None:
         "KMeans": KMeans(k, n_init=10, random_state=0),
         "SpectralClustering": SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
     }
-    results, warnings = {}, []
-    for name, model in models.items():
-        with output.collect_warnings() as lines:
+    results = {}
+    with output.collect_warnings() as warnings:
+        for name, model in models.items():
             start = perf_counter()
-            labels = model.fit_predict(X)
-            seconds = perf_counter() - start
-        results[name] = {**evaluate(classes, labels), "seconds": round(seconds, 4)}
-        warnings += [f"{name}: {line}" for line in lines]
+            scores = evaluate(classes, model.fit_predict(X))
+            results[name] = {**scores, "seconds": round(perf_counter() - start, 4)}
     out.mkdir(parents=True, exist_ok=True)
     output.write_labels(out / "labels.csv", models["LKG"].labels_, None, {})
     files = ["labels.csv", *write_pictures(out, models["LKG"])]

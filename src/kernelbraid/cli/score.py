@@ -58,22 +58,19 @@ def settle_headers(
     the counts are and every label below it occurs more than once.
     """
     unclear = [file.is_unclear for file in files]
-    if not all(unclear) and _fit(files):
+    if _fit(files) and not all(unclear):
         return files
-    options = [
-        [file, read(header=True)] if file.is_unclear else [file] for file, read in zip(files, readers, strict=True)
-    ]
+    options = [(file, read(header=True))[: 1 + file.is_unclear] for file, read in zip(files, readers, strict=True)]
     fitting = [pair for pair in product(*options) if _fit(pair)]
-    if len(fitting) == 1:
-        headed = [file for file, first in zip(fitting[0], files, strict=True) if file is not first]
-        if _have_ids(fitting[0]) or all(file.repeats for file in headed):
-            return fitting[0]
-    if fitting:
-        raise DataError(
-            f"{names[unclear.index(True)]}: row 1 may be a header or a sample, and nothing tells which; say it of both "
-            "files with --header or --no-header, or call the column label."
-        )
-    return files
+    if not fitting:
+        return files
+    headed = [file for file, first in zip(fitting[0], files, strict=True) if file is not first]
+    if len(fitting) == 1 and (_have_ids(fitting[0]) or all(file.repeats for file in headed)):
+        return fitting[0]
+    raise DataError(
+        f"{names[unclear.index(True)]}: row 1 may be a header or a sample, and nothing tells which; say it of both "
+        "files with --header or --no-header, or call the column label."
+    )
 
 
 def _fit(files: Sequence[LabelFile]) -> bool:

@@ -15,16 +15,9 @@ from kernelbraid.cli.views import FileViews, headers_in_words, tables_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 from kernelbraid.methods import TITLES
 
+STOPPED = "stopped at the limit of iterations"
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
 TITLED = {**TITLES, "LKG": "several kernels, one graph", "LandmarkLKG": "LKG of many samples, through landmarks"}
-STATUS = {
-    "max_iter": "stopped at the limit of iterations",
-    "non_finite": "broke down: values were no longer finite",
-    "kernel_vanished": "broke down: the consensus kernel became zero",
-    "graph_empty": "broke down: the graph became empty",
-    "graph_diagonal": "broke down: the graph joins no two samples",
-}
-SCALES = {"standard": "features to mean 0 and variance 1", "unit": "samples to length 1"}
 
 
 def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
@@ -110,10 +103,10 @@ def print_summary(summary: dict[str, Any]) -> None:
         "features": "none, kernels or a graph" if summary["n_features"] is None else summary["n_features"],
         "header": headers_in_words(summary["header"]),
         "tables": tables_in_words(summary["tables"]),
-        "scale": SCALES.get(get("scale", "")),
+        "scale": None if get("scale") == "none" else get("scale"),
         "landmarks": get("n_landmarks"),
         "kernels": kernels[0] if one_name else len(kernels) or None,
-        "status": STATUS.get(get("status", ""), get("status")),
+        "status": STOPPED if get("status") == "max_iter" else get("status"),
         "iterations": get("n_iter"),
         "graph": parts and ("connected" if parts == 1 else f"{parts} connected components"),
         "clusters" if classes is None else "classes": _n_clusters(summary),
