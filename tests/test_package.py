@@ -54,7 +54,7 @@ def test_an_estimator_loads_no_bench_command_line_picture_or_data_frame_of_ours(
 
 def test_aligning_views_loads_no_estimator_and_pandas_when_it_is_called():
     modules = loaded("from kernelbraid import align_views")
-    assert rooms(modules) == {"kernelbraid._version", "kernelbraid.files"}
+    assert rooms(modules) == {"kernelbraid._version", "kernelbraid.io"}
     assert modules.isdisjoint(("sklearn", "pandas"))
 
 
@@ -69,11 +69,11 @@ def test_an_estimator_loads_little_that_scikit_learn_does_not():
 def test_all_names_are_there_and_are_the_estimators_and_what_prepares_views():
     from kernelbraid import estimators
     from kernelbraid.blocks import source
-    from kernelbraid.files import alignment
+    from kernelbraid.io import align
 
     others = {"Blocks", "EachView", "align_views", "save_model", "load_model", "__version__"}
     assert set(kernelbraid.__all__) == {*estimators.__all__} | others
-    assert kernelbraid.align_views is alignment.align_views
+    assert kernelbraid.align_views is align.align_views
     assert kernelbraid.Blocks is source.Blocks
     for name in estimators.__all__:
         assert getattr(kernelbraid, name) is getattr(estimators, name)

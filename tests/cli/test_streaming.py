@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.datasets import open_stream
-from kernelbraid.files import streams as module
+from kernelbraid.io import streams as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)

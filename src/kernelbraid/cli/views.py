@@ -14,7 +14,7 @@ import typer
 from kernelbraid import align_views
 from kernelbraid.cli.output import STANDARD
 from kernelbraid.datasets import DataError, column_names, open_stream, read_samples
-from kernelbraid.files.sources import Form, Source, open_source, read_stdin
+from kernelbraid.io.sources import Form, Source, open_source, read_stdin
 
 SAME_ORDER = "give the same samples in the same order"
 MARKS = {"point": ".", "comma": ","}

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from kernelbraid.files.errors import DataError
+from kernelbraid.io.sources import DataError
 
 FOLDER_VARIABLE = "KERNELBRAID_DATA"
 

@@ -14,7 +14,7 @@ from kernelbraid._system import write_whole
 from kernelbraid.datasets.catalogue import FOLDER_VARIABLE, Entry, data_folder, files, find_in_file
 from kernelbraid.datasets.loading import checksum, locate, read_checked
 from kernelbraid.datasets.reading import SPARSE_PARTS, preprocess, read
-from kernelbraid.files.errors import DataError
+from kernelbraid.io.sources import DataError
 
 
 def fetch(name: str, *, force: bool = False) -> tuple[Path, bool]:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid.datasets.catalogue import Entry
-from kernelbraid.files.errors import DataError
-from kernelbraid.files.readers import column_names, read_labels, read_samples
-from kernelbraid.files.stored import Matrix
+from kernelbraid.io.arrays import Matrix
+from kernelbraid.io.labels import read_labels
+from kernelbraid.io.sources import DataError
+from kernelbraid.io.tables import column_names, read_samples
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "class", "truth")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelbraid.files.errors import DataError
+from kernelbraid.io.sources import DataError
 
 X = np.array([[1.5, -2.0], [3.0, 4e-3], [5.0, 6.0]])
 

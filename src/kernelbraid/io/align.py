@@ -29,8 +29,6 @@ def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], p
 
     Raises
     ------
-    ImportError
-        If pandas is not installed.
     TypeError
         If a view is no data frame of pandas.
     ValueError
@@ -57,93 +55,68 @@ def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], p
     bob  7.0   3.0
     cem  9.0   0.0
     """
-    frames = _check_frames(views)
-    names = [_check_names(frame.index, number) for number, frame in enumerate(frames, 1)]
-    index = names[0].append(names[1:]).unique()
-    if len(names) > 1 and len(index) == sum(map(len, names)):
-        raise ValueError(
-            f"no row name occurs in two views: the first of view 1 is {_name(names[0], 0)}, that of view 2 "
-            f"{_name(names[1], 0)}; set the index of each data frame to the names of the samples."
-        )
-    return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
+    import pandas as pd
 
-
-def _check_frames(views: object) -> "list[pd.DataFrame]":
-    """Return the views as a list of data frames that have rows and columns."""
-    try:
-        import pandas as pd
-    except ImportError:
-        from kernelbraid._system import install  # which nobody else here needs
-
-        raise ImportError(f"align_views needs pandas; {install('io')}.") from None
     if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
         raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")
     frames = list(views)
-    if not frames:
-        raise ValueError("views is empty; give a list of pandas data frames, one per view.")
     for number, frame in enumerate(frames, 1):
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"view {number} is a {_kind(frame)}; give a pandas data frame whose index names the rows.")
-        if 0 in frame.shape:
-            raise ValueError(f"view {number} has shape {frame.shape}; give at least one row and one column.")
+        _check_frame(frame, number)
         if frame.index.nlevels != frames[0].index.nlevels:
             raise ValueError(
                 f"the index of view {number} has {frame.index.nlevels} levels, that of view 1 "
                 f"{frames[0].index.nlevels}; name the rows of all views in the same way."
             )
-    return frames
-
-
-def _check_names(index: "pd.Index", number: int) -> "pd.Index":
-    """Return the names of the rows of a view, each of which must be there and once."""
-    for row in np.flatnonzero(index.to_flat_index().isna())[:1]:
-        raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
-    for row in np.flatnonzero(index.duplicated())[:1]:
+    if not frames:
+        raise ValueError("views is empty; give a list of pandas data frames, one per view.")
+    index = frames[0].index.append([frame.index for frame in frames[1:]]).unique()
+    if len(frames) > 1 and len(index) == sum(map(len, frames)):
         raise ValueError(
-            f"view {number} has more than one row {_name(index, row)}, the second at position {row + 1}; "
+            f"no row name occurs in two views: the first of view 1 is {_name(frames[0], 0)}, that of view 2 "
+            f"{_name(frames[1], 0)}; set the index of each data frame to the names of the samples."
+        )
+    return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
+
+
+def _check_frame(frame: "pd.DataFrame", number: int) -> None:
+    """Refuse a view without rows or columns, and a row without a name or with that of another one."""
+    if 0 in frame.shape:
+        raise ValueError(f"view {number} has shape {frame.shape}; give at least one row and one column.")
+    for row in np.flatnonzero(frame.index.to_flat_index().isna())[:1]:
+        raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
+    for row in np.flatnonzero(frame.index.duplicated())[:1]:
+        raise ValueError(
+            f"view {number} has more than one row {_name(frame, row)}, the second at position {row + 1}; "
             "a name stands for one sample, keep one row of it."
         )
-    return index
 
 
 def _spread(frame: "pd.DataFrame", index: "pd.Index", number: int) -> "pd.DataFrame":
     """Return the rows of a view in the order of all samples, of NaN where it does not have one."""
+    import pandas as pd
+
     if len(frame) < len(index):
-        others = [not _holds_nan(dtype) for dtype in frame.dtypes]
-        columns = dict.fromkeys(frame.columns[others], np.float64)
-        try:
-            # One type for all columns is much faster than a type per column.
-            frame = frame.astype(np.float64 if all(others) else columns)
-        except (ValueError, TypeError):
-            raise _not_numbers(frame, number) from None
+        columns = []
+        for name, column in frame.items():
+            has_nan = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc"
+            try:
+                columns.append(column if has_nan else column.astype(np.float64))
+            except (ValueError, TypeError):
+                raise ValueError(
+                    f"column {name!r} of view {number} is of type {column.dtype}, not of numbers; encode it, for "
+                    "example with OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
+                ) from None
+        frame = pd.concat(columns, axis=1)
     return frame.reindex(index)
 
 
-def _holds_nan(dtype: object) -> bool:
-    """Return whether numbers of a type have a NaN; pandas' own types have another mark."""
-    return isinstance(dtype, np.dtype) and dtype.kind in "fc"
-
-
-def _not_numbers(frame: "pd.DataFrame", number: int) -> ValueError:
-    """Return the error for the first column that cannot become numbers."""
-    for position in range(frame.shape[1]):
-        column = frame.iloc[:, position]
-        try:
-            column.astype(column.dtype if _holds_nan(column.dtype) else np.float64)
-        except (ValueError, TypeError):
-            break
-    return ValueError(
-        f"column {column.name!r} of view {number} is of type {column.dtype}, not of numbers; encode it, for example "
-        "with OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
-    )
-
-
-def _name(index: "pd.Index", row: int) -> str:
+def _name(frame: "pd.DataFrame", row: int) -> str:
     """Return the name of a row for a message, as Python has it and not NumPy."""
-    return repr(index[row : row + 1].tolist()[0])
+    return repr(frame.index[row : row + 1].tolist()[0])
 
 
 def _kind(value: object) -> str:
     """Return the type of a value with its library."""
-    library = type(value).__module__.partition(".")[0]
-    return type(value).__qualname__ if library == "builtins" else f"{library}.{type(value).__qualname__}"
+    return f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")

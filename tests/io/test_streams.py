@@ -1,12 +1,11 @@
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from kernelbraid.datasets import DataError, open_stream, read_samples
-from kernelbraid.files import streams as module
+from kernelbraid.io import streams as module
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((23, 3))
@@ -43,7 +42,7 @@ def as_matrix(stream):
 def assert_streams(stream, expected):
     for _ in range(2):
         np.testing.assert_array_equal(as_matrix(stream), expected)
-    pieces = [stream.read(number) for number in range(len(stream.sizes))]
+    pieces = [stream.piece(number) for number in range(len(stream.sizes))]
     assert [piece.shape[0] for piece in pieces] == list(stream.sizes)
     assert {piece.dtype for piece in pieces} == {stream.dtype}
     assert (stream.n_samples, stream.n_features) == expected.shape
@@ -72,11 +71,6 @@ def test_a_parquet_file_is_read_in_groups(parquet, dtype):
     assert stream.ids == read_samples(path, drop=["species"]).ids
 
 
-def test_other_columns_become_double(parquet):
-    path = parquet(a=np.arange(23), b=X[:, 0] > 0, c=X[:, 1].astype(np.float32))
-    assert_streams(open_stream(path), np.column_stack([np.arange(23.0), X[:, 0] > 0, X[:, 1].astype("f4")]))
-
-
 def test_the_first_value_that_is_not_finite_is_named(tmp_path, parquet):
     spoilt = X.copy()
     spoilt[16, 1] = np.inf
@@ -96,18 +90,9 @@ def test_columns_are_kept_by_their_exact_names(tmp_path, parquet):
     np.testing.assert_array_equal(as_matrix(open_stream(path, keep=["3", "1"])), X[:, [2, 0]])
     with pytest.raises(DataError, match="no column '4', which is needed, is in 1, 2, 3"):
         open_stream(path, keep=["4"])
-    with pytest.raises(DataError, match="the column '2' is needed and cannot be dropped"):
+    with pytest.raises(DataError, match=r"no column '2', which is needed, .*--drop NUMBER"):
         open_stream(path, keep=["2"], drop=["2"])
     assert open_stream(path, keep=["2"], drop=["elsewhere"]).n_features == 1
-
-
-def test_columns_of_the_same_name_are_not_guessed(tmp_path):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table([X[:, 0], X[:, 1]], names=["a", "a"]), tmp_path / "X.parquet")
-    with pytest.raises(DataError, match="several columns are called 'a', and blocks are read by name; rename one"):
-        open_stream(tmp_path / "X.parquet", drop=["2"])
 
 
 @pytest.mark.parametrize("kind", ["csv", "npz", "sparse"])
@@ -131,16 +116,7 @@ def test_a_worker_can_be_told_to_read_a_piece(tmp_path, parquet):
     np.save(tmp_path / "X.npy", X)
     for path, rows in ((tmp_path / "X.npy", 5), (parquet(**columns_of(X)), 7)):
         read = pickle.loads(pickle.dumps(open_stream(path).read))
-        np.testing.assert_array_equal(read(1), X[rows : 2 * rows])
-
-
-def test_a_file_that_went_away_is_named(tmp_path, parquet):
-    np.save(tmp_path / "X.npy", X)
-    for path in (tmp_path / "X.npy", parquet(**columns_of(X))):
-        stream = open_stream(path)
-        path.unlink()
-        with pytest.raises(DataError, match=f"{path.name}: there is no such file"):
-            stream.read(0)
+        np.testing.assert_array_equal(np.vstack(list(read(1))), X[rows : 2 * rows])
 
 
 def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
@@ -157,11 +133,11 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
         "flat.npy": r"has shape \(3,\); give one row per sample",
         "text.npy": "is of type <U32; save real numbers",
         "stack.npy": r"has shape \(1, 23, 3\); give one row",
-        "stack.npz": r"this is a stack of shape \(2, 23, 23\); give one row",
+        "stack.npz": r"has shape \(2, 23, 23\); give one row",
         "bad.npy": "pickled objects",
         "objects.npy": "pickled objects",
-        "bad.parquet": "not a readable Parquet file",
-        "text.parquet": r"column 'b' has text in row 1 \('word'\); leave the column out \(--drop b\)",
+        "bad.parquet": "the file is damaged",
+        "text.parquet": r"column 'b' has text in row 1 \('word'\); .* leave the column out \(--drop b\)",
         "empty.parquet": "the file is empty",
         "none.npy": "there is no such file",
     }.items():
@@ -169,16 +145,3 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
             open_stream(tmp_path / name)
     with pytest.raises(DataError, match="an array file has no named columns"):
         open_stream(tmp_path / "flat.npy", drop=["a"])
-
-
-def test_a_file_with_other_rows_than_it_says_is_refused(tmp_path, parquet):
-    np.save(tmp_path / "X.npy", X)
-    for path in (tmp_path / "X.npy", parquet(**columns_of(X))):
-        stream = open_stream(path)
-        size = stream.sizes[0]
-        for said in (size - 1, size + 1):
-            lying = replace(stream, sizes=(said, *stream.sizes[1:]))
-            with pytest.raises(DataError, match=f"{path.name}: it says that there are {said} rows where {size} were"):
-                lying.piece(0)
-            with pytest.raises(DataError, match=f"{path.name}: .* {23 + said - size} rows where 23 were read, so that"):
-                list(lying)

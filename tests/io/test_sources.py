@@ -6,11 +6,9 @@ import threading
 import numpy as np
 import pytest
 
-from files.small_files import X, refuse, write
-from kernelbraid.datasets import column_names, open_stream, read_labels, read_samples
-from kernelbraid.files import sources
-from kernelbraid.files.errors import DataError
-from kernelbraid.files.sources import open_source
+from kernelbraid.datasets import column_names, read_samples
+from kernelbraid.io.sources import open_source
+from small_files import X
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
 
@@ -75,34 +73,3 @@ def test_an_open_pipe_is_read_as_often_as_needed(pipe):
 )
 def test_what_comes_through_a_pipe_without_a_suffix_is_found_by_its_beginning(unnamed_pipe, content):
     np.testing.assert_array_equal(read_samples(unnamed_pipe(content)).X, X)
-
-
-def test_parquet_comes_through_a_pipe(unnamed_pipe):
-    polars = pytest.importorskip("polars")
-    file = io.BytesIO()
-    polars.DataFrame(X, schema=["a", "b"]).write_parquet(file)
-    stream = open_stream(unnamed_pipe(file.getvalue()))
-    np.testing.assert_array_equal(np.vstack(list(stream)), X)
-    assert stream.in_memory
-
-
-def test_labels_come_through_a_pipe(pipe):
-    np.testing.assert_array_equal(read_labels(pipe("a.csv", b"label\n0\n1\n")).values, [0, 1])
-
-
-def test_an_empty_pipe_is_refused(pipe):
-    refuse(read_samples, pipe("a.csv", b""), "is empty")
-
-
-def test_a_pipe_that_does_not_end_is_refused(pipe, monkeypatch):
-    monkeypatch.setattr(sources, "available_bytes", lambda: 1000)
-    refuse(read_samples, pipe("a.csv", b"1,2\n" * 1000), "came through the pipe", "write the samples to a file")
-
-
-def test_a_file_with_an_unknown_suffix_is_still_refused(tmp_path):
-    refuse(read_samples, write(tmp_path, "a.dat", "1,2\n"), "suffix '.dat' is unknown")
-
-
-def test_a_path_that_no_system_has_is_refused():
-    with pytest.raises(DataError, match=r"^a\\x00\.csv: .*cannot be opened"):
-        read_samples("a\0.csv")

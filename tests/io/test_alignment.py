@@ -1,6 +1,3 @@
-import sys
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -44,39 +41,11 @@ def test_a_sample_that_a_view_does_not_have_is_a_row_of_nan_and_all_others_are_a
     np.testing.assert_array_equal(second, [[np.nan] * 3, [3, 4, 5], [0, 1, 2]])
 
 
-def test_views_that_agree_come_back_as_they_are():
-    given = [frame(["s", "t"]), frame(["s", "t"], columns="c", dtype=np.int8)]
-    views, index = align_views(given)
-    assert list(index) == ["s", "t"]
-    for view, own in zip(views, given, strict=True):
-        pd.testing.assert_frame_equal(view, own)
-
-
 def test_the_same_names_in_another_order_are_put_in_that_of_the_first_view():
     (_, second), index = align_views([frame(["s", "t", "u"]), frame(["u", "s", "t"], columns="c", dtype=int)])
     assert list(index) == ["s", "t", "u"]
     assert second["c"].tolist() == [1, 2, 0]
     assert second["c"].dtype == int
-
-
-def test_arguments_stay_as_they_are():
-    given = frame(["s", "t"], dtype=int)
-    kept = given.copy()
-    for views in ([given, frame(["t", "u"])], [given]):
-        (view, *_), _ = align_views(views)
-        view.iloc[:, :] = 99
-    pd.testing.assert_frame_equal(given, kept)
-
-
-def test_one_view_is_enough():
-    (view,), index = align_views([frame(["s", "t"])])
-    pd.testing.assert_frame_equal(view, frame(["s", "t"]))
-    assert list(index) == ["s", "t"]
-
-
-def test_views_may_come_from_a_generator():
-    views, index = align_views(frame(names) for names in (["s"], ["s", "t"]))
-    assert (len(views), len(index)) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -98,35 +67,6 @@ def test_missing_rows_turn_what_has_no_nan_into_float64(dtype, wanted):
     (view, _), _ = align_views([given, frame(["t", "u"])])
     assert set(view.dtypes) == {np.dtype(wanted)}
     np.testing.assert_array_equal(view.to_numpy(), [[0, 1], [1, 0], [np.nan, np.nan]])
-
-
-def test_columns_of_several_types_become_numbers_each_by_itself():
-    given = pd.DataFrame({"a": np.float32([1, 2]), "b": [True, False], "c": [3, 4]}, index=["s", "t"])
-    (view, _), _ = align_views([given, frame(["t", "u"])])
-    assert view.dtypes.tolist() == [np.float32, np.float64, np.float64]
-    np.testing.assert_array_equal(view.to_numpy()[:2], [[1, 1, 3], [2, 0, 4]])
-
-
-def test_columns_may_share_a_name():
-    (view, _), _ = align_views([frame(["s", "t"], columns="aa", dtype=int), frame(["t", "u"])])
-    np.testing.assert_array_equal(view, [[0, 1], [2, 3], [np.nan, np.nan]])
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        pd.Index([7, 3, 5], name="patient"),
-        pd.date_range("2020-01-01", periods=3, tz="Europe/Vienna", name="day"),
-        pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["batch", "cell"]),
-    ],
-    ids=["numbers", "dates", "levels"],
-)
-def test_names_keep_their_type_and_title(names):
-    views, index = align_views([frame(names[:2]), frame(names[[2, 1]])])
-    assert index.equals(names)
-    assert index.dtype == names.dtype
-    assert index.names == names.names
-    assert [view["a"].isna().tolist() for view in views] == [[False, False, True], [True, False, False]]
 
 
 # What is refused
@@ -157,11 +97,6 @@ def test_what_is_no_data_frame_of_pandas_is_named(view, kind):
     refused([frame(["s"]), view], TypeError, f"view 2 is a {kind};", "pandas data frame", "index")
 
 
-@pytest.mark.parametrize(("views", "kind"), [(frame(["s"]), "pandas.DataFrame"), (None, "NoneType"), (3, "int")])
-def test_views_come_as_a_list(views, kind):
-    refused(views, TypeError, f"views is a {kind};", "list")
-
-
 def test_there_is_a_view_with_rows_and_columns():
     refused([], ValueError, "views is empty")
     refused([frame(["s"]), frame([])], ValueError, "view 2 has shape (0, 2)", "at least one row")
@@ -174,27 +109,8 @@ def test_two_views_share_a_name():
     assert list(index) == ["s", "t"]
 
 
-def test_names_have_as_many_levels_in_all_views():
-    levels = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
-    refused([frame(levels), frame(levels[1:]), frame(["a"])], ValueError, "view 3 has 1 levels", "view 1 2;")
-
-
 @pytest.mark.parametrize("values", [["p", "q"], pd.Categorical(["p", "q"]), pd.to_datetime(["2020", "2021"])])
 def test_a_column_that_is_not_of_numbers_cannot_miss_rows(values):
     given = pd.DataFrame({"a": np.float32([1, 2]), "kind": values}, index=["s", "t"])
     refused([frame(["s", "u"]), given], ValueError, "column 'kind' of view 2", "leave it out")
     refused([frame(["s", "u"]), given[["kind"]]], ValueError, "column 'kind' of view 2")
-
-
-def test_it_needs_pandas(monkeypatch):
-    views = [frame(["s"])]
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    refused(views, ImportError, "align_views needs pandas", '"kernelbraid[io]"')
-
-
-def test_complex_numbers_are_left_to_who_fits_them():
-    given = frame(["s", "t"], dtype=complex)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        (view, _), _ = align_views([given, frame(["t", "u"])])
-    assert set(view.dtypes) == {np.dtype(complex)}
