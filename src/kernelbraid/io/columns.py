@@ -94,7 +94,9 @@ class Table:
                 found = [i for i in places.get(name, []) if i not in left_out]
                 if len(found) != 1:
                     many, there = "no" if not found else "more than one", listing(self.names)
-                    raise self.error(f"{many} column {name!r}, which is needed, is in {there}; give it once (--drop NUMBER).")
+                    raise self.error(
+                        f"{many} column {name!r}, which is needed, is in {there}; give it once (--drop NUMBER)."
+                    )
                 kept += found
         if not kept:
             raise self.error("no column is left for the data; drop fewer columns.")
