@@ -577,6 +577,7 @@ class TestSeveralViews:
         np.testing.assert_array_equal(model.predict([self.first, self.second, self.noise]), model.labels_)
         np.testing.assert_array_equal(model.predict(list(self.new)), model.labels_[self.truth[75:]])
 
+    @pytest.mark.filterwarnings("ignore:X is a list of 3 kernels")
     def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
         stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]
         assert fit(stacks[0], kernels="precomputed").view_weights_.shape == (1,)
@@ -681,6 +682,7 @@ class TestMissingSamples:
 class TestKernelsOfSeveralSources:
     """Precomputed kernels that come one by one are views."""
 
+    @pytest.mark.filterwarnings("ignore:X is a list of 3 kernels")
     def test_new_samples_come_with_all_of_them_though_some_are_left_out(self):
         rng = np.random.default_rng(0)
         truth = np.repeat([0, 1, 2], 25)
