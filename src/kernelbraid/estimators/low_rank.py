@@ -466,8 +466,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             if is_precomputed(settings.kernels):
                 warn_of_kernel_list(X)
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            if weighed.trust.warning is not None:
-                warnings.warn(weighed.trust.warning, UserWarning, stacklevel=levels_to_caller())
+            if weighed.warning is not None:
+                warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
             learned = not settings.learning.is_kernel_fixed
             return weighed.joining(settings.kernels, learned=learned) if is_joined else weighed
         joined = samples.pose(settings.kernels, stored=stored) if is_joined else None

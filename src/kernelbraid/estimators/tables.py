@@ -89,7 +89,8 @@ def in_one_order(views: Sequence[Any]) -> Sequence[Any]:
     Rows without names, which are counted only, are taken as they stand.
     """
     named = [(number, own) for number, view in enumerate(views) if (own := _row_names(view)) is not None]
-    ordered, (first, names) = list(views), named[0] if named else (0, None)
+    ordered = list(views)
+    first, names = named[0] if named else (0, _row_names(None))
     for number, own in named[1:]:
         if len(own) != len(names) or own.equals(names):  # views of different lengths are told of elsewhere
             continue

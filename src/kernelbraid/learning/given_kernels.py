@@ -39,11 +39,6 @@ class GivenKernels(KernelSamples):
         return list(self.sizes) or [len(self.matrices)]
 
     @property
-    def measured(self) -> list[NDArray[np.bool_]]:
-        """Which samples each source has: all."""
-        return [np.ones(self.n_samples, dtype=bool)] * self.n_views
-
-    @property
     def like(self) -> Array:
         """An array that lives where the kernels do."""
         return self.matrices[0]

@@ -76,7 +76,8 @@ def learn(
     if weighed.joined is not None:
         return _learn_one(weighed.joined, settings, options)
     parts = _of_kernels(weighed, settings, options) if weighed.samples.has_kernels else _of_graphs(weighed)
-    members, graphs = [], {}
+    members: list[Member] = []
+    graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
     shares = np.zeros((weighed.n_samples, weighed.n_views))
     for member, graph, found in parts:
