@@ -455,13 +455,14 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         samples = read_samples(self, X, settings.kernels, gaps=True)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
-        is_weighed = samples.n_views > 1 and (settings.is_trusting or not samples.has_kernels)
-        is_joined = samples.has_kernels and not (is_weighed and settings.fusion == "graphs")
+        has_kernels = samples.has_kernels
+        is_weighed = samples.n_views > 1 and (settings.is_trusting or not has_kernels)
+        is_joined = has_kernels and not (is_weighed and settings.fusion == "graphs")
         if samples.has_gaps and not is_weighed:
             raise ValueError(
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
-        stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined)
+        stored = has_kernels and self._check_memory(samples, settings, is_weighed, is_joined)
         if is_weighed:
             if is_precomputed(settings.kernels):
                 warn_of_kernel_list(X)

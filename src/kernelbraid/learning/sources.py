@@ -85,6 +85,10 @@ class Samples:
         """Return what decides the memory of a fit with these kernels."""
         raise NotImplementedError
 
+    def usual_edges(self, kept: int | None) -> int | None:
+        """Return how many edges a sample has in the graph of a view, of which so many are kept; None for all."""
+        return kept
+
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
