@@ -137,8 +137,9 @@ def test_labels_are_read_from_parquet(tmp_path):
     assert labels.ids == ["x", "y"]
     polars.DataFrame({"z": [1, 2]}).write_parquet(path)
     np.testing.assert_array_equal(read_labels(path).values, [1, 2])
-    polars.DataFrame({"z": [1, None]}).write_parquet(path)
-    refuse(read_labels, path, "no label in row 2")
+    for values in ([1, None], ["a", None], [None, "a"]):
+        polars.DataFrame({"z": values}).write_parquet(path)
+        refuse(read_labels, path, f"no label in row {values.index(None) + 1}")
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,18 @@ def test_numbers_come_back_bit_for_bit(tmp_path, data):
 )
 def test_a_bad_table_gets_one_clear_sentence(tmp_path, content, fragments):
     refuse(read_samples, write(tmp_path, "table.csv", content), *fragments)
+
+
+def test_a_large_table_is_read_fast_and_to_twelve_digits(tmp_path, monkeypatch):
+    data = np.random.default_rng(0).normal(size=(500, 4))
+    rows = "\n".join(",".join(map(repr, row)) for row in data.tolist())
+    monkeypatch.setattr("kernelbraid.io.columns.EXACT", 0)
+    np.testing.assert_allclose(read_samples(write(tmp_path, "a.csv", f"a,b,c,d\n{rows}")).X, data, rtol=1e-11)
+
+
+def test_columns_of_one_name_are_refused_unless_one_is_dropped(tmp_path):
+    path = write(tmp_path, "a.csv", "a,b,a\n1,2,3\n")
+    refuse(read_samples, path, "several columns are called 'a'", "--drop NUMBER")
+    np.testing.assert_array_equal(read_samples(path, drop=[3]).X, [[1, 2]])
+    np.testing.assert_array_equal(read_samples(path, drop=[3], keep=["b", "a"]).X, [[2, 1]])
+    refuse(read_samples, path, "more than one column 'a', which is needed", keep=["a"])

@@ -267,4 +267,6 @@ def read_columns(table: Table, chosen: Sequence[int]) -> "list[pd.Series]":
     names = [table.names[i] for i in chosen]
     with open_parquet(table.source) as file:
         frame = file.read(columns=names).to_pandas(ignore_metadata=True)
-    return [frame[name] for name in names]
+    columns = [frame[name] for name in names]
+    # What is missing among texts is None in some versions of pandas, and NaN in others.
+    return [c if c.dtype.kind in "biuf" else c.astype(object).where(c.notna(), None) for c in columns]
