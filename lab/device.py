@@ -9,9 +9,8 @@ from types import SimpleNamespace
 from kernelbraid.datasets import Dataset
 from kernelbraid.learning import Candidates, LearnedGraph, Learning, PlacedGraph, Settings, Views, learn_many, place
 from lab.methods import METHODS, Method
-from lab.outcome import record_of
 from lab.records import LabError, Record, Trial, to_json
-from lab.trial import cluster_runs, is_read_out, make, readout_of, run_trials
+from lab.trial import cluster_runs, is_read_out, make, readout_of, record_of, run_trials
 
 # Fits of one batch, between two of which records are stored, and the numbers in one matrix of all of them.
 BATCH, NUMBERS = 32, 2**28

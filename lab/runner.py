@@ -10,11 +10,10 @@ from kernelbraid.datasets import DataError, Dataset, load
 from lab.device import run_on_device
 from lab.experiment import Experiment
 from lab.methods import COMPARED, Method
-from lab.outcome import no_outcome
 from lab.own_data import OwnData
 from lab.own_methods import OwnMethod
 from lab.records import Folder, Record, Trial
-from lab.trial import fit_key, run_trials
+from lab.trial import fit_key, no_outcome, run_trials
 
 
 def run(

@@ -1,9 +1,8 @@
 """Random settings and damaged files: what comes back is right and complete, or one sentence says why not."""
 
 import csv
-import io
 import warnings
-from functools import cache, partial
+from functools import cache
 from numbers import Integral
 from tempfile import TemporaryDirectory
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.io import savemat
 from sklearn.utils._param_validation import Interval, Options
 
 import kernelbraid
@@ -22,7 +20,6 @@ from kernelbraid.kernels import BANKS, Gaussian, Linear, Neighbours, Polynomial,
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(9, 3)).round(3)
-SUFFIXES = [".csv", ".tsv", ".npy", ".npz", ".mat", ".parquet"]
 SIGNS = [b",", b'"', b"\0", b"-", b"\n"]
 LENGTHS = [0, 1, 8, 2**16, 10**9, 2**31 - 1, 2**31, 2**32 - 1]  # in four bytes: they overflow, or take all memory
 
@@ -43,38 +40,13 @@ def dense(A):
 # --- files that are damaged
 
 
-def file_of(write):
-    write(file := io.BytesIO())
-    return file.getvalue()
-
-
-def texts(between):
+def tables_of(between):
+    """Small valid tables."""
     rows = [between.join(map(str, row)) for row in X]
     named = [f"row {i}{between}{row}{between}{'uv'[i % 2]}" for i, row in enumerate(rows)]
     decimals = [";".join(str(x).replace(".", ",") for x in row) for row in X]
     lines = [rows, [between.join(["id", "a", "b", "c", "label"]), *named], ['"a"', '"1"', "2"], ["a;b;c", *decimals]]
     return ["\n".join([*text, ""]).encode() for text in lines]
-
-
-@cache
-def corpus(suffix):
-    """Small valid files of a format."""
-    if suffix in (".csv", ".tsv"):
-        return texts("," if suffix == ".csv" else "\t")
-    thin, y = sparse.csr_array(np.where(X > 0, X, 0.0)), np.arange(9) % 3
-    if suffix == ".npy":
-        return [file_of(partial(np.save, arr=A)) for A in (X, X.astype("f4").T, X > 0, y, np.array(["a", "b"]))]
-    if suffix == ".npz":
-        writers = [partial(np.savez_compressed, X=X, y=y), partial(sparse.save_npz, matrix=thin)]
-    elif suffix == ".mat":
-        contents = [{"X": X, "y": y}, {"fea": sparse.csc_array(thin), "gnd": y[:, None]}]
-        writers = [partial(savemat, mdict=one, do_compression=packed) for one in contents for packed in (True, False)]
-    else:
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-        pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-        frames = [pandas.DataFrame(X, columns=list("abc")), pandas.DataFrame({"id": list("uvw"), "label": [1, 2, 1]})]
-        writers = [frame.to_parquet for frame in frames]
-    return [file_of(write) for write in writers]
 
 
 @st.composite
@@ -108,12 +80,12 @@ def read(call, path):
         return check_sentence(error, path)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_damaged_file_is_read_alike_every_time_or_refused_in_a_sentence(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_damaged_table_is_read_alike_every_time_or_refused_in_a_sentence(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
 
     @settings(max_examples=250)
-    @given(damaged(corpus(suffix)))
+    @given(damaged(tables_of("," if suffix == ".csv" else "\t")))
     def check(content):
         path.write_bytes(content)
         samples, again = read(read_samples, path), read(read_samples, path)

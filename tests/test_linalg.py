@@ -10,7 +10,6 @@ from kernelbraid._linalg import (
     resolved_ridge,
     ridge_inverse,
     ridge_smoother,
-    solve_submatrices,
 )
 
 
@@ -140,21 +139,3 @@ def test_a_kernel_that_is_singular_by_rounding_has_an_inverse_beside_a_ridge():
         assert np.isfinite(ridge_inverse(sign * K, 1.0)).all()
     singular = np.array([[-1.0, 0.0], [0.0, 1.0]])  # with the ridge
     assert np.isfinite(ridge_inverse(singular, 1.0)).all()
-
-
-@pytest.mark.parametrize("make", [definite, indefinite])
-def test_submatrices_are_solved_row_by_row(make):
-    Q, rng = make(20), np.random.default_rng(3)
-    sets = rng.uniform(size=(5, 20)) < 0.5
-    rights = [rng.standard_normal((5, 20)) for _ in range(2)]
-    before = Q.copy(), *(right.copy() for right in rights)
-    found = solve_submatrices(Q, sets, rights, np.array([0, 3, 4]), 0.1)
-    for x, right in zip(found, rights, strict=True):
-        for row, inside in enumerate(sets):
-            expected = np.zeros(20)
-            if row in (0, 3, 4):
-                A = Q[np.ix_(inside, inside)] + 0.1 * np.eye(np.count_nonzero(inside))
-                expected[inside] = np.linalg.solve(A, right[row, inside])
-            np.testing.assert_allclose(x[row], expected, atol=1e-9)
-    for old, new in zip(before, (Q, *rights), strict=True):
-        np.testing.assert_array_equal(new, old)

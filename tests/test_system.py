@@ -1,6 +1,4 @@
 import os
-import signal
-import subprocess
 import sys
 
 import pytest
@@ -9,12 +7,9 @@ from kernelbraid import _system
 from kernelbraid._system import (
     ABANDONED,
     available_bytes,
-    draft_in,
     format_bytes,
-    has_ended,
     peak_bytes,
     remove_drafts,
-    this_process,
     write_whole,
 )
 
@@ -48,79 +43,16 @@ def test_what_is_not_complete_leaves_no_trace(tmp_path, error):
     assert list(tmp_path.iterdir()) == [path]
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from kernelbraid._system import this_process, write_whole
-with write_whole(Path(sys.argv[1])) as file:
-    print(this_process(), flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    """The draft of a process that was killed, and the name of the process."""
-    if this_process().startswith("-"):
-        pytest.skip("this system does not tell of its processes")
-    folder = tmp_path_factory.mktemp("killed")
-    process = subprocess.run([sys.executable, "-c", KILLED, folder / "file"], capture_output=True, text=True)
-    assert process.returncode == -signal.SIGKILL
-    [draft] = folder.iterdir()
-    return draft, process.stdout.strip()
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_there(killed):
-    draft, process = killed
-    assert process in draft.name
-    with write_whole(draft.parent / "file"):
-        assert not draft.exists()
-    assert [path.name for path in draft.parent.iterdir()] == ["file"]
-
-
-def test_a_process_is_known_to_have_ended_or_not(killed):
-    assert has_ended(killed[1])
-    assert not has_ended(this_process())
-    machine, number, start = this_process().split("-")
-    assert has_ended(f"{machine}-{number}-{int(start) - 1}")  # the number has been given again
-    for unknown in (f"{machine[::-1]}-{number}-1", f"-{number}-", "", machine, f"{machine}-x-1"):
-        assert not has_ended(unknown)
-
-
-def test_a_process_of_somebody_else_may_be_hidden(monkeypatch):
-    def refuse(number, sent):
-        raise PermissionError
-
-    monkeypatch.setattr(_system, "_machine", lambda: "m")
-    monkeypatch.setattr(os, "kill", refuse)
-    monkeypatch.setattr(_system, "_start_of", lambda number: "")
-    assert not has_ended("m-7-1")
-    monkeypatch.setattr(_system, "_start_of", lambda number: "2")
-    assert has_ended("m-7-1")
-
-
-def test_drafts_of_the_living_and_other_hidden_files_stay(tmp_path):
-    names = (draft_in(tmp_path).name, ".kernelbraid-0123456789abcdef-1-1-ff.tmp", ".kernelbraid-ff.tmp")
-    drafts = [tmp_path / name for name in names]
+def test_drafts_that_a_killed_process_left_are_removed_after_a_day_and_other_files_stay(tmp_path):
+    drafts = [tmp_path / ".kernelbraid-ff.tmp", tmp_path / ".kernelbraid-0123.tmp"]
     others = [tmp_path / name for name in (".kernelbraid", ".kernelbraid-notes.txt.bak", "kernelbraid-ff.tmp")]
     for path in drafts + others:
         path.touch()
-    remove_drafts(tmp_path)
-    assert sorted(tmp_path.iterdir()) == sorted(drafts + others)
-    for path in drafts + others:
-        os.utime(path, (0, path.stat().st_mtime - ABANDONED - 60))  # nobody has touched it for a day
-    remove_drafts(tmp_path)
-    assert sorted(tmp_path.iterdir()) == sorted(others)
-
-
-def test_a_system_that_does_not_tell_of_its_processes_has_drafts_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(_system, "_machine", lambda: "")
-    monkeypatch.setattr(_system, "_start_of", lambda number: "")
-    draft = draft_in(tmp_path)
-    draft.touch()
-    remove_drafts(tmp_path)
-    assert _system.DRAFT.fullmatch(draft.name)
-    assert draft.exists()
+    for path in drafts[1:] + others:
+        os.utime(path, (0, path.stat().st_mtime - ABANDONED - 60))
+    with write_whole(tmp_path / "file"):
+        pass
+    assert sorted(tmp_path.iterdir()) == sorted([drafts[0], *others, tmp_path / "file"])
     remove_drafts(tmp_path / "none")
 
 

@@ -1,9 +1,11 @@
-"""Simulated and real cells through ``kernelbraid.scverse.cluster``, beside scanpy's leiden.
+"""Cells.
 
-Simulated cells lie around centres in twelve hidden directions; every modality mixes them into its own features, bends
-and blurs them. A job is a kind with a number of cells and of clusters: `modalities`, three of them, of which a fifth of
-the cells lacks one, and `many`, one modality through landmarks; `noise`, one modality beside so many views of noise;
-`pbmc`, scanpy's ``pbmc68k_reduced``.
+Simulated and real cells through ``kernelbraid.scverse.cluster``, beside scanpy's leiden. Simulated cells lie around
+centres in twelve hidden directions; every modality mixes them into its own features, bends and blurs them.
+`modalities`: cells of eight types in three modalities, a fifth of which lack one; `many`: of ten types with 50
+features, through landmarks; `noise`: 600 cells of six types, one modality beside so many views of noise; `pbmc`:
+agreement of `pbmc68k_reduced` with `bulk_labels`. The words after it: cells, clusters, landmarks. leiden: on our
+graph at its default resolution, for `pbmc` on scanpy's own with the resolution that finds as many clusters.
 """
 
 import warnings
@@ -13,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.metrics import ari, nmi
-from lab.judging.jobs import Row, table
-from lab.judging.machine import timed
+from lab.judging.jobs import Row, table, timed
 
 JOBS = (
     *("modalities 5000 8", "modalities 5000 auto", "modalities 5000 8 500", "modalities 5000 auto 500"),
@@ -144,14 +145,6 @@ def page(rows: Sequence[Row]) -> list[str]:
     ]
     weights = [f"- {row['job']}: {row['weights']}" for row in rows if "weights" in row]
     return [
-        "# Cells",
-        "",
-        "`modalities`: simulated cells of eight types in three modalities, a fifth of which lack one; `many`: of ten "
-        "types with 50 features; `noise`: 600 cells of six types, one modality beside so many views of noise; `pbmc`: "
-        "agreement of `pbmc68k_reduced` with `bulk_labels`. The words after it: cells, clusters, landmarks. leiden: on "
-        "our graph at its default resolution, for `pbmc` on scanpy's own with the resolution that finds as many "
-        "clusters.",
-        "",
         *table(header, lines),
         *(["", "Weights of the views beside noise:", "", *weights] if weights else []),
     ]

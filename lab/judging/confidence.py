@@ -1,10 +1,9 @@
-"""How far confidence and outlier scores can be trusted.
+"""Confidence.
 
-Labels of the defaults, with the true number of clusters, are matched to classes once, on all samples. The most
-confident half of them should be right more often than all, and the risk, the share of wrong labels among those that are
-kept, should fall with every label that is dropped: the area under the curve of risk over coverage is its mean. The same
-labels are ordered by three simple rules and by the posterior of a diagonal mixture of Gaussians in the same embedding.
-Outliers are rows drawn uniformly in the box of the data, 5 % of them.
+LKG with its defaults and the true number of clusters, means over three seeds. Labels are matched to classes once, on
+all samples. `half`: accuracy of the most confident half minus that of all, in points; `area`: under the curve of risk
+over coverage, the mean share of wrong labels among those that are kept, lower is better. The same labels are ordered
+by three simple rules and by the posterior of a diagonal mixture of Gaussians in the same embedding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -112,12 +111,6 @@ def page(rows: Sequence[Row]) -> list[str]:
     better = sum(row[f"risk {MINE}"] < row["risk mixture"] for row in plain)
     header = ["data set", "accuracy", *(f"half: {rule}" for rule in RULES), f"area: {MINE}", "area: mixture"]
     return [
-        "# Confidence",
-        "",
-        f"LKG with its defaults and the true number of clusters, means over {len(SEEDS)} seeds. `half`: accuracy of "
-        "the most confident half minus that of all, in points; `area`: under the curve of risk over coverage, lower "
-        "is better.",
-        "",
         *table(header, [line(row["job"], row) for row in plain] + [line(*mean) for mean in means(plain)]),
         "",
         f"The area is smaller than that of the mixture on {better} of {len(plain)} sets.",

@@ -1,73 +1,79 @@
 """Jobs of a judge, each in a process of its own, and the page that tells of their rows.
 
 A judge is a module with `JOBS`, `measure(job)`, which returns rows, plain dicts, and `page(rows)`, which returns the
-lines of its page. A job is a word, often the name of a data set. Rows are kept as they come in: what was stopped goes
-on.
+lines of its page below title and text, which are its docstring. A job is a word, often the name of a data set. Rows
+are kept as they come in: what was stopped goes on.
 """
 
 import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from importlib.metadata import version
+from inspect import cleandoc
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
-from lab.judging.machine import THREADS, commit, describe
+import kernelbraid
 from lab.records import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Where the pages are.
 JUDGED = ROOT / "lab" / "judged"
 Row: TypeAlias = dict[str, Any]
+#: What keeps the libraries for linear algebra to so many threads, if it is set before they are loaded.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+PAUSE = 0.01  # seconds between two looks at the memory
 
 
 def main(judge: str, arguments: Sequence[str]) -> None:
     """Judge, print the page, and write it when it is whole."""
     module = import_module(f"lab.judging.{judge}")
-    parser = parser_of(judge, module.__doc__)
     run = partial(in_process, judge, threads=getattr(module, "THREADS", 1))
-    carry_out(judge, module.JOBS, module.page, parser.parse_args(arguments), run)
+    carry_out(module, module.JOBS, parser_of(module).parse_args(arguments), run)
 
 
-def parser_of(judge: str, told: str | None) -> argparse.ArgumentParser:
+def parser_of(judge: ModuleType) -> argparse.ArgumentParser:
     """Return a parser of what every judge is asked."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m lab {judge}", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(f"python -m lab {name_of(judge)}", description=judge.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="jobs that are measured and printed alone")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time")
     parser.add_argument("--out", type=Path, default=JUDGED, help="folder for the page, lab/judged by default")
     return parser
 
 
+def name_of(judge: ModuleType) -> str:
+    """Return the word by which a judge is called."""
+    return judge.__name__.rpartition(".")[2]
+
+
 def carry_out(
-    judge: str,
-    every: Sequence[str],
-    page: Callable[[list[Row]], list[str]],
-    asked: argparse.Namespace,
-    run: Callable[[str], list[Row]],
+    judge: ModuleType, every: Sequence[str], asked: argparse.Namespace, run: Callable[[str], list[Row]]
 ) -> None:
     """Measure what is asked for, print the page, and write it where nothing was left out.
 
     Parameters
     ----------
-    judge : str
-        Name of the module and of the page.
+    judge : module
+        Its docstring is the head of the page.
     every : sequence of str
         The jobs if none are named.
-    page : callable
-        From rows to the lines of the page.
     asked : Namespace
         From `parser_of`.
     run : callable
         From a job to its rows.
     """
-    kept = None if asked.names else asked.out / f"{judge}.part"
+    kept = None if asked.names else asked.out / f"{name_of(judge)}.part"
     found = _read(kept)
     done = {row["job"] for row in found}
     jobs = list(dict.fromkeys(asked.names or every))
@@ -77,10 +83,13 @@ def carry_out(
             found += rows
     found.sort(key=lambda row: jobs.index(row["job"]))
     machines, commits = (" and ".join(dict.fromkeys(row[what] for row in found)) for what in ("machine", "commit"))
-    lines = [*page(found), "", f"Command: `python -m lab {judge}`. {machines}; commit {commits}.", ""]
+    title, text = cleandoc(judge.__doc__ or "").replace("``", "`").split("\n\n")
+    head = [f"# {title.rstrip('.')}", "", " ".join(text.split()), ""]
+    command = f"Command: `python -m lab {name_of(judge)}`. {machines}; commit {commits}."
+    lines = [*head, *judge.page(found), "", command, ""]
     print("\n".join(lines))
     if kept is not None:
-        (asked.out / f"{judge}.md").write_text("\n".join(lines), encoding="utf-8")
+        (asked.out / f"{name_of(judge)}.md").write_text("\n".join(lines), encoding="utf-8")
         kept.unlink(missing_ok=True)
 
 
@@ -128,6 +137,68 @@ def _keep(kept: Path | None, rows: Iterable[Row]) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with kept.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def describe() -> str:
+    """Return processor, memory, system and versions, in words."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {memory:.1f} GB, {platform.system()}, Python "
+        f"{platform.python_version()}, {packages}, kernelbraid {kernelbraid.__version__}"
+    )
+
+
+def timed(function: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
+    """Return the seconds that a call took, and what it returned."""
+    started = time.perf_counter()
+    result = function(*arguments, **options)
+    return time.perf_counter() - started, result
+
+
+@contextmanager
+def metered() -> Iterator[dict[str, int]]:
+    """Yield a dict that has, after the block, its peak of resident memory and the growth up to there, in bytes.
+
+    ``growth_bytes`` is over before the block, ``own_bytes`` what of that are no pages of files, looked at often.
+    """
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
+    before, own = resident("VmRSS"), [resident("RssAnon")]
+    done, found = threading.Event(), dict[str, int]()
+
+    def watch() -> None:
+        while not done.wait(PAUSE):
+            own.append(resident("RssAnon"))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        done.set()
+        watcher.join()
+        peak = resident("VmHWM")
+        found.update(peak_bytes=peak, growth_bytes=peak - before, own_bytes=max(own) - own[0])
+
+
+def resident(field: str) -> int:
+    """Return what the system says of this process: VmRSS, resident bytes, VmHWM, their peak, or RssAnon, of no file."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def commit() -> str:
+    """Return the commit of the package that is measured; a plus says that files were changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    place = Path(kernelbraid.__file__).parent
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 if __name__ == "__main__":  # one job here

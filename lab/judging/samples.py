@@ -13,6 +13,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid.datasets import load
+from lab.judging.made import MADE, read_made
 from lab.own_data import OwnData
 from lab.trial import join
 
@@ -37,11 +38,7 @@ REAL = tuple(name for names in KINDS.values() for name in names)
 #: Small tables that come with scikit-learn, and data that are drawn.
 OTHERS = {
     "tables": ("iris", "iris, standardised", "wine, standardised", "breast cancer, standardised", "digits"),
-    "made shapes": ("moons", "circles", "spirals", "cigars", "eye", "links", "rolls", "tilted"),
-    "made blobs": tuple(f"blobs_{kind}" for kind in ("plane", "spread", "sizes", "near", "many", "most")),
-    "made subspaces": tuple(f"subspaces_{kind}" for kind in ("five", "ten", "uneven", "noisy")),
-    "made texts": tuple(f"topics_{kind}" for kind in ("five", "twenty", "uneven", "short")),
-    "made genes": tuple(f"genes_{kind}" for kind in ("three", "two", "uneven")),
+    **{kind: tuple(draws) for kind, draws in MADE.items()},
 }
 KIND_OF = {name: kind for kind, names in (KINDS | OTHERS).items() for name in names}
 
@@ -56,8 +53,10 @@ def read(name: str) -> tuple[list[Matrix], np.ndarray]:
         X, y = getattr(datasets, f"load_{plain.replace(' ', '_')}")(return_X_y=True)
         return [StandardScaler().fit_transform(X) if scaled else X], y
     stored = Path(os.environ.get("KERNELBRAID_DATA", "")) / "dev" / f"{name}.npz"
-    made = KIND_OF.get(name, "").startswith("made")
-    dataset = OwnData(name, (stored,)).read() if stored.is_file() else load(f"made_{name}" if made else name)
+    if KIND_OF.get(name) in MADE:
+        X, y = read_made(name)
+        return [X], y
+    dataset = OwnData(name, (stored,)).read() if stored.is_file() else load(name)
     return list(dataset.views), dataset.y
 
 

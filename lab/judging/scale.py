@@ -1,8 +1,10 @@
-"""Many samples: time, memory and agreement of ``LandmarkLKG`` on six rings in a file, by their number.
+"""Many samples.
 
-Two groups of three rings with a common centre: no cluster is a blob, and a straight line separates only the groups. Two
-blocks are worked on at a time, each with one thread for linear algebra. "on 2 workers" fits a Dask array on so many
-processes of one thread each.
+Six rings in 64 features, float32, from a .npy file; `LandmarkLKG(6, n_jobs=2, random_state=0)`, one thread for linear
+algebra, each fit in a fresh process. The rings are two groups of three with a common centre: no cluster is a blob.
+Peak: resident memory of the whole process, pages of the file that the system keeps mapped included; growth: over
+before the fit, and what of it are no pages of the file. On workers: a Dask array on so many processes of one thread,
+and the peak of client and scheduler. Index: adjusted Rand index against the rings.
 """
 
 import tempfile
@@ -13,8 +15,7 @@ import numpy as np
 
 from kernelbraid import LandmarkLKG
 from kernelbraid.metrics import ari
-from lab.judging.jobs import Row, table
-from lab.judging.machine import metered, resident, timed
+from lab.judging.jobs import Row, metered, resident, table, timed
 
 JOBS = ("100000", "200000", "500000", "1000000", "2000000", "1000000 on 2 workers")
 N_CLUSTERS, N_FEATURES = 6, 64
@@ -94,14 +95,6 @@ def page(rows: Sequence[Row]) -> list[str]:
     alone = [row for row in rows if row["job"].isdigit()]
     told = [f"{what} {exponent(alone, key):.2f}" for what, key in (("time", "seconds"), ("peak", "peak_bytes"))]
     return [
-        "# Many samples",
-        "",
-        f"Six rings in {N_FEATURES} features, float32, from a .npy file; `LandmarkLKG(6, n_jobs=2, random_state=0)`, "
-        "one thread for linear algebra, each fit in a fresh process. Peak: resident memory of the whole process, pages "
-        "of the file that the system keeps mapped included; growth: over before the fit, and what of it are no pages "
-        "of the file. On workers: a Dask array on so many processes of one thread, and the peak of client and "
-        "scheduler. Index: adjusted Rand index against the rings.",
-        "",
         *table(header, lines),
         *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else []),
     ]

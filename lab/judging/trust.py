@@ -1,7 +1,9 @@
-"""How often chance alone makes two views agree: views of several kinds are drawn that have nothing in common.
+"""How often chance makes views agree.
 
-The report on the views of a fit has, for every pair, how many deviations above chance the two agree. With m views there
-are m (m - 1) / 2 pairs. A job is a number of samples.
+Views of seven kinds that have nothing in common (noise, clear clusters, uneven clusters, hubs, words, samples with
+copies, one feature), four of each in a fit: how many deviations above chance two of them agree, and the share of
+pairs above a level. Where no pair was above, the share that would have shown itself with 95 % certainty (three of all
+pairs).
 """
 
 from collections.abc import Callable, Sequence
@@ -91,13 +93,6 @@ def page(rows: Sequence[Row]) -> list[str]:
         for m in COUNTS
     ]
     return [
-        "# How often chance makes views agree",
-        "",
-        f"Views of seven kinds that have nothing in common (noise, clear clusters, uneven clusters, hubs, words, "
-        f"samples with copies, one feature), {EACH} of each in a fit: how many deviations above chance two of them "
-        "agree, and the share of pairs above a level. Where no pair was above, the share that would have shown itself "
-        "with 95 % certainty (three of all pairs).",
-        "",
         *table(["samples", "pairs", "deviation", "largest", *names], lines),
         "",
         "The same for a fit with m views: a bound on the chance that any pair agrees, by the share over all sizes.",

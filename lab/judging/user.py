@@ -1,8 +1,8 @@
-"""What people call, in units of what they use now, and beside another checkout of the project.
+"""What people call.
 
-A unit is scikit-learn's ``SpectralClustering(affinity="nearest_neighbors")`` on the same samples, or what a line says.
-Call and unit take turns, the checkouts too, each time in a process of its own; the best times count. Calls that a
-checkout does not have are left out, and the page says so. ``--against FOLDER`` names the other checkout.
+Best times of what people call, in units of what they use now, and beside another checkout of the project: units of
+scikit-learn's neighbour spectral clustering on the same samples, of pandas for reading. Call and unit take turns, the
+checkouts too, each time in a process of its own. Memory is the growth of the process during the call.
 """
 
 import atexit
@@ -19,8 +19,7 @@ from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits, make_blobs
 
-from lab.judging.jobs import ROOT, Row, carry_out, in_process, parser_of, table
-from lab.judging.machine import metered, timed
+from lab.judging.jobs import ROOT, Row, carry_out, in_process, metered, parser_of, table, timed
 from lab.records import LabError
 
 HERE, BEFORE = "here", "before"
@@ -151,11 +150,6 @@ def page(rows: Sequence[Row]) -> list[str]:
         lines.append([f"`{row['job']}`", row["whose"], *figures, None if ratio is None else f"{ratio:.2f}"])
     missing = [f"- `{row['job']}` is left out {row['whose']}: {row['missing']}" for row in rows if "missing" in row]
     return [
-        "# What people call",
-        "",
-        "Best times; units of scikit-learn's neighbour spectral clustering on the same samples, of pandas for reading. "
-        "Memory is the growth of the process during the call.",
-        "",
         *table(["call", "checkout", "seconds", "units", "MB", "here / before"], lines),
         *(["", *missing] if missing else []),
     ]
@@ -163,7 +157,7 @@ def page(rows: Sequence[Row]) -> list[str]:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure, print the page, and write it when it is whole."""
-    parser = parser_of("user", __doc__)
+    parser = parser_of(sys.modules[__name__])
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, measured in the same run")
     parser.add_argument("--rounds", type=int, default=3, help="processes per call and checkout")
     parser.add_argument("--threads", type=int, default=1, help="of the libraries for linear algebra")
@@ -172,4 +166,4 @@ def main(arguments: Sequence[str]) -> None:
         raise LabError(f"no call is named {unknown[0]!r}; there are {', '.join(map(repr, CALLS))}.")
     roots = {HERE: ROOT} | ({} if asked.against is None else {BEFORE: asked.against.resolve()})
     run = partial(best_of, roots=roots, rounds=asked.rounds, threads=asked.threads)
-    carry_out("user", list(CALLS), page, asked, run)
+    carry_out(sys.modules[__name__], list(CALLS), asked, run)

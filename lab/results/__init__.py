@@ -1,19 +1,25 @@
 """From records to tables, pictures and one page. They are functions of records and of the published figures alone."""
 
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lab.records import LabError, Record
+from jinja2 import Environment
+
+from lab.records import LabError, Record, count_by_status
 from lab.results.claims import claims
 from lab.results.comparison import comparison
-from lab.results.page import page
 from lab.results.paper import failures, paper_results
 from lab.results.pools import newest
+from lab.results.published import is_published
 from lab.results.reproduction import reproduction
 from lab.results.study import study
 from lab.results.table import Picture, Table
 from lab.results.views import views
 
+# Of a page without a title of its own, with and without data of the paper.
+TITLE, OTHER_TITLE = "Low-rank kernel and graph learning: ours against published", "Clustering experiments"
 #: Parts of the page in their order, and what each has to show of records.
 PARTS: Mapping[str, Callable[[Sequence[Record]], Iterable[Table | Picture]]] = {
     "Results": paper_results,
@@ -54,8 +60,25 @@ def write_tables(records: Sequence[Record], folder: Path | str, title: str = "",
         raise LabError(f"these records have no table whose name begins with {only!r}; there are {names}.")
     contents = {f"{item.name}.{item.suffix}": item.content() for item in chosen}
     if only is None:
-        contents["index.html"] = page(ordered, parts, contents, title).encode()
+        contents["index.html"] = _page(ordered, parts, contents, title).encode()
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (Path(folder) / name).write_bytes(content)
     return [Path(folder) / name for name in contents]
+
+
+def _page(
+    records: Sequence[Record], parts: Mapping[str, Sequence[Table | Picture]], files: Mapping[str, bytes], title: str
+) -> str:
+    """Return one HTML file of everything, pictures in it: it loads nothing, and can be mailed and opened anywhere."""
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+    about = [*(record.machine or "machine not recorded" for record in records)]
+    about += [f"version {record.trial.version}" for record in records]
+    return template.render(
+        title=title or (TITLE if is_published(record.trial.data for record in records) else OTHER_TITLE),
+        counts=count_by_status(records),
+        about=Counter(about).most_common(),
+        parts={name: items for name, items in parts.items() if items},
+        pictures={name: b64encode(content).decode() for name, content in files.items() if name.endswith(".png")},
+    )

@@ -10,8 +10,8 @@ from lab.results import figures, robustness
 from lab.results.comparison import LATER, Compared, compared
 from lab.results.pools import Pools, as_published, pools
 from lab.results.published import DATA, NINE, TABLE_2
-from lab.results.significance import LEVEL, MARGIN, Figures, Verdict, judge
-from lab.results.table import EMPTY, Footnotes, Picture, Table, show
+from lab.results.significance import Figures, Verdict, judge
+from lab.results.table import EMPTY, Footnotes, Picture, Table, headed, show
 
 LKGR, WHOLE = "LKGr", f"LKGr{ABLATED}whole"
 #: What the paper claims of a part of LKGr, by the method without that part.
@@ -43,14 +43,7 @@ def claims(records: Sequence[Record]) -> Iterator[Table | Picture]:
         *robustness.on_changes(steps),
         *robustness.on_weights(weights),
     ]
-    notes = (
-        f"A difference of {MARGIN} points of mean accuracy or less is none; p is that of the signed-rank test over the "
-        f"data sets, and above {LEVEL} not significant. Whole and parts are compared over the settings that both have.",
-        "Ours against ours: scored as published; as they come: by the records of all fifteen methods without labels. "
-        "Parts and bad data: scoring best100 alone.",
-    )
-    header = ("Claim", "Verdict", "Evidence")
-    yield Table("claims", "The claims of the paper", header, tuple(map(astuple, judged)), notes)
+    yield headed("claims", ("Claim", "Verdict", "Evidence"), map(astuple, judged))
     if parts:
         yield ablation_table(parts)
     if steps:
@@ -96,12 +89,7 @@ def ablation_table(results: Pools) -> Table:
     if shared:
         shown = (show(fmean(found[name] for name in shared), 2) if found else EMPTY for found in means)
         rows.append((f"mean of {len(shared)}", *shown))
-    explained = (
-        "Accuracy in per cent, best over the settings of the experiment; for one kernel also over the kernels, with "
-        "their mean in brackets.",
-        *notes.notes(),
-    )
-    return Table("ablation", "LKGr without one of its parts", ("Data", *methods), tuple(rows), explained)
+    return headed("ablation", ("Data", *methods), rows, *notes.notes())
 
 
 def _show_part(results: Pools, name: str, method: str, where: str, notes: Footnotes) -> str:

@@ -7,12 +7,11 @@ from statistics import fmean
 
 from lab.records import Record, Trial
 from lab.results import figures
-from lab.results.pools import state
+from lab.results.pools import Place, Untuned, state
 from lab.results.published import DATA, RECORD_NAMES
 from lab.results.published import METHODS as PAPER
 from lab.results.significance import LEVEL, Ranking
-from lab.results.table import Footnotes, Picture, Table, bold_best, show
-from lab.results.untuned import Place, Untuned
+from lab.results.table import Footnotes, Picture, Table, bold_best, headed, show
 from lab.results.views import BESIDE as MORE_VIEWS
 from lab.results.views import SEVEN
 
@@ -36,11 +35,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 #: Data as they are: what tests are over, since those with false views are the same samples once more.
 CLEAN = (ONE_VIEW, SEVERAL_VIEWS)
 MEASURES = {"acc": "Accuracy", "nmi": "NMI"}
-HOW = (
-    "Methods as they come, with the number of classes; mean over the seeds. Those on one kernel have the Gaussian of "
-    "their estimators; those on one matrix get several views side by side, as rows of unit length."
-)
-FALSE = "With false views: three of noise and one of seven clear clusters that have nothing to do with the classes."
 
 
 def _place(trial: Trial) -> Place:
@@ -130,12 +124,12 @@ def ranks_table(found: Compared) -> Table:
         best = found.ranking("acc")
         order = [guest] if guest else ranks[0] if best is None else best.mean_ranks
         rows += [(method, *(f"{of[method]:.2f}" for of in ranks)) for method in order]
-    return Table("comparison_ranks", "Fifteen methods without labels: mean ranks", header, tuple(rows), _told(found))
+    return headed("comparison_ranks", header, rows, *_told(found))
 
 
 def _told(found: Compared) -> tuple[str, ...]:
     """Return what is to know of the ranks."""
-    told = [HOW, FALSE]
+    told = []
     if found.beside:
         told.append(f"Below the fifteen: {', '.join(found.beside)}, each ranked as a sixteenth method.")
     for measure, words in MEASURES.items():
@@ -189,6 +183,5 @@ def figures_table(found: Compared, measure: str) -> Table:
         if shared:
             means = [fmean(found.figures(by, shared, kind, measure).values()) for by in methods]
             rows.append((f"mean of {len(shared)}", kind, *bold_best(list(map(show, means)))))
-    title = f"Fifteen methods without labels: {MEASURES[measure]} in per cent"
-    told = (HOW, FALSE, "Best of a row in bold. Means are over the data sets on which all methods have a figure.")
-    return Table(f"comparison_{measure}", title, ("Data", "Kind", *methods), tuple(rows), (*told, *notes.notes()))
+    header = ("Data", "Kind", *methods)
+    return headed(f"comparison_{measure}", header, rows, *notes.notes(), measure=MEASURES[measure])

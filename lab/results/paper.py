@@ -8,18 +8,13 @@ from lab.records import Record, outside_study, to_json
 from lab.results import figures, published
 from lab.results.pools import Cell, Pool, Pools, by_scoring, pools, stem
 from lab.results.published import DATA, MEASURES, MULTI_VIEW, NINE, PREFIXES, PROPOSED, TABLE_2, Printed
-from lab.results.sensitivity import sensitivities
 from lab.results.significance import compare
-from lab.results.table import EMPTY, Footnotes, Picture, Table, show_mean
+from lab.results.table import EMPTY, Footnotes, Picture, Table, headed, show_mean
 
 #: Methods beside those of the paper, in the order of their columns; others follow by name.
 BESIDE = ("SC-normalised", "KMeans", "SC-rbf", "SC-knn")
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"  # whose figures a row has
 TITLES = {"acc": "Accuracy", "nmi": "NMI"}
-TUNED = (
-    "Label-tuned: each of our figures is the best over all settings and kernels that were run. In brackets: the mean "
-    "over the kernels at that setting for methods on one kernel, the deviation over the runs for others."
-)
 
 
 def paper_results(records: Sequence[Record]) -> Iterator[Table | Picture]:
@@ -37,7 +32,7 @@ def paper_results(records: Sequence[Record]) -> Iterator[Table | Picture]:
         for name in PREFIXES:
             if any(is_view(found, name) for found in results.data):
                 yield multi_view_table(results, name, scoring)
-        yield from sensitivities(results, stem(scoring))
+        yield from figures.sensitivities(results, stem(scoring))
 
 
 def shown_methods(found: Iterable[str]) -> list[str]:
@@ -68,7 +63,7 @@ def data_table(records: Sequence[Record]) -> Table:
         sizes = (cell.text for cell in DATA[title].values()) if title in DATA else [EMPTY] * 3
         rows.append((title, *sizes, name, checksums[name], str(counts[name])))
     header = ("Data", "Instances", "Features", "Classes", "Name in records", "Checksum", "Records")
-    return Table("table1_data", "Table 1: data sets", header, tuple(rows), (published.ODDITIES[0],))
+    return headed("table1_data", header, rows, published.ODDITIES[0])
 
 
 def results_table(results: Pools, measure: str, scoring: str) -> Table:
@@ -85,10 +80,10 @@ def results_table(results: Pools, measure: str, scoring: str) -> Table:
     over = {title: name for title, name in data.items() if title in DATA} or data
     if len(over) > 1:
         rows += _mean_rows(results, over, methods, measure)
-    name, title = ("table2", "Table 2: ") if published.is_published(results.data) else ("results", "")
-    title += f"{TITLES[measure]} in per cent ({scoring}, all banks)"
-    header = ("Data", "Source", *methods)
-    return Table(f"{name}_{measure}_{stem(scoring)}", title, header, tuple(rows), (TUNED, *notes.notes()))
+    name, which = ("table2", "Table 2: ") if published.is_published(results.data) else ("results", "")
+    facts = {"which": which, "measure": TITLES[measure], "scoring": scoring}
+    name = f"{name}_{measure}_{stem(scoring)}"
+    return headed(name, ("Data", "Source", *methods), rows, *notes.notes(), head="results", **facts)
 
 
 def gap(ours: Cell, printed: Printed | None) -> float | None:
@@ -146,17 +141,8 @@ def wilcoxon_table(results: Pools, scoring: str) -> Table:
             cells[OURS].append("not run" if test is None else f"{test.p:.4f} ({test.wins} of {test.n})")
         if ours[method]:
             rows += [(method, MEASURES[measure], source, *line) for source, line in cells.items()]
-    explained = (
-        "Exact two-sided p-values of the signed-rank test over the data sets of Table 2. "
-        "Recomputed: from the published Table 2.",
-        "Behind ours: on how many of the data sets that both methods were run on the method of the row is better.",
-        *_incomplete(results, rivals),
-        *notes.notes(),
-    )
-    title = f"Table 3: Wilcoxon signed-rank test ({scoring}, all banks)"
-    return Table(
-        f"table3_wilcoxon_{stem(scoring)}", title, ("Method", "Measure", "Source", *rivals), tuple(rows), explained
-    )
+    header, told = ("Method", "Measure", "Source", *rivals), (*_incomplete(results, rivals), *notes.notes())
+    return headed(f"table3_wilcoxon_{stem(scoring)}", header, rows, *told, scoring=scoring)
 
 
 def _incomplete(results: Pools, rivals: Iterable[str]) -> Iterator[str]:
@@ -194,16 +180,10 @@ def multi_view_table(results: Pools, data: str, scoring: str) -> Table:
             rows += [(method, f"published, {ordinal} view", *shown)] if shown else []
         for pool in (results[name, method] for name in names if (name, method) in results):
             rows += _our_view(pool, notes)
-    explained = (
-        "Brackets: mean over kernels for the methods on one kernel, otherwise the deviation over the runs. "
-        "Label-tuned: by each measure itself, or by accuracy for all of them.",
-        *published.ODDITIES[1:],
-        *notes.notes(),
-    )
-    number = 4 if data == "Cora" else 5
-    title = f"Table {number}: multi-view data, {data} ({scoring}, all banks)"
-    header, name = ("Method", "Source", *MEASURES.values()), f"table{number}_{PREFIXES[data]}_{stem(scoring)}"
-    return Table(name, title, header, tuple(rows), explained)
+    number, told = 4 if data == "Cora" else 5, (*published.ODDITIES[1:], *notes.notes())
+    facts = {"number": number, "data": data, "scoring": scoring}
+    name = f"table{number}_{PREFIXES[data]}_{stem(scoring)}"
+    return headed(name, ("Method", "Source", *MEASURES.values()), rows, *told, head="multi_view", **facts)
 
 
 def _our_view(pool: Pool, notes: Footnotes) -> Iterator[tuple[str, ...]]:

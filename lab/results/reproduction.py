@@ -7,7 +7,7 @@ from lab.records import Record
 from lab.results.paper import gap
 from lab.results.pools import AS_PUBLISHED, Pool, Pools, by_scoring, pools
 from lab.results.published import DATA, MEASURES, METHODS, NINE, PROPOSED, TABLE_2, Printed
-from lab.results.table import Table
+from lab.results.table import Table, headed
 
 REACHED, NEAR = 1.0, 3.0  # points below the published figure; more than the second above it are no reproduction, either
 #: Methods whose published figures come from one repository, and the data sets of up to 1404 samples.
@@ -39,7 +39,7 @@ def summary_table(results: Pools) -> Table:
         which = f"{', '.join(STORED)} on {len(SMALLER)} data sets, best and kernel mean"
         name = f"Mean absolute difference of accuracy, {which}"
         rows.append((name, f"{fmean(stored):.2f} points over {len(stored)} figures, at most {max(stored):.2f}"))
-    return Table("reproduction_summary", "Reproduction of Table 2", ("What", "Ours"), tuple(rows))
+    return headed("reproduction_summary", ("What", "Ours"), rows)
 
 
 def _gaps(
@@ -65,14 +65,7 @@ def cells_table(results: Pools, measure: str) -> Table:
             cells = _cells(results[NINE[title], method], measure, TABLE_2[measure][title][method])
             rows.append((title, method, *cells))
     header = ("Data", "Method", "Published", "Ours", "Difference", "Verdict", "Kernels", "Setting", "Tried")
-    notes = (
-        f"Reached: from {REACHED:g} point below the published figure to {NEAR:g} points above it; near: up to {NEAR:g} "
-        f"points below; above: more than {NEAR:g} points above, which is another result than the published one, not a "
-        "reproduction of it. In brackets: the mean over the kernels at that setting.",
-        "Tried: settings, each scored for itself; for methods on one kernel on every kernel.",
-    )
-    title = f"Table 2 cell by cell: {MEASURES[measure]} in per cent, scored as published"
-    return Table(f"reproduction_{measure}", title, header, tuple(rows), notes)
+    return headed(f"reproduction_{measure}", header, rows, measure=MEASURES[measure])
 
 
 def _cells(pool: Pool, measure: str, printed: Printed) -> tuple[str, ...]:

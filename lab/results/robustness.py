@@ -9,7 +9,7 @@ from lab.records import ABLATED, Record
 from lab.results.pools import Pools, pools, state
 from lab.results.published import PROPOSED, RECORD_NAMES
 from lab.results.significance import NOT_TESTED, Figures, Verdict, count_data, in_words, mean_gap
-from lab.results.table import Table, show
+from lab.results.table import Table, headed, show
 
 LKGR = "LKGr"
 #: Changes of the data, and what the paper claims LKG to be robust to.
@@ -19,11 +19,6 @@ CHANGES = {
     "useless_views": "views that say nothing",
     "shuffled": "a corrupted kernel",
 }
-NOTE = (
-    "Accuracy in per cent, label-tuned at every level, mean over the seeds. Noise: in deviations of the entries. "
-    "Outliers: the share of the samples that are replaced by uniform noise; they are not scored. Useless views: how "
-    "many of nothing but noise are added. Shuffled: the share of the samples that change places in one kernel."
-)
 # Names of a corrupted kernel, where there is one view and where there are several.
 CORRUPTED = ("{}", "view 1: {}")
 
@@ -63,8 +58,7 @@ def levels_table(steps: Steps) -> Table:
         for title, name in titles_of(results).items():
             found = (results.accuracies(method).get(name) for method in methods)
             rows.append((title, change, f"{level:g}", *(show(value, 2) for value in found)))
-    header = ("Data", "Change", "Level", *methods)
-    return Table("robustness", "Accuracy on data made worse", header, tuple(rows), (NOTE,))
+    return headed("robustness", ("Data", "Change", "Level", *methods), rows)
 
 
 def titles_of(results: Pools) -> dict[str, str]:
@@ -134,8 +128,7 @@ def weights_table(weights: Weights) -> Table:
         mean, even = fmean(weight for weight, _ in pairs), pairs[0][1]
         rows.append((data, method, f"{level:g}", f"{mean:.4f}", f"{even:.4f}", f"{below} of {len(pairs)}"))
     header = ("Data", "Method", "Shuffled share", "Mean weight", "1/m", "Fits below 1/m")
-    note = "Means over all settings and seeds, sound fits only."
-    return Table("corrupted_kernel", "Weight of a corrupted kernel", header, tuple(rows), (note,))
+    return headed("corrupted_kernel", header, rows)
 
 
 def on_weights(weights: Weights) -> Iterator[Verdict]:

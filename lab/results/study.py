@@ -11,18 +11,15 @@ from statistics import fmean
 from lab.records import Record, Trial
 from lab.results import figures
 from lab.results.paper import shown_methods
-from lab.results.pools import Outcome, pools
+from lab.results.pools import Outcome, Place, Untuned, kind_of, pools
 from lab.results.published import DATA, NINE, RECORD_NAMES, TABLE_2
 from lab.results.reproduction import show_parameters
-from lab.results.table import EMPTY, Footnotes, Picture, Table, bold_best, bold_best_of_columns, show, show_mean
-from lab.results.untuned import Place, Untuned, kind_of
+from lab.results.table import EMPTY, Footnotes, Picture, Table, bold_best, bold_best_of_columns, headed, show, show_mean
 
 LKG = "LKG"
 RIVALS = ("SC-knn", "SC-rbf", "KMeans", "HDBSCAN")
 DRAWN = ("LKG", "SC-knn", "KMeans")
 PUBLISHED = "label-tuned: LKGr as published"
-HOW = "Accuracy in per cent, mean over the seeds; one k-means each, best of 100 restarts by their inertia"
-BOTH = f"{HOW} (best100), or for scikit-learn's the mean of 20 runs with its own settings (mean20)."
 _TITLES = {name: title for title, name in RECORD_NAMES.items()}
 
 
@@ -50,9 +47,8 @@ def label_free_table(found: Untuned) -> Table:
         scorings = {record.trial.scoring for title in DATA for record in found.runs(method, title)}
         rows.append((method, ", ".join(sorted(scorings)) or EMPTY, *line))
     rows.append((PUBLISHED, EMPTY, *map(show, printed), show_mean(printed, len(DATA))))
-    explained = (BOTH, "Best of the rows without labels in bold.", *notes.notes())
     header = ("Method", "Scored", *DATA, "mean")
-    return Table("study_label_free", "Accuracy without labels", header, tuple(rows), explained)
+    return headed("study_label_free", header, rows, *notes.notes())
 
 
 def _rows(found: Untuned, notes: Footnotes, methods: Sequence[str], titles: Sequence[str]) -> list[tuple[str, ...]]:
@@ -101,13 +97,8 @@ def left_out(records: Sequence[Record]) -> Iterator[Table]:
         columns.append((complete[other][title], complete[overall][title], here))
         rows.append((title, words[other], *map(show, columns[-1])))
     rows.append((f"mean of {len(titles)}", EMPTY, *(show(fmean(column)) for column in zip(*columns, strict=True))))
-    notes = (
-        f"{HOW}. {len(complete)} settings, all with {same}.",
-        f"Best on all: {words[overall]}. Label-tuned here: the best setting of each data set, picked by its classes.",
-    )
     header = ("Data", "Best on the others", "Accuracy", "Best on all", "Label-tuned here")
-    heading = "The default of LKG chosen without the data set that it is used on"
-    yield Table("study_left_out", heading, header, tuple(rows), notes)
+    yield headed("study_left_out", header, rows, n=len(complete), same=same, best=words[overall])
 
 
 def _in_words(outcomes: Sequence[Outcome]) -> tuple[dict[str, str], str]:
@@ -136,9 +127,7 @@ def noise_table(found: Untuned) -> Table:
         lines = [found.figures(method, titles, kind) for method in methods]
         means = (show(fmean(line.values()) if len(line) == len(titles) else None) for line in lines)
         rows.append((f"mean of {len(titles)}", f"{level:g}", *bold_best(list(means))))
-    notes = (BOTH, "Noise in deviations of the entries. Best of a row in bold.")
-    title, header = "Accuracy without labels on noisy data", ("Data", "Noise", *methods)
-    return Table("study_noise", title, header, tuple(rows), notes)
+    return headed("study_noise", ("Data", "Noise", *methods), rows)
 
 
 def baselines_table(found: Untuned) -> Table:
@@ -146,11 +135,4 @@ def baselines_table(found: Untuned) -> Table:
     methods, notes = [method for method in shown_methods(found.methods) if method not in (LKG, *RIVALS)], Footnotes()
     titles = [title for title in DATA if any(found.runs(method, title) for method in methods)]
     rows = _rows(found, notes, [LKG, *methods], titles)
-    explained = (
-        "Accuracy in per cent, scoring best100, ours as the mean over the seeds. Untuned; graphs with 10 neighbours, "
-        "scaled edges and the embedding of LKG. Methods on one kernel: the mean over their kernels, none of which is "
-        "chosen. Best of a column in bold.",
-        *notes.notes(),
-    )
-    title = "The comparison methods of the paper with the refinement of LKG"
-    return Table("study_baselines", title, ("Method", *titles, "mean"), tuple(rows), explained)
+    return headed("study_baselines", ("Method", *titles, "mean"), rows, *notes.notes())

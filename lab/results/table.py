@@ -1,13 +1,17 @@
 """What is shown of records: tables of text with notes below them, and pictures."""
 
 import io
-from collections.abc import Callable, Collection, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import ClassVar
 
 from matplotlib.figure import Figure
 
+#: Titles and notes of tables.
+HEADS = tomllib.loads(Path(__file__).with_name("heads.toml").read_text(encoding="utf-8"))
 EMPTY = "-"  # nothing can stand here
 DPI = 150
 NAMED = 6  # cells that a note names, at most
@@ -30,6 +34,15 @@ class Table:
         lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (self.header, rule, *self.rows)]
         notes = [f"- {_markdown(note)}" for note in self.notes]
         return "\n".join([f"# {_markdown(self.title)}", "", *lines, *(["", *notes] if notes else []), ""]).encode()
+
+
+def headed(
+    name: str, header: Sequence[str], rows: Iterable[tuple[str, ...]], *notes: str, head: str = "", **facts: object
+) -> Table:
+    """Return a table with the title and the notes that heads.toml has for the beginning of its name, and more notes."""
+    known = max((key for key in HEADS if (head or name).startswith(key)), key=len)
+    title, *told = (text.format(**HEADS["shared"], **facts) for text in HEADS[known])
+    return Table(name, title, tuple(header), tuple(rows), (*told, *notes))
 
 
 @dataclass(frozen=True)

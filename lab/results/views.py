@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from lab.records import ADDED_VIEWS, Record, Trial
-from lab.results.table import EMPTY, Footnotes, Table, bold_best_of_columns, show, show_mean
-from lab.results.untuned import Place, Untuned, kind_of
+from lab.results.pools import Place, Untuned, kind_of
+from lab.results.table import EMPTY, Footnotes, Table, bold_best_of_columns, headed, show, show_mean
 
 LKG = "LKG"
 KERNELS = "LKG, kernels averaged"
@@ -39,7 +39,6 @@ POOR = {
 }
 #: By how many points a figure may be below another one before a note says so.
 NEAR = 3.0
-HOW = "Accuracy in per cent, as the methods come, with the number of classes; mean over the seeds."
 
 
 def _place(trial: Trial) -> Place:
@@ -76,8 +75,7 @@ def methods_table(found: Untuned) -> Table:
     rows += [(BEST_VIEW, *(show(best.get(name)) for name in data), _mean(best))] if best else []
     rivals = {"the best single view": best, **{method: figures.get(method, {}) for method in JOINED}}
     told = [_behind(other, found.figures(LKG, data), line) for other, line in rivals.items() if line]
-    notes_of = (HOW, "Best of a column without labels in bold.", *told, *notes.notes())
-    return Table("views_methods", "Several views", ("Method", *data, f"mean of {len(SEVEN)}"), tuple(rows), notes_of)
+    return headed("views_methods", ("Method", *data, f"mean of {len(SEVEN)}"), rows, *told, *notes.notes())
 
 
 def _single(found: Untuned, name: str) -> list[float]:
@@ -108,7 +106,7 @@ def single_table(found: Untuned) -> Table:
         if values
     ]
     header = ("Data", *(f"view {i}" for i in range(1, width + 1)), "all")
-    return Table("views_single", "LKG on each view alone", header, tuple(rows), (HOW,))
+    return headed("views_single", header, rows)
 
 
 def false_table(found: Untuned) -> Table:
@@ -122,14 +120,7 @@ def false_table(found: Untuned) -> Table:
         lines = {kind: found.figures(method, SEVEN, kind).values() for kind in ("", *kinds)}
         means = {kind: fmean(line) if len(line) == len(SEVEN) else None for kind, line in lines.items()}
         rows.append((f"mean, {method}", *map(show, means.values()), _most_lost(means)))
-    notes = (
-        HOW,
-        "Noise: as many views of 50 features of noise as there are real ones. Decoys: seven clear clusters that have "
-        "nothing to do with anything else. Shuffled: the first view, its samples in another order. Noise and decoys: "
-        "both, two decoys. Copy: the first view once more. Shared nuisance: two decoys with the same clusters.",
-        f"Most lost: the largest loss over {', '.join(KNOWABLE)}.",
-    )
-    return Table("views_false", "False views", ("Data", "clean", *kinds, "most lost"), tuple(rows), notes)
+    return headed("views_false", ("Data", "clean", *kinds, "most lost"), rows, knowable=", ".join(KNOWABLE))
 
 
 def _most_lost(line: Mapping[str, float | None]) -> str:
@@ -152,10 +143,7 @@ def named_table(found: Untuned) -> Table:
         if real:
             rows.append((kind or "clean", *(f"{sum(out)} of {len(out)}" if out else EMPTY for out in (false, real))))
     header = ("Added", "false views left out", "real views left out")
-    note = (
-        "Over all data sets, draws and seeds; left out: a weight of zero. A copy counts once with what it is a copy of."
-    )
-    return Table("views_named", "Views that LKG left out", header, tuple(rows), (note,))
+    return headed("views_named", header, rows)
 
 
 def noise_table(found: Untuned) -> Table:
@@ -166,9 +154,7 @@ def noise_table(found: Untuned) -> Table:
             for kind in ("", "noise"):
                 cells = (found.cell(notes, method, name, kind) for method in methods)
                 rows.append((name, kind or "clean", *cells))
-    told = "The methods of the paper with all twelve kernels of every view, one seed and one draw of noise."
-    title = "Views of noise, and the methods of the paper"
-    return Table("views_noise", title, ("Data", "views", *methods), tuple(rows), (HOW, told, *notes.notes()))
+    return headed("views_noise", ("Data", "views", *methods), rows, *notes.notes())
 
 
 def missing_table(found: Untuned) -> Table:
@@ -182,8 +168,7 @@ def missing_table(found: Untuned) -> Table:
         rows.append((f"mean of {len(SEVEN)}", *map(show, means)))
         rows.append(("lost", *(show(means[0] - mean) for mean in means)))
     header = ("Data", "none", *(f"{100 * share:g} %" for share in shares))
-    note = "Of each view so many of the samples are missing, drawn for every view; each sample keeps one view."
-    return Table("views_missing", "Samples missing in views", header, tuple(rows), (HOW, note))
+    return headed("views_missing", header, rows)
 
 
 def poor_table(found: Untuned) -> Table:
@@ -194,7 +179,7 @@ def poor_table(found: Untuned) -> Table:
         if with_it is not None and without is not None:
             rows.append((f"{name}: {what}", *map(show, (with_it, without, without - with_it))))
     header = ("Poor view", "with it", "without it", "lost")
-    return Table("views_poor", "A poor view beside rich ones", header, tuple(rows), (HOW,))
+    return headed("views_poor", header, rows)
 
 
 def _mean(line: Mapping[str, float]) -> str:

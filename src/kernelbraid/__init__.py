@@ -22,11 +22,10 @@ if TYPE_CHECKING:
         SimpleMultipleKernelKMeans,
         SimplexGraph,
         TwinGraph,
-        load_model,
-        save_model,
     )
     from kernelbraid.estimators.each_view import EachView
-    from kernelbraid.files.alignment import align_views
+    from kernelbraid.io.align import align_views
+    from kernelbraid.io.models import load_model, save_model
 
 __all__ = [
     "LKG",
@@ -55,7 +54,7 @@ __all__ = [
 _ROOMS = (
     "datasets",
     "estimators",
-    "files",
+    "io",
     "kernels",
     "learning",
     "methods",
@@ -70,7 +69,9 @@ _ROOMS = (
 _ELSEWHERE = {
     "Blocks": "kernelbraid.blocks.source",
     "EachView": "kernelbraid.estimators.each_view",
-    "align_views": "kernelbraid.files.alignment",
+    "align_views": "kernelbraid.io.align",
+    "load_model": "kernelbraid.io.models",
+    "save_model": "kernelbraid.io.models",
 }
 
 

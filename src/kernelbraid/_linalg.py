@@ -4,11 +4,10 @@ NumPy goes to LAPACK and BLAS directly: in place, and one triangle of a symmetri
 the functions of the array API standard.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from array_api_compat import is_numpy_array
-from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from kernelbraid._arrays import (
@@ -47,31 +46,6 @@ def solve_in_place(A: Array, B: Array) -> Array:
         if row != pivot:
             X[[row, pivot]] = X[[pivot, row]]
     return X
-
-
-def solve_submatrices(
-    Q: Array, sets: NDArray[np.bool_], rights: Sequence[Array], rows: NDArray[np.int64], ridge: float
-) -> list[Array]:
-    """Solve x_S (Q_SS + ridge I) = r_S for a symmetric Q, on the host, for the sets S of some rows, one by one.
-
-    Sets and right-hand sides are rows, (p, n), and so are the solutions: zeros outside the sets and in all other rows.
-    A part that is not positive definite is solved all the same if it is not singular.
-    """
-    n, flat, posv = Q.shape[0], Q.reshape(-1), get_lapack_funcs("posv", (Q,))
-    solved = [np.zeros_like(right) for right in rights]
-    with blas_threads(1):
-        for row in rows:
-            (inside,) = np.nonzero(sets[row])
-            places = inside[:, None] * n + inside
-            right = np.array([r[row].take(inside) for r in rights]).T
-            A = flat.take(places, mode="clip")  # without a check of every place
-            A.reshape(-1)[:: inside.shape[0] + 1] += ridge
-            _, found, info = posv(A.T, right, lower=True, overwrite_a=True)
-            if info != 0:
-                found = np.linalg.solve(add_to_diagonal(flat.take(places), ridge), right)
-            for i, x in enumerate(solved):
-                x[row, inside] = found[:, i]
-    return solved
 
 
 def resolved_ridge(K: Array, alpha: float) -> float:

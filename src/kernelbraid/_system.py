@@ -1,21 +1,18 @@
-"""What differs between systems: files that are whole or not there, names of processes, memory, and words for them."""
+"""What differs between systems: files that are whole or not there, memory, and words for it."""
 
-import hashlib
 import os
-import re
 import secrets
 import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-# Files that are not complete, hidden, with the process that writes them.
-DRAFT = re.compile(r"\.kernelbraid-(?:(?P<process>\w*-\d+-\d*)-)?\w+\.\w+")
-# Seconds after which a draft that nobody touched is left over, even if its process cannot be known to have ended.
+# Files that are not complete, hidden.
+DRAFT = ".kernelbraid-{}.tmp"
+# Seconds after which a draft that nobody touched is left over by a process that was killed.
 ABANDONED = 86400
 
 
@@ -32,7 +29,7 @@ def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """
     path = path.resolve()
     remove_drafts(path.parent)
-    draft = draft_in(path.parent)
+    draft = path.parent / DRAFT.format(secrets.token_hex(4))
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     try:
         with draft.open(mode.replace("w", "x"), **text) as file:
@@ -46,61 +43,12 @@ def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
         draft.unlink(missing_ok=True)
 
 
-def draft_in(folder: Path, suffix: str = ".tmp") -> Path:
-    """Return a new hidden name in a folder that tells which process writes the file."""
-    return folder / f".kernelbraid-{this_process()}-{secrets.token_hex(4)}{suffix}"
-
-
 def remove_drafts(folder: Path) -> None:
-    """Remove what processes that were killed have left in a folder, and nothing of one that lives."""
+    """Remove what processes that were killed have left in a folder a day ago or more."""
     with suppress(OSError):
-        found = [(entry, DRAFT.fullmatch(entry.name)) for entry in os.scandir(folder) if entry.name[0] == "."]
-        for entry, draft in found:
-            if draft is not None and entry.is_file(follow_symlinks=False):
-                is_old = time.time() - entry.stat().st_mtime > ABANDONED
-                if is_old or has_ended(draft["process"] or ""):
-                    Path(entry).unlink()
-
-
-def this_process() -> str:
-    """Return a name that no other process has, on this machine or another, now or later."""
-    return f"{_machine()}-{os.getpid()}-{_start_of(os.getpid())}"
-
-
-def has_ended(process: str) -> bool:
-    """Tell whether a process, named by `this_process`, is known to have ended; of another machine, nothing is known."""
-    machine, _, rest = process.partition("-")
-    number, _, start = rest.partition("-")
-    if not machine or machine != _machine() or not number.isdecimal():
-        return False
-    found = _start_of(int(number))
-    try:
-        os.kill(int(number), 0)  # sends nothing
-    except PermissionError:
-        return found not in ("", start)  # somebody else's, who may hide it
-    except (OSError, OverflowError):
-        return True
-    return found != start
-
-
-@cache
-def _machine() -> str:
-    """Return a name of this machine since it was started, and of the numbers of its processes; "" if unknown."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
-        return hashlib.sha256(f"{boot} {Path('/proc/self/ns/pid').readlink()}".encode()).hexdigest()[:16]
-    except OSError:
-        return ""
-
-
-def _start_of(number: int) -> str:
-    """Return when a process was started, in ticks since the machine was; "" if there is none or it is not known."""
-    try:
-        # After the name of the program, which may hold anything: the state is the first field, the start the 20th.
-        state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        return "" if state[0] in "ZX" else state[19]
-    except (OSError, IndexError):
-        return ""
+        for draft in folder.glob(DRAFT.format("*")):
+            if time.time() - draft.stat().st_mtime > ABANDONED:
+                draft.unlink()
 
 
 def available_bytes() -> int | None:

@@ -110,24 +110,23 @@ def refuse(run, tmp_path):
 @pytest.fixture
 def no_fit(monkeypatch):
     """Fail if the program starts a fit."""
-    from kernelbraid.cli.commands import cluster
+    from kernelbraid.cli import cluster
 
-    monkeypatch.setattr(cluster, "fit", lambda *_, **__: pytest.fail("the fit started"))
+    monkeypatch.setattr(cluster, "fit", lambda *_: pytest.fail("the fit started"))
 
 
 @pytest.fixture
 def built(monkeypatch):
     """The parameters of the last estimator that would have been fitted; the program ends there."""
-    from kernelbraid.cli.failure import Failure
-    from kernelbraid.cli.recipe import Recipe
+    from kernelbraid.cli import cluster
 
     found = {}
 
-    def stop(recipe):
-        found.update(recipe.estimator(**recipe.parameters).get_params())
-        raise Failure("enough")
+    def stop(model, *_):
+        found.update(model.get_params())
+        raise MemoryError("enough")
 
-    monkeypatch.setattr(Recipe, "make", stop)
+    monkeypatch.setattr(cluster, "fit", stop)
     return found
 
 

@@ -1,89 +1,170 @@
-import inspect
+import math
 import re
 
+import numpy as np
 import pytest
 
-from kernelbraid.cli import arguments
-from kernelbraid.cli.app import COMMANDS, load_command
-from kernelbraid.cli.commands import cluster as clustering
-from kernelbraid.cli.failure import Failure
-from kernelbraid.files.sources import Form
+from kernelbraid import LKG, LandmarkLKG
+from kernelbraid.cli.cluster import value_of
+from kernelbraid.methods import METHODS
 
+DATA = "--key --id --drop --header --no-header --format --delimiter --decimal"
+LABELS = "--out -o --confidence --json --quiet -q"
+PARAMETERS = [
+    "--n-clusters",
+    "--preset",
+    "--kernels",
+    "--fusion",
+    "--view-weights",
+    "--alpha",
+    "--gamma",
+    "--n-neighbors",
+    "--n-landmarks",
+    "--device",
+    "--n-jobs",
+    "--random-state",
+]
 OPTIONS = {
-    "cluster": "--clusters -k --out -o --method --preset --penalty --kernels --kernel --fusion "
-    "--view-weights --alpha --beta --gamma --mu --graph-from --neighbors --edge-weights --embedding --n-init --storage "
-    "--device --jobs --max-iter --tol --seed --key --id --drop --header --no-header --scale --json --quiet --save "
-    "--landmarks --dask --confidence --format --delimiter --decimal --verbose -v",
-    "predict": "--out -o --confidence --json --quiet -q --key --id --drop --header --no-header "
-    "--format --delimiter --decimal",
+    "cluster": f"{' '.join(PARAMETERS)} -k --method --set --dask {DATA} --scale {LABELS} --save --verbose -v",
+    "predict": f"{DATA} {LABELS}",
     "methods": "--json",
     "score": "--json --nmi-average --column --labels-column --key --header --no-header --format --delimiter",
     "demo": "--out --json",
+    "datasets": "list fetch import verify show",
+    "datasets list": "--json",
+    "datasets fetch": "NAME --force",
+    "datasets import": "NAME FILE --raw --force",
+    "datasets verify": "NAME",
+    "datasets show": "NAME --out --classes --samples",
 }
 
 
 @pytest.mark.parametrize("command", OPTIONS)
-def test_help_of_a_command_mentions_every_option(read_help, command):
-    shown = read_help(command, "--help")
+def test_help_mentions_every_option_and_no_type_of_python(read_help, command):
+    shown = read_help(*command.split(), "--help")
     for option in OPTIONS[command].split():
-        assert re.search(rf"(?<!\S){option}\b", shown), option
-    assert "[bold]" not in shown
+        assert re.search(rf"(?<!\S)\[?{option}\b", shown), option
+    for word in ("bool", "list[", "Path", "BOOLEAN", "[bold]"):
+        assert word not in shown
 
 
-def test_the_list_of_options_above_is_complete():
-    names = {name.replace("_", "-") for name in inspect.signature(arguments.cluster).parameters}
-    renamed = {"as-json": "json", "id-column": "id", "file-format": "format"}
-    assert {f"--{renamed.get(name, name)}" for name in names - {"data"}} <= set(OPTIONS["cluster"].split())
+def test_an_option_is_called_like_the_parameter_that_it_sets():
+    known = {*LKG().get_params(), *LandmarkLKG().get_params()}
+    assert {option.strip("-").replace("-", "_") for option in PARAMETERS} <= known
 
 
-def test_every_command_that_is_no_group_is_here():
-    functions = {name for name, _ in inspect.getmembers(arguments, inspect.isfunction)}
-    assert functions & set(COMMANDS) == set(OPTIONS)
-    assert all(hasattr(load_command(name), "commands") for name in set(COMMANDS) - set(OPTIONS))
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("1e-3", 1e-3),
+        ("inf", math.inf),
+        ("True", True),
+        ("None", None),
+        ("1, 0.5,0", (1, 0.5, 0)),
+        ("['near', 'middle']", ["near", "middle"]),
+        ("all", "all"),
+    ],
+)
+def test_values_are_those_of_python_or_text(text, value):
+    assert value_of(text) == value
+    assert type(value_of(text)) is type(value)
 
 
-@pytest.mark.parametrize("command", OPTIONS)
-def test_every_argument_and_option_has_a_help_text(command):
-    for parameter in load_command(command).params:
-        assert parameter.help.strip(), parameter.name
-        assert parameter.help.rstrip().endswith((".", "]")) or parameter.name == "help", parameter.name
+def test_every_option_reaches_the_estimator(run, built, blobs_csv):
+    options = (
+        "-k 4 --preset paper --alpha 0.2 --gamma 0.4 --kernels rmkkm --n-neighbors 6 --random-state 9 --device cpu "
+        "--n-jobs 2 --fusion kernels --view-weights 1,0.5 --set graph_penalty=l1 "
+        "--set beta=0.3 --set tol=0 --set keep_matrices=True"
+    )
+    run("cluster", blobs_csv, *options.split())
+    wanted = {"n_clusters": 4, "preset": "paper", "alpha": 0.2, "gamma": 0.4, "kernels": "rmkkm", "n_neighbors": 6}
+    wanted |= {"random_state": 9, "device": "cpu", "n_jobs": 2, "fusion": "kernels", "view_weights": (1, 0.5)}
+    wanted |= {"graph_penalty": "l1", "beta": 0.3, "tol": 0, "keep_matrices": True}
+    assert built == {**LKG().get_params(), **wanted}
 
 
-def test_predict_reads_and_writes_with_the_options_of_cluster():
-    here, there = (inspect.signature(command).parameters for command in (arguments.predict, arguments.cluster))
-    for name in set(here) - {"model", "data"}:
-        assert here[name] == there[name], name
+def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, blobs_csv):
+    run("cluster", blobs_csv)
+    assert built == LKG("auto", random_state=0).get_params()
+    run("cluster", blobs_csv, "--n-landmarks", 9)
+    assert built == {**built, **LandmarkLKG("auto", n_landmarks=9, random_state=0).get_params()}
+    for method in METHODS:
+        built.clear()
+        run("cluster", blobs_csv, "-k", 3, "--method", method, "--set", "n_init=77")
+        assert built == METHODS[method].set_params(n_clusters=3, n_init=77, random_state=0).get_params()
 
 
-def test_a_run_gets_the_files_and_what_to_do_with_them(run, monkeypatch, blobs_csv, tmp_path):
-    told = {}
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ("bogus", "bogus"),
+        ("clutser", ["No such command 'clutser'", "cluster", "kernelbraid --help"]),
+        ("--bogus", "--bogus"),
+        ("cluster", "DATA"),
+        ("cluster {data} -k", "-k"),
+        ("cluster {data} --clusters 3", ["No such option: --clusters", "--n-clusters"]),
+        ("cluster {data} --method RMKKM", ["RMKKM does not choose", "give --n-clusters"]),
+        ("cluster {data} --method rmkkm", "'rmkkm' is no method; the nearest is 'RMKKM'."),
+        ("cluster {data} --method ?", ["'?' is no method; choose one of", *METHODS]),
+        ("cluster {data} -k 0", ["'n_clusters' parameter of LKG must be an int in the range [1, inf)", "not 0."]),
+        ("cluster {data} -k three", ["'n_clusters' parameter of LKG must be", "not 'three'."]),
+        ("cluster {data} -k 3 --alpha nan", "'alpha' parameter of LKG must be"),
+        ("cluster {data} -k 3 --n-neighbors some", ["'n_neighbors' parameter of LKG must be", "'all'"]),
+        ("cluster {data} -k 3 --random-state -1", "'random_state' parameter of LKG"),
+        ("cluster {data} -k 3 --n-jobs 0", "'n_jobs' parameter of LKG"),
+        ("cluster {data} -k 3 --view-weights 1;1", "'view_weights' parameter of LKG"),
+        (
+            "cluster {data} -k 3 --preset mine",
+            ["--preset", "'mine' is unknown; choose recommended or authors or paper"],
+        ),
+        ("cluster {data} -k 3 --kernels x", ["--kernels", "'x' is unknown", "precomputed"]),
+        ("cluster {data} -k 3 --set alhpa=1", "LKG has no parameter 'alhpa'; the nearest is 'alpha'."),
+        ("cluster {data} -k 3 --set zzz=1", "LKG has no parameter 'zzz'; choose one of alpha, assign_labels,"),
+        ("cluster {data} -k 3 --set max_iter", "'max_iter' parameter of LKG must be"),
+        ("cluster {data} -k 3 --method KKM --preset paper", "KernelKMeans has no parameter 'preset'"),
+        ("cluster {data} -k 3 --method SC --n-landmarks 9", "KernelSpectralClustering has no parameter 'n_landmarks'"),
+        ("cluster {data} -k 3 --method SC --save {missing}", "SC cannot label new samples; leave out --save"),
+        ("cluster {data} -k 3 --method KKM --confidence", "KKM does not know how sure its labels are"),
+        ("cluster {data} -k 3 -q -v", "--verbose excludes --quiet"),
+        ("cluster {data} -k 3 --dask tcp://w:1", "add --n-landmarks 500"),
+        ("cluster {data} -k 3 --scale minmax", ["--scale", "choose standard or unit or none"]),
+        ("cluster {data} -k 3 --scale unit --kernels graph", "--scale is for features"),
+        ("cluster {data} -k 3 --format xls", ["--format", "'xls' is unknown"]),
+        ("cluster {data} -k 3 --decimal ;", ["--decimal", "choose point or comma"]),
+        ("cluster {data} -k 3 --json --out -", ["--out", "leave out one"]),
+        ("cluster {missing} -k 3", ["DATA", "missing.csv", "check the path"]),
+        ("cluster {folder} -k 3", ["DATA", "is a folder"]),
+        ("cluster {data} --save {folder}", ["--save", "is a folder"]),
+        ("cluster {data} --save {missing}/a.model", ["--save", "there is no folder"]),
+        ("cluster {data} --save {data}", ["--save", "is another file of this command"]),
+        ("cluster {data} --out {missing} --save {missing}", ["--save", "is another file of this command"]),
+        ("cluster {data} --out {folder}/a.xlsx", ["--out", "not as 'a.xlsx'; choose another name"]),
+        ("predict", "MODEL"),
+        ("predict {data}", "DATA"),
+        ("predict {missing} {data}", ["MODEL", "missing.csv", "check the path"]),
+        ("predict {data} {data} --out {data}", ["--out", "is another file of this command"]),
+        ("methods extra", "extra"),
+        ("score {data}", "LABELS"),
+        ("score {missing} {data}", ["TRUTH", "missing.csv"]),
+        ("score {data} {data} --nmi-average min", ["--nmi-average", "'min'", "max or arithmetic"]),
+        ("demo --out {data}/folder", ["--out", "no folder"]),
+    ],
+)
+def test_bad_usage_ends_with_code_2_and_one_sentence(refuse, no_fit, blobs_csv, tmp_path, args, says):
+    places = {"data": blobs_csv, "missing": tmp_path / "missing.csv", "folder": tmp_path}
+    refuse(*[arg.format(**places) for arg in args.split()], code=2, says=says)
 
-    def stop(data, recipe, **more):
-        told.update(more, data=data, name=recipe.name)
-        raise Failure("enough")
 
-    monkeypatch.setattr(clustering, "run", stop)
-    run("cluster", blobs_csv, blobs_csv, "--drop", "a", "--drop", "b", "--id", "1", "-o", tmp_path / "out.csv", "-q")
-    assert told == {
-        "data": [blobs_csv, blobs_csv],
-        "name": "LKG",
-        "reading": {"key": None, "id_column": "1", "drop": ["a", "b"], "header": None, "form": Form()},
-        "scale": "none",
-        "out": tmp_path / "out.csv",
-        "save": None,
-        "dask": None,
-        "confidence": False,
-        "as_json": False,
-        "quiet": True,
-        "verbose": False,
-    }
+def test_a_delimiter_is_one_sign_or_its_name(run, refuse, tmp_path):
+    (tmp_path / "a.csv").write_text("a|b\n" + "".join(f"{i}.5|{i % 3}\n" for i in range(9)))
+    for told in ("|", "pipe"):
+        assert run("cluster", tmp_path / "a.csv", "-k", 2, "--delimiter", told, "-q").exit_code == 0
+    refuse(
+        "cluster", tmp_path / "a.csv", "-k", 2, "--delimiter", "ab", code=2, says=["--delimiter", "'ab'", "semicolon"]
+    )
 
 
-def test_the_model_is_not_overwritten_by_labels(refuse, blobs_csv, tmp_path):
-    model = tmp_path / "a.model"
-    model.touch()
-    refuse("predict", model, blobs_csv, "--out", model, code=2, says=["--out", "is the model; choose another name"])
-
-
-def test_workers_need_landmarks(refuse, no_fit, blobs_csv):
-    refuse("cluster", blobs_csv, "--dask", "tcp://w:1", code=2, says=["--dask", "add --landmarks 500"])
+def test_a_call_is_refused_before_files_are_read(refuse, tmp_path):
+    np.save(tmp_path / "X.npy", np.array(["text"]))
+    refuse("cluster", tmp_path / "X.npy", "--alpha", "-1", code=2, says="'alpha'")

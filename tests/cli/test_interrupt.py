@@ -5,21 +5,20 @@ import threading
 
 import pytest
 
-from kernelbraid.cli.failure import INTERRUPTED
-from kernelbraid.cli.interrupt import interruptible
+from kernelbraid.cli.ending import INTERRUPTED, interruptible
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for a child alone")
 
 BUSY = """
 import hashlib, os, signal, threading
-from kernelbraid.cli.interrupt import interruptible
+from kernelbraid.cli.ending import interruptible
 with interruptible(0.1):
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()  # when the work is under way
     hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # minutes, and looks at no signal
 """
 READY = """
 import os, signal, time
-from kernelbraid.cli.interrupt import interruptible
+from kernelbraid.cli.ending import interruptible
 try:
     with interruptible():
         os.kill(os.getpid(), signal.SIGINT)

@@ -1,37 +1,27 @@
+import gzip
 import json
+import os
 import warnings
-from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
-import typer
 
-from kernelbraid.cli.failure import Failure
-from kernelbraid.cli.output import (
-    BAR_WIDTH,
-    bar,
-    check_folder,
-    check_target,
-    collect_warnings,
-    print_json,
-    print_table,
-    print_warnings,
-    write_whole,
-)
+from kernelbraid.cli import output
+from kernelbraid.cli.ending import Failure
+from kernelbraid.cli.output import STANDARD, collect_warnings, print_json, print_table, write_labels, write_whole
+from kernelbraid.datasets import read_labels
+from kernelbraid.methods import METHODS, TITLES, kernels_taken
+
+CONFIDENCE = {"confidence": np.array([1.0, 0.12345])}
 
 
-def test_a_repeated_warning_is_shown_once_and_deprecations_not_at_all():
+def test_a_repeated_warning_is_one_line_and_deprecations_none():
     with collect_warnings() as lines:
         for _ in range(3):
             warnings.warn("first\nline", UserWarning, stacklevel=1)
         warnings.warn("old", DeprecationWarning, stacklevel=1)
     assert lines == ["first line"]
-
-
-def test_a_warning_is_one_line_on_stderr(capsys):
-    print_warnings(["first", "second"])
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == "Warning: first\nWarning: second\n"
 
 
 def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_path):
@@ -42,48 +32,87 @@ def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_pat
 
 
 def test_json_is_printed_as_it_is_read(capsys):
-    content = {"a": [1, None, 0.1], "ö": {"b": True}}
-    print_json(content)
+    print_json({"a": [1, None, 0.1], "b": {"ö": True}, "X": np.arange(2)})
     printed = capsys.readouterr().out
-    assert json.loads(printed) == content
+    assert json.loads(printed) == {"a": [1, None, 0.1], "b": {"ö": True}, "X": [0, 1]}
     assert "ö" in printed
 
 
-def test_a_table_keeps_long_cells_whole_and_numbers_to_the_right(capsys):
-    long = "word " * 60 + "[bold]end"
-    print_table([["a", "1", long], ["b", "100", ""]], header=["name", "n", "text"], numbers=[1])
-    header, first, second = (line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert header.split() == ["name", "n", "text"]
-    assert first.endswith(long)
-    assert first.index("1") + 1 == second.index("100") + 3
+def test_a_table_keeps_cells_whole_and_numbers_to_the_right(capsys):
+    print_table([["a", "1", "[bold]end"], ["b", "100", ""]], header=["name", "n", "text"], numbers=[1])
+    assert capsys.readouterr().out == "name    n  text\na       1  [bold]end\nb     100\n"
 
 
-def test_a_bar_grows_with_its_share_and_is_seen_unless_it_is_nothing():
-    lengths = [len(bar(share)) for share in (0.0, 1e-9, 0.5, 1.0)]
-    assert lengths == [0, 1, BAR_WIDTH // 2, BAR_WIDTH]
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [(None, "sample,label,confidence\n0,2,1.0000\n1,0,0.1235\n"), (["a", "b,c"], 'id,label\na,2\n"b,c",0\n')],
+)
+def test_labels_are_written_by_id_or_by_number(tmp_path, capsys, ids, text):
+    for path in (tmp_path / "labels.csv", STANDARD):
+        write_labels(path, np.array([2, 0]), ids, {} if ids else CONFIDENCE)
+    assert (tmp_path / "labels.csv").read_bytes() == text.encode()
+    assert capsys.readouterr().out == text
 
 
-def test_targets_that_can_be_written_are_taken(tmp_path):
-    for name in ("data.csv", "old.csv"):
-        (tmp_path / name).touch()
-    check_target(tmp_path / "old.csv", "'--out'", [tmp_path / "data.csv"], [None, tmp_path / "labels.csv"])
-    check_target(tmp_path / "new.csv", "'--out'")
-    check_folder(tmp_path / "new" / "newer", "'--out'")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "old.csv"]
+@pytest.mark.parametrize(("name", "delimiter"), [("a.tsv", "\t"), ("a.tsv.gz", "\t"), ("a.csv.gz", ","), ("a", ",")])
+def test_the_name_of_the_file_says_how_it_is_written(tmp_path, name, delimiter):
+    write_labels(tmp_path / name, np.array([2, 0]), ["a", "b"], {})
+    content = (tmp_path / name).read_bytes()
+    content = gzip.decompress(content) if name.endswith(".gz") else content
+    assert content.decode() == "id,label\na,2\nb,0\n".replace(",", delimiter)
 
 
-def test_two_spellings_of_one_file_are_the_same_target(tmp_path):
-    data = tmp_path / "data.csv"
-    data.touch()
+@pytest.mark.parametrize("labels", [[2, 0], ["ash", "birch"]])
+def test_parquet_holds_the_numbers_as_they_are(tmp_path, labels):
+    write_labels(tmp_path / "a.parquet", np.array(labels), ["a", "b"], CONFIDENCE)
+    table = pq.read_table(tmp_path / "a.parquet").to_pydict()
+    assert table == {"id": ["a", "b"], "label": labels, "confidence": [1.0, 0.12345]}
+    assert read_labels(tmp_path / "a.parquet").values.tolist() == labels
+
+
+def test_parquet_without_pyarrow_is_refused_with_what_installs_it(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):
+    monkeypatch.setattr(output, "find_spec", lambda name: None)
+    says = 'install it with pip install "kernelbraid[io]"'
+    refuse("cluster", blobs_csv, "--out", tmp_path / "a.parquet", code=1, says=says)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz.gz", "a.parquet.gz", "a.csv.json", "a.txt"])
+def test_labels_are_not_written_under_the_name_of_something_else(refuse, no_fit, blobs_csv, tmp_path, name):
+    refuse("cluster", blobs_csv, "--out", tmp_path / name, code=2, says=["--out", f"not as {name!r}; choose another"])
+
+
+def test_two_spellings_of_one_file_are_the_same(refuse, no_fit, blobs_csv, tmp_path):
     twice = tmp_path / ".." / tmp_path.name
-    with pytest.raises(typer.BadParameter, match="is a data file"):
-        check_target(twice / "data.csv", "'--out'", [data])
-    with pytest.raises(typer.BadParameter, match="is also the file for the labels"):
-        check_target(twice / "a", "'--save'", others=[tmp_path / "a"])
+    refuse("cluster", blobs_csv, "--out", twice / blobs_csv.name, code=2, says="is another file of this command")
+    refuse("cluster", blobs_csv, "--out", tmp_path / "a", "--save", twice / "a", code=2, says="is another file")
 
 
-def test_a_folder_below_a_file_is_refused(tmp_path):
-    (tmp_path / "file").touch()
-    for path in (Path("file"), Path("file") / "folder"):
-        with pytest.raises(typer.BadParameter, match="is a file; give a folder"):
-            check_folder(tmp_path / path, "'--out'")
+def test_the_methods_are_listed(run):
+    header, *lines = run("methods").stdout.splitlines()
+    assert header.split("  ")[0] == "name"
+    for line, (name, model) in zip(lines, METHODS.items(), strict=False):
+        assert line.split()[0] == name
+        assert TITLES[name] in line
+        assert type(model).__name__ in line
+    for entry in json.loads(run("methods", "--json").stdout)["methods"]:
+        model = METHODS[entry["name"]]
+        assert (entry["title"], entry["kernels"]) == (TITLES[entry["name"]], kernels_taken(model))
+        assert type(model)(**entry["settings"]).get_params() == model.get_params()
+
+
+def test_the_demo_compares_three_methods_and_draws_pictures(run, refuse, monkeypatch, blobs, tmp_path):
+    pytest.importorskip("matplotlib")
+    from kernelbraid.cli import demo
+
+    monkeypatch.setattr(demo, "load", lambda: ("blobs", *blobs))
+    out = tmp_path / "new" / "folder"
+    result = run("demo", "--out", out)
+    for word in ("LKG", "KMeans", "SpectralClustering", "acc", "entropy", "seconds", "1.0000", str(out)):
+        assert word in result.stdout
+    content = json.loads(run("demo", "--out", out, "--json").stdout)
+    assert list(content) == ["data", "n_samples", "n_clusters", "results", "out", "files", "warnings"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(content["files"])
+    assert len((out / "labels.csv").read_text().splitlines()) == 31
+    assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in content["files"] if name[-3:] == "png")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refuse("demo", "--out", tmp_path / "folder", code=2, says=["--out", "not writable"])

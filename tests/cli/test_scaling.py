@@ -5,18 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from kernelbraid import LKG, EachView, LandmarkLKG, load_model, save_model
-from kernelbraid.cli.scaling import Scaling, first_step, last_step
-from kernelbraid.datasets import open_stream
-from kernelbraid.files import streams as module
+from kernelbraid.io import streams as module
 from problems import blobs as make_blobs
 
 WINE, CANCER = load_wine(), load_breast_cancer()
 X = make_blobs(n=200, d=5, k=3)[0] * [1, 1, 1, 20, 1] + 30
-MANY = ("-k", 3, "--landmarks", 30)
+MANY = ("-k", 3, "--n-landmarks", 30)
 
 
 def write_table(path, data, rows=slice(None)):
@@ -34,8 +32,7 @@ def labels_in(path):
 def test_a_raw_table_gets_the_hint_and_scaled_the_labels_of_scaled_data(run, tmp_path, data, k, column):
     path, out, model = write_table(tmp_path / "raw.csv", data), tmp_path / "labels.csv", tmp_path / "a.model"
     result = run("cluster", path, "-k", k, "-q")
-    assert result.stderr.startswith(f"Warning: column '{column}' of DATA has ")
-    assert result.stderr.endswith("give --scale standard.\n")
+    assert result.stderr.startswith(f"Warning: feature '{column}' of X has ")
     assert result.stderr.count("\n") == 1
     result = run("cluster", path, "-k", k, "--scale", "standard", "--out", out, "--save", model, "-q")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -43,22 +40,6 @@ def test_a_raw_table_gets_the_hint_and_scaled_the_labels_of_scaled_data(run, tmp
     np.testing.assert_array_equal(labels_in(out), expected)
     assert run("predict", model, path, "--out", tmp_path / "again.csv").exit_code == 0
     assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
-
-
-def test_new_samples_are_scaled_by_the_fit_and_columns_found_by_name(run, tmp_path):
-    fitted = write_table(tmp_path / "raw.csv", WINE, slice(None, None, 2))
-    run("cluster", fitted, "-k", 3, "--scale", "standard", "--save", tmp_path / "a.model", "-q")
-    model = load_model(tmp_path / "a.model")
-    new = WINE.data[1::2]
-    header = ",".join(WINE.feature_names[::-1])
-    np.savetxt(tmp_path / "new.csv", new[:, ::-1], delimiter=",", header=header, comments="")
-    result = run("predict", tmp_path / "a.model", tmp_path / "new.csv", "--out", tmp_path / "l.csv")
-    assert result.exit_code == 0, result.stderr
-    assert "StandardScaler and LKG" in result.stdout
-    scaled = StandardScaler().fit(WINE.data[::2])
-    expected = LKG(3, random_state=0).fit(scaled.transform(WINE.data[::2])).predict(scaled.transform(new))
-    np.testing.assert_array_equal(labels_in(tmp_path / "l.csv"), expected)
-    assert model.feature_names_in_.tolist() == WINE.feature_names
 
 
 def test_unit_is_the_length_of_samples_and_none_is_the_default(run, tmp_path):
@@ -69,7 +50,7 @@ def test_unit_is_the_length_of_samples_and_none_is_the_default(run, tmp_path):
     loaded = load_model(model)
     assert isinstance(loaded[0], Normalizer)
     np.testing.assert_array_equal(loaded[1].labels_, LKG(3, random_state=0).fit(Normalizer().transform(X)).labels_)
-    assert "samples to length 1" in run("cluster", path, "-k", 3, "--scale", "unit").stdout
+    assert "scale          unit" in run("cluster", path, "-k", 3, "--scale", "unit").stdout
     result = run("cluster", path, "-k", 3, "--save", model)
     assert "scale" not in result.stdout
     assert isinstance(load_model(model), LKG)
@@ -148,27 +129,6 @@ def test_streams_go_through_all_steps_of_a_pipeline(run, refuse, tmp_path, monke
     np.save(tmp_path / "b.npy", X[:, 2:])
     says = ["DATA has 2 files, and the StandardScaler of the model takes another number; give the files of the fit."]
     refuse("predict", tmp_path / "a.model", tmp_path / "a.npy", tmp_path / "b.npy", code=1, says=says)
-
-
-def test_what_cannot_be_scaled_gets_a_sentence(refuse, no_fit, tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    says = ["'--scale'", "'minmax' is unknown; choose standard or unit or none."]
-    refuse("cluster", tmp_path / "X.npy", "--scale", "minmax", code=2, says=says)
-    says = ["'--scale'", "with --kernels precomputed there are none; leave out one of them"]
-    refuse("cluster", tmp_path / "X.npy", "--scale", "unit", "--kernels", "precomputed", code=2, says=says)
-
-
-def test_a_view_that_lacks_every_sample_is_left_as_it_is(tmp_path):
-    np.save(tmp_path / "none.npy", np.full((4, 2), np.nan))
-    stream = open_stream(tmp_path / "none.npy", gaps=True)
-    assert Scaling.of("standard", [stream]).transformers == ("passthrough",)
-
-
-def test_first_and_last_step_of_a_model_without_a_pipeline_are_the_model():
-    model = LKG(3)
-    assert first_step(model) is last_step(model) is model
-    pipeline = Pipeline([("a", None), ("b", "passthrough"), ("c", model)])
-    assert first_step(pipeline) is last_step(pipeline) is model
 
 
 def test_workers_scale_what_they_read(run, tmp_path):

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import Blocks, LandmarkLKG, load_model
-from kernelbraid.cli import streaming
+from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.datasets import open_stream
-from kernelbraid.files import streams as module
+from kernelbraid.io import streams as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)
-MANY = ("-k", 3, "--landmarks", 30)
+MANY = ("-k", 3, "--n-landmarks", 30)
 
 
 @pytest.fixture
@@ -61,36 +60,19 @@ def test_landmarks_cluster_a_file_in_blocks_and_the_model_labels_it(run, npy, pa
 
 
 def test_the_number_of_clusters_may_be_left_out(run, npy):
-    summary = json.loads(run("cluster", npy, "--landmarks", 30, "--jobs", 2, "--json").stdout)
+    summary = json.loads(run("cluster", npy, "--n-landmarks", 30, "--n-jobs", 2, "--json").stdout)
     assert summary["n_clusters"] == 3
     assert summary["evidence"]["n_clusters"][0] == 2
-
-
-def test_progress_counts_samples_that_were_read(npy, monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 64)
-    told = []
-    source = streaming.Watched(open_stream(npy), told.append)
-    LandmarkLKG(3, n_landmarks=30, random_state=0).fit(Blocks(source))
-    assert told == [64, 64, 64, 8] * 2
 
 
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (["-k", 3, "--landmarks", 500], 1, ["--landmarks 500 is above the 200 samples of DATA; ask for at most 200"]),
-        (["-k", 3, "--landmarks", 2], 1, ["--landmarks 2 is below --clusters 3; give at least as many"]),
-        (["-k", 3, "--landmarks", 0], 2, ["--landmarks", "0 is out of range"]),
-        ([*MANY, "--method", "KKM"], 2, ["--landmarks are for LKG, not for KKM"]),
-        ([*MANY, "--kernels", "precomputed"], 2, ["--landmarks are chosen among samples", "leave out one"]),
-        ([*MANY, "--device", "cuda"], 2, ["--device is no option of --landmarks; it takes --preset,"]),
-        ([*MANY, "--embedding", "unnormalised"], 2, ["give one of largest, magnitude, random_walk."]),
-        (
-            ["--landmarks", 5],
-            1,
-            ["--landmarks 5 is too small to choose the number of clusters; give --clusters, or at"],
-        ),
-        (["-k", 3, "--dask", "tcp://localhost:1"], 2, ["--dask", "add --landmarks 500"]),
-        ([*MANY, "--dask", "localhost"], 1, ["'localhost' is no address of a Dask scheduler"]),
+        (["-k", 3, "--n-landmarks", 500], 1, "n_landmarks=500 is above n_samples=200; ask for at most 200"),
+        (["-k", 3, "--n-landmarks", 0], 2, "'n_landmarks' parameter of LandmarkLKG must be"),
+        ([*MANY, "--kernels", "precomputed"], 1, "kernels='precomputed'"),
+        ([*MANY, "--device", "cuda"], 2, "LandmarkLKG has no parameter 'device'"),
+        ([*MANY, "--dask", "localhost"], 1, "'localhost' is no address of a Dask scheduler"),
     ],
 )
 def test_what_cannot_be_done_gets_a_sentence(refuse, npy, tmp_path, options, code, says):
@@ -114,13 +96,6 @@ def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, mo
     refuse("predict", model, files[0], code=1, says=["DATA has 3 features, and the model was fitted on 5"])
     np.save(tmp_path / "short.npy", X[:9, 3:])
     refuse("cluster", files[0], tmp_path / "short.npy", *MANY, code=1, says=["9 samples, but", "has 200"])
-
-
-def test_too_many_samples_for_all_pairs_name_the_option(refuse, npy, monkeypatch):
-    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1000)
-    np.save(npy, np.tile(X, (3, 1)))
-    refuse("cluster", npy, "-k", 3, code=1, says=["needs about", "use --landmarks 500 or fewer samples."])
-    refuse("cluster", npy, npy, "-k", 3, code=1, says=["needs about", "use --landmarks 500 or fewer samples."])
 
 
 # On a Dask cluster
@@ -149,20 +124,9 @@ def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expect
     np.testing.assert_array_equal(labels_in(out), expected)
 
 
-def test_workers_put_views_side_by_side(run, cluster, npy, parquet, tmp_path):
-    out = tmp_path / "labels.csv"
-    options = ("--drop", "species", "--dask", cluster.scheduler_address, "--out", out)
-    result = run("cluster", npy, parquet, *MANY, *options)
-    assert result.exit_code == 0, result.stderr
-    assert "of the views of DATA, one is left, view 1, and a copy of it;" in result.stderr
-    with pytest.warns(UserWarning, match="of the views of X, one is left, view 1, and a copy of it;"):
-        expected = LandmarkLKG(3, n_landmarks=30, view_widths=[5, 5], random_state=0).fit(np.hstack([X, X]))
-    np.testing.assert_array_equal(labels_in(out), expected.labels_)
-
-
 def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, blobs_csv):
     says = ["--dask lets workers read .npy and Parquet files"]
-    refuse("cluster", blobs_csv, "-k", 3, "--landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
+    refuse("cluster", blobs_csv, "-k", 3, "--n-landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
 
 
 def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
@@ -170,15 +134,3 @@ def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monk
     monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
     says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)
-
-
-def test_the_header_of_pandas_is_no_sample_wherever_a_table_is_read(run, tmp_path, expected):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    path = tmp_path / "d.csv"
-    pandas.DataFrame(X).to_csv(path, index=False)
-    np.testing.assert_array_equal(LandmarkLKG(3, n_landmarks=30, random_state=0).fit(path).labels_, expected)
-    for options in (MANY, ("-k", 3)):
-        lines = run("cluster", path, *options).stdout.splitlines()
-        rows = dict(line.strip().split(maxsplit=1) for line in lines if " " in line.strip())
-        assert rows["samples"] == "200"
-        assert rows["header"] == "row 1 names the columns"

@@ -1,15 +1,18 @@
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from kernelbraid.cli.views import open_views, read_views
-from kernelbraid.datasets import DataError
+from kernelbraid.cli.views import read_views
 
-READING = {"key": None, "id_column": None, "drop": []}
-BY_ID = {**READING, "id_column": "id"}
-READERS = {"at once": partial(read_views, precomputed=False), "blocks": open_views}
+NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
+READERS = {"at once": read_views, "blocks": partial(read_views, in_blocks=True)}
+
+
+def asked(**given):
+    """What the options say, nothing but what is given."""
+    return SimpleNamespace(**{**dict.fromkeys(NAMES), **given})
 
 
 @pytest.fixture
@@ -22,46 +25,37 @@ def tables(tmp_path):
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_files_are_views_of_the_same_samples(tables, read):
-    views = read(tables, **{**READING, "drop": ["note"]})
+    views = read(tables, asked(drop=["note"]))
     assert (views.n_samples, views.n_features, views.ids) == (3, 3, ["s1", "s2", "s3"])
     assert views.names == ["x", "y", "z"]
-    single = read(tables[:1], **READING)
+    single = read(tables[:1], asked())
     assert (single.n_features, single.names) == (2, ["x", "y"])
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_views_that_do_not_agree_are_refused(tables, tmp_path, read):
     np.save(tmp_path / "c.npy", np.ones((2, 2)))
-    with pytest.raises(DataError, match=r"c\.npy: 2 samples, but .*a\.csv has 3; .*give the same samples in the same"):
-        read([tables[0], tmp_path / "c.npy"], **READING)
+    with pytest.raises(ValueError, match=r"c\.npy: 2 samples, but .*a\.csv has 3; .*give the same samples in the same"):
+        read([tables[0], tmp_path / "c.npy"], asked())
     tables[1].write_text("id,z\ns1,7\ns3,8\ns2,9\n")
-    with pytest.raises(DataError, match="sample 2 has the id 's3', but 's2' in"):
-        read(tables, **READING)
-    with pytest.raises(DataError, match="no file has a column 'elsewhere'"):
-        read(tables, **{**READING, "drop": ["elsewhere"]})
-
-
-def test_views_that_do_not_agree_may_be_matched_by_ids(tables, tmp_path):
-    np.save(tmp_path / "c.npy", np.ones((2, 2)))
-    files = [tables[0], tmp_path / "c.npy"]
-    with pytest.raises(DataError, match=r"or tables with a column of ids to match them by \(--id COLUMN\)\.$"):
-        read_views(files, precomputed=False, **READING)
-    with pytest.raises(DataError, match=r"or all files with the column 'id', which is not in \S*c\.npy\.$"):
-        read_views(files, precomputed=False, **BY_ID)
+    with pytest.raises(ValueError, match="sample 2 has the id 's3', but 's2' in"):
+        read(tables, asked())
+    with pytest.raises(ValueError, match="no file has a column 'elsewhere'"):
+        read(tables, asked(drop=["elsewhere"]))
 
 
 def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_path):
-    assert read_views(tables, precomputed=False, **{**READING, "drop": ["note"]}).files == ("a.csv", "b.csv")
-    assert open_views(tables[:1], **READING).files == ("a.csv",)
+    assert read_views(tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
+    assert READERS["blocks"](tables[:1], asked()).called == ["a.csv"]
     (tmp_path / "other").mkdir()
     twin = tmp_path / "other" / "a.csv"
     twin.write_text(tables[0].read_text())
-    assert read_views([tables[0], twin], precomputed=False, **BY_ID).files == (str(tables[0]), str(twin))
+    assert read_views([tables[0], twin], asked(id="id")).called == [str(tables[0]), str(twin)]
 
 
 def test_files_with_the_id_column_are_matched_by_it(tables):
     tables[1].write_text("z,id,v\n7,s4,1\n8,s2,2\n9,s1,3\n")
-    views = read_views(tables, precomputed=False, **BY_ID)
+    views = read_views(tables, asked(id="id"))
     assert (views.n_samples, views.n_features, views.ids) == (4, 4, ["s1", "s2", "s3", "s4"])
     assert views.names == ["x", "y", "z", "v"]
     nothing = [np.nan, np.nan]
@@ -69,43 +63,28 @@ def test_files_with_the_id_column_are_matched_by_it(tables):
     np.testing.assert_array_equal(views.data[1], [[9, 3], [8, 2], nothing, [7, 1]])
 
 
-def test_files_of_different_formats_are_matched_by_ids(tables, tmp_path):
-    single = pd.DataFrame({"id": ["s3", "s9"], "w": np.float32([0.5, 1.5])})
-    single.to_parquet(tmp_path / "c.parquet", index=False)
-    views = read_views([tables[0], tmp_path / "c.parquet"], precomputed=False, **BY_ID)
-    assert views.ids == ["s1", "s2", "s3", "s9"]
-    assert [X.dtype for X in views.data] == [np.float64, np.float32]
-    np.testing.assert_array_equal(views.data[1][:, 0], [np.nan, np.nan, 0.5, 1.5])
-
-
-def test_the_same_ids_in_another_order_are_put_in_that_of_the_first_file(tables):
-    tables[1].write_text("id,z\ns3,9\ns1,7\ns2,8\n")
-    views = read_views(tables, precomputed=False, **BY_ID)
-    assert views.ids == ["s1", "s2", "s3"]
-    np.testing.assert_array_equal(views.data[1], [[7], [8], [9]])
-
-
 def test_an_id_stands_for_one_sample_of_a_file(tables):
     tables[1].write_text("id,z\ns1,7\ns2,8\ns1,9\n")
-    with pytest.raises(DataError, match=r"b\.csv: samples 1 and 3 have the same id 's1'; keep one of them\.$"):
-        read_views(tables, precomputed=False, **BY_ID)
+    with pytest.raises(ValueError, match="view 2 has more than one row 's1'"):
+        read_views(tables, asked(id="id"))
 
 
 def test_two_files_share_an_id(tables):
     tables[1].write_text("id,z\n1,7\n2,8\n3,9\n")
-    with pytest.raises(
-        DataError, match=r"b\.csv: no id occurs in two files, the first is '1' here and 's1' in .*a\.csv;"
-    ):
-        read_views(tables, precomputed=False, **BY_ID)
+    with pytest.raises(ValueError, match="no row name occurs in two views"):
+        read_views(tables, asked(id="id"))
 
 
 @pytest.mark.parametrize("text", ["id,z\ns1,7\ns3,8\ns2,9\n", "id,z\ns1,7\ns2,8\n"], ids=["order", "number"])
 @pytest.mark.parametrize(
     ("read", "what"),
-    [(partial(read_views, precomputed=True), "kernels"), (open_views, "files that are read in blocks")],
+    [
+        (partial(read_views, on_pairs=True), "kernels"),
+        (partial(read_views, in_blocks=True), "files that are read in blocks"),
+    ],
     ids=["kernels", "blocks"],
 )
 def test_neither_kernels_nor_blocks_are_matched_by_ids(tables, read, what, text):
     tables[1].write_text(text)
-    with pytest.raises(DataError, match=f"b.csv: .*; {what} are not matched by ids; give the same samples in the same"):
-        read(tables, **BY_ID)
+    with pytest.raises(ValueError, match=r"b.csv: .*; give the same samples in the same order.$"):
+        read(tables, asked(id="id"))

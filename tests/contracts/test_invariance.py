@@ -38,9 +38,7 @@ SIZES = {
     "kernelbraid.solvers.landmarks.BLOCK_SIZE": 11 * 35,
     "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
     "kernelbraid.solvers.kmeans.BATCH_SIZE": 6 * N,
-    "kernelbraid.solvers.kmeans.TOGETHER": 6 * N,
-    "kernelbraid.solvers.pieces.BATCH_SIZE": 12 * N,
-    "kernelbraid.solvers.working_sets.BATCH_SIZE": 20 * N,
+    "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
 }
 # In so few steps the sparse graph of LKGs ends as a diagonal, and the last sound one is kept.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

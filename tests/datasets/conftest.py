@@ -9,7 +9,7 @@ import pytest
 from scipy import io
 
 from kernelbraid.datasets import CATALOG
-from kernelbraid.datasets.entries import Entry, Source, View
+from kernelbraid.datasets.catalogue import Entry, Source, View
 
 
 @pytest.fixture(autouse=True)
@@ -27,30 +27,19 @@ def samples():
 
 
 @pytest.fixture
-def tiny(samples, tmp_path, monkeypatch):
-    """A catalogued data set whose source file, tiny.mat, is in a folder that a server may offer."""
-    X, y = samples
-    site = tmp_path / "site" / "owner" / "repository" / "abc" / "data"
-    site.mkdir(parents=True)
-    io.savemat(site / "tiny set.mat", {"X": X, "y": y[:, None]})
-    content = (site / "tiny set.mat").read_bytes()
-    source = Source(
-        "owner/repository", "abc", "data/tiny set.mat", hashlib.sha256(content).hexdigest(), n_bytes=len(content)
-    )
-    entry = Entry(
-        name="tiny",
-        title="Tiny",
-        kind="image",
-        n_samples=12,
-        views=(View(5),),
-        class_sizes=(4, 4, 4),
-        preprocessing=("zscore", "unit_norm"),
-        pending=("zscore", "unit_norm"),
-        source=source,
-        sha256=None,
-    )
-    monkeypatch.setitem(CATALOG, "tiny", entry)
-    return entry
+def server(tmp_path, monkeypatch):
+    """A server on this machine that offers the folder `site`: its address, and what it was asked for."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    asked = []
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda handler, *_: asked.append(handler.path))
+    (tmp_path / "site").mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        thread = Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{httpd.server_port}", asked
+        httpd.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -64,27 +53,12 @@ def change(monkeypatch):
     return change_entry
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Offers a folder."""
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        super().do_GET()
-
-
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    """A server on this machine that offers the folder `site`."""
-    monkeypatch.setenv("NO_PROXY", "*")
-    handler = partial(Quiet, directory=tmp_path / "site")
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        httpd.asked = []
-        httpd.base = f"http://127.0.0.1:{httpd.server_port}"
-        thread = Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield httpd
-        httpd.shutdown()
-        thread.join()
+def tiny(samples, tmp_path, server, change):
+    """A catalogued data set whose source file is on the server."""
+    X, y = samples
+    path = tmp_path / "site" / "tiny.mat"
+    io.savemat(path, {"X": X, "y": y[:, None]})
+    source = Source(f"{server[0]}/tiny.mat", hashlib.sha256(path.read_bytes()).hexdigest())
+    steps = ("zscore", "unit_norm")
+    return change(Entry("tiny", "Tiny", "image", [View(5)], [4, 4, 4], source, preprocessing=steps, pending=steps))

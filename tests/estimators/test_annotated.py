@@ -1,6 +1,8 @@
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 import kernelbraid
@@ -65,3 +67,55 @@ def test_views_in_a_dictionary_and_tables_that_are_not_read_yet_are_named():
             model.fit(table)
         with pytest.raises(TypeError, match=r"^X holds a LazyFrame"):
             model.fit([table, X])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (lambda X: None, ValueError, "^X is None; give samples as the rows of a matrix"),
+        (lambda X: [], ValueError, r"^X is \[\]; give samples as the rows of a matrix"),
+        (lambda X: np.ma.masked_array(X, X > 1), ValueError, "^X is a masked array, whose mask would be lost; fill in"),
+        (lambda X: [X, np.ma.masked_array(X, X > 1)], ValueError, "^X holds a masked array"),
+    ],
+)
+def test_what_holds_no_samples_or_hides_some_gets_a_sentence(given, error, message):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for name in ESTIMATORS:
+        with pytest.raises(error, match=message):
+            getattr(kernelbraid, name)(n_clusters=2).fit(given(X))
+
+
+def test_a_dask_array_is_for_landmarks():
+    dask = pytest.importorskip("dask.array")
+    X = dask.from_array(np.random.default_rng(0).normal(size=(20, 3)))
+    with pytest.raises(TypeError, match=r"^X is a Dask Array, and LKG needs its samples here; call its compute\(\)"):
+        LKG(2).fit(X)
+    assert len(LandmarkLKG(2, n_landmarks=10, random_state=0).fit(X).labels_) == 20
+
+
+def test_distances_are_not_taken_for_kernels():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    D = euclidean_distances(X)
+    for given, name in ((D, "kernel 0"), (D**2, "kernel 0"), (np.stack([X @ X.T, D]), "kernel 1")):
+        with pytest.raises(ValueError, match=f"^{name} of X holds distances, .*; set kernels='distances', or turn"):
+            LKG(2, kernels="precomputed").fit(given)
+
+
+def test_a_list_of_kernels_is_views_with_a_warning():
+    X = np.random.default_rng(0).normal(size=(20, 3)) + np.repeat([[0], [6]], 10, axis=0)
+    K = np.exp(-euclidean_distances(X, squared=True) / 9)
+    with pytest.warns(UserWarning, match=r"^X is a list of 2 kernels, each of which is taken for a view of its own"):
+        LKG(2, kernels="precomputed", random_state=0).fit([K, K**2])
+    LKG(2, kernels="precomputed", random_state=0).fit(np.stack([K, K**2]))
+    LKG(2, kernels="precomputed", random_state=0).fit([K[None], K[None] ** 2])
+
+
+@pytest.mark.parametrize("model", [LKG(2, random_state=0), LandmarkLKG(2, n_landmarks=10, random_state=0)])
+def test_a_fit_that_fails_leaves_the_estimator_unfitted(model):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model.fit(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X[0, 0] == X, np.nan, X))
+    for ask in (lambda: model.predict(X), lambda: model.membership_, lambda: model.outlier_scores_):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            ask()

@@ -48,10 +48,19 @@ class TestColumns:
     "model", [*MODELS, MultiViewGraphFusion(3), CrossViewDiffusion(3)], ids=lambda model: type(model).__name__
 )
 class TestRows:
-    def test_rows_with_names_in_another_order_are_refused(self, model):
+    def test_rows_in_another_order_are_matched_by_name(self, model):
         first, second = FIRST.set_axis(NAMED), SECOND.set_axis(NAMED)
-        with pytest.raises(ValueError, match=r"row 0 is called 'sample \d+' in view 2 of X and 'sample 0' in view 1"):
-            model.fit([first, second.iloc[::-1]])
+        by_position = model.fit([FIRST, SECOND]).labels_
+        assert_array_equal(model.fit([first, second.iloc[::-1]]).labels_, by_position)
+        assert_array_equal(model.fit([X, second, first.iloc[::-1]]).labels_, model.fit([X, SECOND, FIRST]).labels_)
+
+    def test_rows_of_other_names_are_refused(self, model):
+        first, second = FIRST.set_axis(NAMED), SECOND.set_axis([f"cell {i}" for i in range(len(X))])
+        with pytest.raises(ValueError, match=r"row 0 is called 'cell 0' in view 2 of X and 'sample 0' in view 1"):
+            model.fit([first, second])
+        twice = SECOND.set_axis([NAMED[1], *NAMED[1:]])
+        with pytest.raises(ValueError, match="row 0 is called 'sample 1' in view 2 of X and 'sample 0' in view 1"):
+            model.fit([first, twice])
 
     def test_aligned_rows_give_what_positions_give(self, model):
         first, second = FIRST.set_axis(NAMED), SECOND.set_axis(NAMED)
@@ -64,8 +73,8 @@ class TestRows:
 
 
 def test_rows_of_a_later_view_are_compared_with_the_first_that_has_names():
-    views = [X, FIRST.set_axis(NAMED), SECOND, SECOND.set_axis(NAMED[::-1])]
-    with pytest.raises(ValueError, match="in view 4 of X and 'sample 0' in view 2"):
+    views = [X, FIRST.set_axis(NAMED), SECOND, SECOND.set_axis([*NAMED[:-1], "another"])]
+    with pytest.raises(ValueError, match=r"row \d+ is called 'another' in view 4 of X and 'sample \d+' in view 2"):
         LKG(3).fit(views)
 
 

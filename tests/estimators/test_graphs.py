@@ -13,7 +13,6 @@ from kernelbraid import (
 )
 from kernelbraid.estimators import graphs as module
 from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.learning.readout import graph_of
 from kernelbraid.ops.spectral import spectral_embedding
 from kernelbraid.solvers.status import Status
 from problems import blobs, dense
@@ -64,8 +63,8 @@ def test_a_fit_is_learning_and_reading_out(make, monkeypatch):
     monkeypatch.setattr(module, "read_out", lambda *given, **more: readings.append(given) or read_out(*given, **more))
     model = make(n_neighbors=6)
     model.fit(X)
-    [(learned, readout)] = readings
-    np.testing.assert_array_equal(dense(graph_of(learned, readout)), dense(model.graph_))
+    [(learned, _)] = readings
+    np.testing.assert_array_equal(dense(learned.graph), dense(model.graph_))
     again = make(n_neighbors=6)
     np.testing.assert_allclose(again._learn(again._read(X)).Z, learned.Z, atol=1e-12)
 

@@ -23,7 +23,7 @@ from kernelbraid.learning.settings import PRESETS
 from kernelbraid.metrics import evaluate
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.solvers.low_rank import step as low_rank
-from problems import blobs, dense, paper_data, rings
+from problems import blobs, dense, lacking, paper_data, rings
 
 X, y = blobs(n=45)
 L1 = {"preset": "authors", "graph_penalty": "l1"}
@@ -476,12 +476,6 @@ def views_of(truth):
     return first, second, rng.normal(size=(len(truth), 20))
 
 
-def lacking(A, rows):
-    found = A.copy()
-    found[rows] = np.nan
-    return found
-
-
 class TestSeveralViews:
     truth = np.arange(84) % 3
     every = views_of(truth)
@@ -586,7 +580,7 @@ class TestSeveralViews:
     def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
         stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]
         assert fit(stacks[0], kernels="precomputed").view_weights_.shape == (1,)
-        for views in (stacks, [stack[0] for stack in stacks], [stacks[0], stacks[1][0], stacks[2]]):
+        for views in (stacks, [stack[:1] for stack in stacks], [stacks[0], stacks[1][0], stacks[2]]):
             model = self.fit_noisy(views, kernels="precomputed")
             np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
             np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
@@ -691,14 +685,14 @@ class TestKernelsOfSeveralSources:
         rng = np.random.default_rng(0)
         truth = np.repeat([0, 1, 2], 25)
         real = [4 * rng.normal(size=(3, 5))[truth] + rng.normal(size=(75, 5)) for _ in range(2)]
-        H = [build_bank(view, "middle").mean(axis=0) for view in [*real, rng.normal(size=(75, 30))]]
+        H = [build_bank(view, "middle").mean(axis=0)[None] for view in [*real, rng.normal(size=(75, 30))]]
         for parameters in ({}, {"fusion": "kernels"}, {"gamma": 10.0}):
             with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view"):
                 model = LKG(3, kernels="precomputed", random_state=0, **parameters).fit(H)
             assert adjusted_rand_score(truth, model.labels_) == 1
             assert model.view_weights_[2] == 0
             np.testing.assert_array_equal(model.predict(H), model.labels_)
-            np.testing.assert_array_equal(model.predict([K[:9] for K in H]), model.labels_[:9])
+            np.testing.assert_array_equal(model.predict([K[:, :9] for K in H]), model.labels_[:9])
 
     def test_a_stack_is_one_source(self):
         model = fit(build_bank(X, "middle"), kernels="precomputed")

@@ -31,8 +31,9 @@ from kernelbraid.estimators.reading import (
     warn_of,
 )
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
-from kernelbraid.learning.candidates import GivenKernels, Views
+from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, FUSED_MATRICES, WORKING_MATRICES, predict_bytes
+from kernelbraid.learning.sources import Views
 from problems import blobs, dense
 
 X, y = blobs(n=45)
@@ -113,6 +114,7 @@ class TestBackends:
         H = build_bank(X, "rmkkm")
         self.assert_same(fit(torch.tensor(H), kernels="precomputed", device="cpu"), fit(kernels="rmkkm"))
 
+    @pytest.mark.filterwarnings("ignore:X is a list of 2 kernels")
     def test_mixed_kernels_are_refused(self, foreign):
         H = build_bank(X)
         with pytest.raises(ValueError, match="kernel 1 of X is another kind of array"):
@@ -258,16 +260,16 @@ class TestReading:
     """What is checked once serves any number of fits."""
 
     def test_samples_are_read_as_views_or_kernels(self):
-        views = read_samples(LKG(3), [X, X[:, :2]], precomputed=False)
+        views = read_samples(LKG(3), [X, X[:, :2]], "middle")
         assert isinstance(views, Views)
         assert [view.shape for view in views.views] == [(45, 6), (45, 2)]
-        given = read_samples(LKG(3), build_bank(X, "paper"), precomputed=True)
+        given = read_samples(LKG(3), build_bank(X, "paper"), "precomputed")
         assert isinstance(given, GivenKernels)
         assert len(given.matrices) == 12
 
     def test_the_number_of_features_is_noted(self):
         model = LKG(3)
-        read_samples(model, [X, X[:, :2]], precomputed=False)
+        read_samples(model, [X, X[:, :2]], "middle")
         assert model.n_features_in_ == 8
 
     def test_memory_is_checked_before_anything_is_computed(self, monkeypatch):

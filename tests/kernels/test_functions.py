@@ -1,3 +1,5 @@
+from dataclasses import is_dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics.pairwise import euclidean_distances
 
-from kernelbraid.kernels import Custom, Gaussian, Linear, Polynomial, build_bank
+from kernelbraid import kernels
+from kernelbraid.kernels import Custom, Gaussian, Linear, Polynomial, build_bank, functions, local
 
 samples = hnp.arrays(
     float, st.tuples(st.integers(2, 7), st.integers(1, 4)), elements=st.floats(-100, 100, allow_nan=False, width=32)
@@ -111,3 +114,11 @@ def test_names_are_readable():
 def test_a_kernel_that_overflows_is_refused_by_name():
     with pytest.raises(ValueError, match=r"'polynomial \(0 \+ x.y\)\^4' overflows on X"):
         one(np.full((2, 2), 1e90), Polynomial(0, 4, None))
+
+
+@pytest.mark.parametrize("module", [functions, local])
+def test_a_kernel_is_exported_by_standing_in_its_module(module):
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
+    ours = {kind for kind in kinds if is_dataclass(kind) and hasattr(kind, "matrix")} - {functions.Given}
+    assert len(ours) > 1
+    assert all(getattr(kernels, kind.__name__) is kind and kind.__name__ in kernels.__all__ for kind in ours)

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
-from kernelbraid.datasets.made import MADE
 from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.readout import cluster, distinct_labels, place, place_graph, read_out
@@ -176,9 +176,23 @@ def test_single_precision_stays_single():
                 assert placed.graph.dtype == placed.vectors.dtype == placed.embedding.dtype == np.float32, asked
 
 
-@pytest.mark.parametrize("name", ["made_blobs_sizes", "made_eye"])
-def test_clusters_of_very_different_sizes_survive_where_pieces_are_joined(name):
-    samples, classes, _ = MADE[name].read()
+def uneven_blobs():
+    """Four blobs, of which the largest has twenty times as many samples as the smallest."""
+    return make_blobs([600, 120, 60, 30], 5, centers=None, cluster_std=1.0, center_box=(-5, 5), random_state=5)
+
+
+def eye():
+    """A ring with a blob inside and one outside, of different density."""
+    rng = np.random.default_rng(104)
+    angle = 2 * np.pi * rng.random(250)
+    ring = 3 * np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.15, (250, 2))
+    inside, outside = rng.normal(0, 0.4, (150, 2)), rng.normal([6.0, 0.0], 0.8, (60, 2))
+    return np.concatenate([ring, inside, outside]), np.repeat([0, 1, 2], [250, 150, 60])
+
+
+@pytest.mark.parametrize("draw", [uneven_blobs, eye])
+def test_clusters_of_very_different_sizes_survive_where_pieces_are_joined(draw):
+    samples, classes = draw()
     ways = [LKG(int(classes.max()) + 1, assign_labels=way, random_state=0) for way in ("merge", "kmeans")]
     joined, cut_up = (adjusted_rand_score(classes, model.fit_predict(samples)) for model in ways)
     assert joined > 0.9 > cut_up

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.ops.closed_forms import project_to_simplex
 
 
 def slow_projection(a):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelbraid.ops.weights import power_weights
+from kernelbraid.ops.closed_forms import power_weights
 
 exponents = st.floats(0.05, 0.95)
 costs = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=12).map(np.array)

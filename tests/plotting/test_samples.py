@@ -1,6 +1,6 @@
 import numpy as np
 
-from kernelbraid.datasets.images import Images, load_images
+from kernelbraid.datasets import Images, load_images
 from kernelbraid.plotting.drawing import render
 from kernelbraid.plotting.samples import BETWEEN, gap_of, sample_sheet, tile
 

@@ -17,8 +17,8 @@ from kernelbraid.solvers.diffusion import (
     view_graph,
     with_contrast,
 )
+from kernelbraid.solvers.graph_fusion import view_distances
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.view_distances import view_distances
 from problems import blobs, dense, relative_gap, rival, rival_views, triangle
 
 X, y = blobs(n=36)

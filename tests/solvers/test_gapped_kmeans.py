@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.solvers.gapped_kmeans import STRANGERS, GappedViews
+from kernelbraid.solvers.kmeans import plus_plus
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -27,7 +28,7 @@ def expected_distance(has, i, j):
 def test_distances_are_means_over_common_views(form):
     has, views = lacking()
     samples = GappedViews.of([form(view) for view in views], has)
-    found = samples.distances(samples.some(np.arange(5)), STRANGERS)
+    found = samples.apart(samples.some(np.arange(5)), STRANGERS)
     expected = [[expected_distance(has, i, j) for j in range(5)] for i in range(N)]
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -36,12 +37,12 @@ def test_without_gaps_distances_are_those_of_joined_views():
     samples = GappedViews.of(VIEWS, ALL)
     X = np.hstack(VIEWS)
     expected = ((X[:, None] - X[None, :7]) ** 2).sum(axis=2) / 2
-    np.testing.assert_allclose(samples.distances(samples.some(np.arange(7)), STRANGERS), expected, atol=1e-12)
+    np.testing.assert_allclose(samples.apart(samples.some(np.arange(7)), STRANGERS), expected, atol=1e-12)
 
 
 def test_drawn_rows_differ_even_where_samples_repeat():
     views = [np.repeat(view[:5], 12, axis=0) for view in VIEWS]
-    rows = GappedViews.of(views, ALL).spread(20, np.random.RandomState(0))
+    rows = plus_plus(GappedViews.of(views, ALL), 1, 20, np.random.RandomState(0))[0]
     assert len(set(rows.tolist())) == 20
     distinct = {tuple(views[0][row]) for row in rows[:5]}
     assert len(distinct) == 5  # far ones first
@@ -51,7 +52,7 @@ def test_settled_centres_are_means_of_what_is_nearest_view_by_view():
     has, views = lacking()
     samples = GappedViews.of(views, has)
     centres = samples.settle(np.arange(6), 200)
-    nearest = samples.distances(centres, np.inf).argmin(axis=1)
+    nearest = centres.nearest(samples)
     for view, rows, found, there in zip(VIEWS, has, centres.views, centres.has.T, strict=True):
         for label in range(6):
             mine = rows & (nearest == label)

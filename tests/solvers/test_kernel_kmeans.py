@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
-from kernelbraid.ops.weights import power_weights
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.solvers.centres import FeatureSpace
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, KernelSpace, kernel_kmeans
 from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus, random_samples

@@ -7,17 +7,16 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers import kmeans as module
-from kernelbraid.solvers.centres import Clusters, FeatureSpace
+from kernelbraid.solvers.centres import FeatureSpace
 from kernelbraid.solvers.kmeans import (
     Rule,
     best_of,
     kmeans,
-    kmeans_each,
-    lloyd,
     plus_plus,
     random_samples,
     refill,
     separate,
+    spread_samples,
 )
 from problems import blobs
 
@@ -100,7 +99,7 @@ def test_separate_numbers_clusters_in_order_of_appearance():
 def test_the_objective_of_plain_k_means_never_rises(seed, k):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((25, 2))
-    found = lloyd(FeatureSpace(X), Clusters.around(rng.permutation(25)[None, :k], 25), Rule())
+    found = best_of(FeatureSpace(X), rng.permutation(25)[None, :k], k, Rule())
     assert found.converged
     assert np.diff(found.objective).max(initial=-1) <= 1e-10
     assert found.objective.shape == (found.n_iter,)
@@ -110,8 +109,8 @@ def test_the_objective_of_plain_k_means_never_rises(seed, k):
 def robust_run(seed, k, max_iter=100):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((25, 2))
-    starts = Clusters.around(rng.permutation(25)[None, :k], 25)
-    return X, lloyd(FeatureSpace(X), starts, Rule(robust=True, tol=1e-6, max_iter=max_iter))
+    starts = rng.permutation(25)[None, :k]
+    return X, best_of(FeatureSpace(X), starts, k, Rule(robust=True, tol=1e-6, max_iter=max_iter))
 
 
 @given(st.integers(0, 200), st.integers(2, 5))
@@ -142,7 +141,7 @@ def test_centres_are_the_ones_that_the_labels_belong_to():
 
 def test_robust_centres_of_one_cluster_are_the_geometric_median():
     X = np.random.default_rng(5).standard_normal((30, 2))
-    found = lloyd(FeatureSpace(X), Clusters(np.zeros((1, 30), int), 1), Rule(robust=True, tol=1e-12, max_iter=1000))
+    found = best_of(FeatureSpace(X), np.zeros((1, 30), int), 1, Rule(robust=True, tol=1e-12, max_iter=1000))
     centre = (found.centres @ X)[0]
     away = X - centre
     directions = away / np.linalg.norm(away, axis=1, keepdims=True)
@@ -226,23 +225,9 @@ def test_robust_weights_are_those_of_the_huber_function():
 )
 def test_every_backend_makes_the_same_steps(xp, rule):
     X = np.random.default_rng(9).standard_normal((30, 3))
-    starts = plus_plus(FeatureSpace(X), 4, 4, np.random.RandomState(1))
-    np.testing.assert_array_equal(plus_plus(FeatureSpace(xp.asarray(X)), 4, 4, np.random.RandomState(1)), starts)
+    starts = spread_samples(X, 4, 4, np.random.RandomState(1))
+    np.testing.assert_array_equal(spread_samples(xp.asarray(X), 4, 4, np.random.RandomState(1)), starts)
     here, there = (best_of(FeatureSpace(A), starts, 4, rule) for A in (X, xp.asarray(X)))
     np.testing.assert_array_equal(there.labels, here.labels)
     np.testing.assert_allclose(there.objective, here.objective)
     np.testing.assert_allclose(to_numpy(there.centres), here.centres, atol=1e-12)
-
-
-@pytest.mark.parametrize("together", [1, 300, 10**6])
-@pytest.mark.parametrize("form", [lambda X: X, np.round, lambda X: X / np.linalg.norm(X, axis=1, keepdims=True)])
-def test_several_spaces_at_once_give_what_one_after_the_other_would(monkeypatch, together, form):
-    monkeypatch.setattr(module, "TOGETHER", together)
-    rng = np.random.default_rng(0)
-    for n, k, n_spaces, n_init in ((30, 4, 5, 3), (12, 12, 2, 1), (40, 1, 3, 2), (25, 9, 1, 4)):
-        spaces = [form(rng.standard_normal((n, 3))) for _ in range(n_spaces)]
-        found = kmeans_each(spaces, k, n_init=n_init, random_state=np.random.RandomState(1))
-        state = np.random.RandomState(1)
-        for space, labels in zip(spaces, found, strict=True):
-            expected = kmeans(space, k, n_init=n_init, random_state=state, spread=True).labels
-            np.testing.assert_array_equal(labels, expected)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
-from kernelbraid.ops.weights import power_weights
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin, squared_distances, update_weights
 from problems import blobs, rings

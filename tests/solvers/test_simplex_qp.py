@@ -10,7 +10,6 @@ from sklearn.datasets import load_wine
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.solvers import simplex_qp as module
-from kernelbraid.solvers import working_sets
 from kernelbraid.solvers.simplex_qp import SimplexQP
 from problems import blobs, rings
 
@@ -264,7 +263,6 @@ def test_every_backend_takes_warm_starts(xp):
 def test_small_batches_and_a_small_budget_change_nothing_but_the_time(monkeypatch):
     Q, B = problem("noise")
     expected = SimplexQP.of(Q).solve(B)
-    monkeypatch.setattr(working_sets, "BATCH_SIZE", 1)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
     monkeypatch.setattr(module, "DEAR", 0.5)
     np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
@@ -285,10 +283,9 @@ def spread_out(n=50, ridge=0.1):
     return K + ridge * np.eye(n), K
 
 
-def test_large_supports_are_solved_from_outside():
+def test_rows_with_nearly_all_entries_are_solved():
     Q, B = spread_out()
     T = SimplexQP.of(Q).solve(B)
-    assert np.median(np.count_nonzero(T, axis=1)) > working_sets.MOST * len(Q)
     assert_optimal(Q, B, T, tol=1e-10)
 
 
@@ -323,29 +320,34 @@ def test_rows_beyond_the_budget_are_left_to_gradients_and_pivots(monkeypatch):
     np.testing.assert_allclose(qp.solve(B, T), expected, atol=1e-8)
 
 
-def test_a_burst_in_blocks_of_rows_is_the_same(monkeypatch):
-    Q, B = problem("noise")
-    qp = SimplexQP.of(Q, zero_diagonal=True)
-    whole = qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden)
-    monkeypatch.setattr(module, "IN_CACHE", 1e-9)
-    np.testing.assert_allclose(qp._accelerate(qp.start(B), B - qp.shift, qp.forbidden), whole, atol=1e-12)
+def sets_of(sizes, n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    working = np.zeros((len(sizes), n), dtype=bool)
+    for row, size in zip(working, sizes, strict=True):
+        row[rng.choice(n, size, replace=False)] = True
+    return working
 
 
-def test_a_set_at_most_doubles_by_what_promises_most(xp, monkeypatch):
-    monkeypatch.setattr(module, "FEW", 2)
-    gain = np.array([[5.0, 1.0, 4.0, 3.0, 2.0, 6.0], [1.0, 1.0, 2.0, 3.0, 4.0, 5.0], [9.0, 1.0, 1.0, 1.0, 1.0, 0.0]])
-    working = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]], dtype=bool)
-    entering = np.array([[0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 0]], dtype=bool)
-    chosen = to_numpy(module._most_promising(xp.asarray(gain), xp.asarray(entering), xp.asarray(working)))
-    np.testing.assert_array_equal(chosen[0], [0, 0, 1, 1, 0, 0])  # a small set may gain a few
-    np.testing.assert_array_equal(chosen[1:], entering[1:])
-    alike = module._most_promising(np.ones((3, 6)), entering, working)
-    np.testing.assert_array_equal(alike, entering)
+def slow_steps(Q, G, working):
+    """The same from the conditions of optimality with the multiplier of the sum."""
+    steps = np.zeros(G.shape)
+    for step, g, inside in zip(steps, G, working, strict=True):
+        s = np.count_nonzero(inside)
+        A = np.zeros((s + 1, s + 1))
+        A[:s, :s] = Q[np.ix_(inside, inside)]
+        A[s, :s] = A[:s, s] = 1
+        step[inside] = np.linalg.solve(A, np.r_[-g[inside], 0])[:s]
+    return steps
 
 
-@pytest.mark.parametrize("few", [1, 1000])
-def test_how_many_enter_at_once_changes_nothing_but_the_time(monkeypatch, few):
-    Q, B = problem("rings")
-    expected = SimplexQP.of(Q).solve(B)
-    monkeypatch.setattr(module, "FEW", few)
-    np.testing.assert_allclose(SimplexQP.of(Q).solve(B), expected, atol=1e-8)
+@pytest.mark.parametrize("size", [1, module.BATCH_SIZE])
+def test_steps_on_sets_agree_with_the_conditions_of_optimality(xp, monkeypatch, size):
+    monkeypatch.setattr(module, "BATCH_SIZE", size)
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, 65))
+    Q, G, working = A @ A.T / 100, rng.standard_normal((12, 60)), sets_of([50, 3, 30, 1, 60, 12, 59, 25, 7, 40, 2, 24])
+    steps = to_numpy(SimplexQP.of(xp.asarray(Q)).steps(xp.asarray(G), xp.asarray(working)))
+    C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
+    np.testing.assert_allclose(steps, slow_steps(C, G, working), atol=1e-7)
+    assert np.all(steps[~working] == 0)
+    np.testing.assert_allclose(steps.sum(axis=1), 0, atol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, Neighbours, StoredStack, build_bank, stack_bank
-from kernelbraid.ops.weights import power_weights
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.spectral import affinities, aggregate, costs, update_eigenvectors
 from problems import blobs, rings

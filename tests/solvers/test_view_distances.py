@@ -3,7 +3,7 @@ import pytest
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import stack_given
-from kernelbraid.solvers.view_distances import centred_rows, view_distances
+from kernelbraid.solvers.graph_fusion import centred_rows, view_distances
 
 X = np.random.default_rng(0).normal(size=(9, 5)) + 2
 

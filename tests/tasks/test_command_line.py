@@ -100,7 +100,9 @@ def test_a_killed_command_leaves_each_file_whole_or_as_it_was_and_can_be_run_aga
     assert model.read_bytes() == b"of an earlier fit" or load_model(model).labels_.shape == (60,)
     assert not (folder / "labels.csv").exists() or len((folder / "labels.csv").read_text().splitlines()) == 61
     assert subprocess.run(command, cwd=folder, timeout=120).returncode == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["a.model", "labels.csv", "samples.csv"]
+    hidden = ".kernelbraid-"  # what a killed program leaves goes with a later one, a day on
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith(hidden))
+    assert names == ["a.model", "labels.csv", "samples.csv"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")

@@ -25,7 +25,7 @@ def test_a_million_samples_are_clustered():
 def test_a_file_is_clustered_block_by_block_on_the_command_line(program, folder, read_labels):
     X, y = drawn(3000)
     np.save(folder / "samples.npy", X)
-    program("cluster", "samples.npy", "-k", 3, "--landmarks", 50, "--out", "labels.csv")
+    program("cluster", "samples.npy", "-k", 3, "--n-landmarks", 50, "--out", "labels.csv")
     assert adjusted_rand_score(y, list(read_labels("labels.csv").values())) > 0.99
 
 

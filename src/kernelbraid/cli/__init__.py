@@ -1,4 +1,4 @@
-"""The command line: ``kernelbraid cluster``, ``predict``, ``methods``, ``score`` and ``demo``."""
+"""The command line: ``kernelbraid cluster``, ``predict``, ``score``, ``demo``, ``methods`` and ``datasets``."""
 
 from kernelbraid.cli.app import app, main
 

@@ -1,84 +1,40 @@
-"""The program: its commands, each loaded when it is called or its help is asked for."""
+"""The program: its commands, whose work is loaded when they run."""
 
 import sys
-from importlib import import_module
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+from typer.core import TyperCommand
 
 from kernelbraid._version import __version__
-from kernelbraid.cli.failure import BAD_USAGE, Failure, SentenceGroup, clean_up_when_terminated
-from kernelbraid.cli.help import in_plain_words
+from kernelbraid.cli import arguments, datasets
+from kernelbraid.cli.ending import BAD_USAGE, SentenceGroup, clean_up_when_terminated
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
+COMMANDS = (arguments.cluster, arguments.predict, arguments.methods, arguments.score, arguments.demo)
+DATASETS = (datasets.list_, datasets.fetch, datasets.import_, datasets.verify, datasets.show)
 
 
-class Command(NamedTuple):
-    """Where a command is, and its line in the list of commands."""
+class PlainHelp:
+    """Help for people: flags and arguments stand without the types that Python gives them."""
 
-    module: str
-    attribute: str  # a function, or a program of its own with commands below it
-    line: str  # the first sentence of its help
-
-
-#: The commands in the order of the help; names instead of imports, so that the list alone costs no scikit-learn.
-COMMANDS = {
-    "cluster": Command("kernelbraid.cli.arguments", "cluster", "Cluster the samples in one or several files."),
-    "predict": Command("kernelbraid.cli.arguments", "predict", "Label new samples with a model that was saved."),
-    "methods": Command("kernelbraid.cli.arguments", "methods", "List the methods that can be fitted."),
-    "score": Command("kernelbraid.cli.arguments", "score", "Score labels against the truth with eight measures."),
-    "demo": Command(
-        "kernelbraid.cli.arguments",
-        "demo",
-        "Cluster a bundled data set, compare with scikit-learn, and draw pictures.",
-    ),
-    "datasets": Command(
-        "kernelbraid.cli.commands.datasets",
-        "app",
-        "List, fetch, import, verify and show the data sets of the paper.",
-    ),
-}
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""  # a flag takes no value
+            elif parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None  # its name says what it is
+        return parameters
 
 
-def load_command(name: str) -> TyperCommand | TyperGroup:
-    """Return a command of `COMMANDS`, ready to be called."""
-    found = getattr(import_module(COMMANDS[name].module), COMMANDS[name].attribute)
-    if not isinstance(found, typer.Typer):
-        alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
-        alone.command()(found)
-        found = alone
-    command = cast(TyperCommand | TyperGroup, get_command(found))
-    command.name, command.epilog = name, EXIT_CODES
-    return cast(TyperCommand | TyperGroup, in_plain_words(command))
+class PlainCommand(PlainHelp, TyperCommand):
+    """A command."""
 
 
-class LazyGroup(SentenceGroup):
-    """A group that knows its commands by name and line, and loads the one that is called."""
-
-    def __init__(self, *args: Any, **attributes: Any) -> None:
-        super().__init__(*args, **attributes)
-        in_plain_words(self)
-        for name, source in COMMANDS.items():
-            self.add_command(TyperCommand(name, help=source.line))
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the command that is called, loaded, and its arguments."""
-        if args[0] == "bench":
-            raise Failure("bench is no command any more; experiments run from a checkout: python -m lab.", BAD_USAGE)
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else load_command(name), rest
-
-
-app = typer.Typer(
-    name="kernelbraid",
-    cls=LazyGroup,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+class PlainGroup(PlainHelp, SentenceGroup):
+    """Several commands below one name."""
 
 
 def _version(asked: bool) -> None:
@@ -88,7 +44,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog=EXIT_CODES)
 def start(
     ctx: typer.Context,
     version: Annotated[
@@ -104,6 +59,23 @@ def start(
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(BAD_USAGE)
+
+
+def start_datasets(ctx: typer.Context) -> None:
+    """List, fetch, import, verify and show the data sets of the paper.
+
+    Files are kept in the folder named by KERNELBRAID_DATA, without it in the cache of the user.
+    """
+    start(ctx)
+
+
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
+for group, begin, commands in ((app, start, COMMANDS), (below := typer.Typer(), start_datasets, DATASETS)):
+    names = {"help_option_names": ["-h", "--help"]}
+    group.callback(cls=PlainGroup, invoke_without_command=True, epilog=EXIT_CODES, context_settings=names)(begin)
+    for command in commands:
+        group.command(command.__name__.strip("_"), cls=PlainCommand, epilog=EXIT_CODES)(command)
+app.add_typer(below, name="datasets")
 
 
 def main() -> None:

@@ -1,84 +1,109 @@
-"""Commands that are no groups: their arguments, options and help; what they do is loaded when they run."""
+"""What the commands take: arguments, and the options of ``options.toml``; what they do is loaded when they run."""
 
+import inspect
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from types import SimpleNamespace
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from kernelbraid._messages import Message
-from kernelbraid.cli import options
-from kernelbraid.cli.values import choice, existing_file, existing_input, whole_number
+OPTIONS = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
+#: Parameters of estimators that have an option of their own.
+PARAMETERS = [option.split()[0].strip("-").replace("-", "_") for option in OPTIONS["parameters"]]
+KINDS = {"FILE": Path, "COLUMN...": list[str], "NAME=VALUE...": list[str]}  # other values are texts
 
 
-def cluster(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA",
-            parser=existing_input,
-            show_default=False,
-            help="Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2), also packed, "
-            "as .csv.gz; - is standard input. "
-            "Several files are several views of the same samples; LKG leaves out those that agree with no other.",
-        ),
-    ],
-    clusters: Annotated[
-        int | None,
-        typer.Option(
-            "--clusters",
-            "-k",
-            parser=whole_number(1),
-            metavar="K",
-            help="Number of clusters; without it LKG chooses it, other methods need it.",
-        ),
-    ] = None,
-    out: options.Out = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the fitted model here, for kernelbraid predict; it holds the samples.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
-    confidence: options.Confidence = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    key: options.Key = None,
-    id_column: options.IdColumn = None,
-    drop: options.Drop = None,
-    header: options.Header = None,
-    file_format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    scale: options.Scale = None,
-    landmarks: options.Landmarks = None,
-    dask: options.Dask = None,
-    method: options.MethodName = None,
-    preset: options.Preset = None,
-    penalty: options.Penalty = None,
-    kernels: options.Kernels = None,
-    kernel: options.OneKernel = None,
-    fusion: options.FusionOf = None,
-    view_weights: options.ViewWeights = None,
-    alpha: options.Alpha = None,
-    beta: options.Beta = None,
-    gamma: options.Gamma = None,
-    mu: options.Mu = None,
-    graph_from: options.GraphFrom = None,
-    neighbors: options.Neighbours = None,
-    edge_weights: options.Edges = None,
-    embedding: options.Embedding = None,
-    n_init: options.Restarts = None,
-    max_iter: options.MaxIter = None,
-    tol: options.Tolerance = None,
-    storage: options.Storage = None,
-    device: options.Device = None,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-) -> None:
+def existing(value: str | Path) -> Path:
+    """Return the path of a file that is there, or that of standard input."""
+    path = Path(value)
+    if str(path) != "-" and not path.exists():
+        raise typer.BadParameter(f"there is no file {str(path)!r}; check the path.")
+    if path.is_dir():
+        raise typer.BadParameter(f"{str(path)!r} is a folder; give a file.")
+    return path
+
+
+def file_argument(name: str, text: str) -> Any:
+    """Return an argument for a file that is there."""
+    return typer.Argument(help=text, metavar=name, parser=existing, show_default=False)
+
+
+Data: TypeAlias = Annotated[
+    list[Path],
+    file_argument(
+        "DATA",
+        "Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2), also packed, as "
+        ".csv.gz; - is standard input. Several files are several views of the same samples.",
+    ),
+]
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Return the methods that a shell offers."""
+    from kernelbraid.methods import METHODS  # loads scikit-learn, which the help can do without
+
+    return [name for name in (*METHODS, "LKG", "LandmarkLKG") if name.startswith(incomplete)]
+
+
+def one_of(words: list[str]) -> dict[str, Any]:
+    """Return what typer is told of an option that takes one of several words."""
+
+    def parse(value: str) -> str:
+        if value not in words:
+            raise typer.BadParameter(f"{value!r} is unknown; choose {' or '.join(words)}.")
+        return value
+
+    offered = {"autocompletion": lambda incomplete: [word for word in words if word.startswith(incomplete)]}
+    return {"parser": parse, "metavar": "WORD", **offered}
+
+
+def with_options(**panels: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator: a command gets options, those of the tables of each panel of its help, as one namespace."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        *arguments, _ = inspect.signature(command).parameters.values()
+        rows = [
+            (panel, *row) for panel, tables in panels.items() for one in tables.split() for row in OPTIONS[one].items()
+        ]
+        parameters = [*arguments, *(option(*row) for row in rows)]
+
+        def run(**values: Any) -> None:
+            given = {argument.name: values.pop(argument.name) for argument in arguments}
+            command(**given, options=SimpleNamespace(**values))
+
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        return run
+
+    return decorate
+
+
+def option(panel: str, form: str, text: str) -> inspect.Parameter:
+    """Return an option as it stands in the table, as a parameter of a function that typer reads."""
+    flags, value = [word for word in form.split() if word[0] == "-"], form.split()[-1]
+    name = flags[0].partition("/")[0].strip("-").replace("-", "_")
+    kind: Any = KINDS.get(value, str)
+    more: dict[str, Any] = {"metavar": value}
+    if is_flag := value in flags:
+        kind, more = bool, {}
+    elif "|" in value:
+        more, text = one_of(value.split("|")), f"{text} ({value.replace('|', ', ')})."
+    elif name == "method":
+        more["autocompletion"] = complete_method
+    told = typer.Option(*flags, help=text, rich_help_panel=panel, show_default=False, **more)
+    default = False if is_flag and "/" not in value else None
+    annotation = Annotated[kind | None, told]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@with_options(Method="parameters method", Input="samples tables scale", Output="labels json model")
+def cluster(data: Data, options: SimpleNamespace) -> None:
     """Cluster the samples in one or several files.
+
+    What is not given comes from the method and its preset.
 
     [bold]Examples[/bold]
 
@@ -88,118 +113,27 @@ def cluster(
 
       kernelbraid cluster wine.csv --scale standard --save wine.model
 
-      kernelbraid cluster iris.csv -k 3 --drop species --confidence --out labels.csv
+      kernelbraid cluster million.npy -k 6 --n-landmarks 500 --n-jobs 4
 
-      kernelbraid cluster million.npy -k 6 --landmarks 500 --jobs 4 --out labels.csv
+      zcat some.csv.gz | kernelbraid cluster - --decimal comma --out -
 
-      kernelbraid cluster kernels.npy -k 5 --kernels precomputed
-
-      zcat measured.csv.gz | kernelbraid cluster - --decimal comma --out - > labels.csv
-
-      kernelbraid cluster iris.csv -k 3 --drop species --method RMKKM --gamma 0.3
+      kernelbraid cluster iris.csv -k 3 --method RMKKM --set n_init=20
     """
-    from kernelbraid.cli.commands import cluster as clustering
-    from kernelbraid.cli.inputs import files_among, form_of
-    from kernelbraid.cli.label_files import check_label_file
-    from kernelbraid.cli.output import check_target
-    from kernelbraid.cli.recipe import (
-        choose,
-        choose_landmarks,
-        pairs_word,
-        refuse_confidence,
-        refuse_to_save,
-    )
+    from kernelbraid.cli import cluster as work
 
-    form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
-    if out is not None:
-        check_label_file(out, "'--out'", files_among(data))
-    refuse_two_outputs(out, as_json=as_json)
-    if save is not None:
-        check_target(save, "'--save'", files_among(data), others=[out])
-    if view_weights is not None and len(view_weights) != len(data):
-        counts = Message("{weights:#weight} for {files:#file}", weights=len(view_weights), files=len(data))
-        raise typer.BadParameter(f"{counts}; give one for each file of DATA.", param_hint="'--view-weights'")
-    asked = {
-        "n_clusters": clusters,
-        "n_landmarks": landmarks,
-        "preset": preset,
-        "graph_penalty": penalty,
-        "kernels": kernels,
-        "kernel": kernel,
-        "fusion": fusion,
-        "view_weights": view_weights,
-        "alpha": alpha,
-        "beta": beta,
-        "gamma": gamma,
-        "mu": mu,
-        "graph_from": graph_from,
-        "n_neighbors": neighbors,
-        "edge_weights": edge_weights,
-        "embedding": embedding,
-        "n_init": n_init,
-        "max_iter": max_iter,
-        "tol": tol,
-        "storage": storage,
-        "device": device,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
-    recipe = choose(method, asked) if landmarks is None else choose_landmarks(method, asked)
-    if dask is not None and not recipe.streams:
-        raise typer.BadParameter("workers express samples over landmarks; add --landmarks 500.", param_hint="'--dask'")
-    if save is not None:
-        refuse_to_save(recipe)
-    if confidence:
-        refuse_confidence(recipe)
-    if scale in ("standard", "unit") and recipe.precomputed:
-        word = pairs_word(recipe.parameters.get)
-        raise typer.BadParameter(
-            f"features are scaled, and with --kernels {word} there are none; leave out one of them.",
-            param_hint="'--scale'",
-        )
-    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
-    if quiet and verbose:
-        raise typer.BadParameter("it excludes --quiet; leave out one of them.", param_hint="'--verbose'")
-    told = {"confidence": confidence, "as_json": as_json, "quiet": quiet, "verbose": verbose}
-    clustering.run(data, recipe, reading=reading, scale=scale or "none", out=out, save=save, dask=dask, **told)
+    work.cluster(data, options)
 
 
+@with_options(Input="samples tables", Output="labels json")
 def predict(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            parser=existing_file,
-            show_default=False,
-            help="File that kernelbraid cluster --save or kernelbraid.save_model has written.",
-        ),
-    ],
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA",
-            parser=existing_input,
-            show_default=False,
-            help="Files with one row per new sample, in the form of the fit, or - for standard input; columns are "
-            "found by their names, or must be in the order of the fit. After a fit on kernels: files with their values "
-            "between new samples (rows) and fitted ones (columns).",
-        ),
-    ],
-    out: options.Out = None,
-    confidence: options.Confidence = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    key: options.Key = None,
-    id_column: options.IdColumn = None,
-    drop: options.Drop = None,
-    header: options.Header = None,
-    file_format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
+    model: Annotated[Path, file_argument("MODEL", "File that cluster --save or kernelbraid.save_model has written.")],
+    data: Data,
+    options: SimpleNamespace,
 ) -> None:
     """Label new samples with a model that was saved.
 
-    Samples of the fit keep their labels; others get the label of their neighbours.
+    Samples of the fit keep their labels; others get the label of their neighbours. Columns are found by their names, or
+    must be in the order of the fit. After a fit on kernels, give those between new samples (rows) and fitted ones.
 
     [bold]Examples[/bold]
 
@@ -207,81 +141,16 @@ def predict(
 
       kernelbraid predict iris.model new.csv --out labels.csv
     """
-    from kernelbraid.cli.commands import predict as prediction
-    from kernelbraid.cli.inputs import files_among, form_of
-    from kernelbraid.cli.label_files import check_label_file
+    from kernelbraid.cli import cluster as work
 
-    form = form_of(data, suffix=suffix_of(file_format), delimiter=delimiter, decimal=decimal)
-    refuse_two_outputs(out, as_json=as_json)
-    if out is not None:
-        if model not in data and out.exists() and out.samefile(model):
-            raise typer.BadParameter(f"{str(out)!r} is the model; choose another name.", param_hint="'--out'")
-        check_label_file(out, "'--out'", files_among(data))
-    reading = {"key": key, "id_column": id_column, "drop": drop or [], "header": header, "form": form}
-    prediction.run(model, data, reading=reading, out=out, confidence=confidence, as_json=as_json, quiet=quiet)
+    work.predict(model, data, options)
 
 
-def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """List the methods that can be fitted.
-
-    [bold]Example[/bold]
-
-      kernelbraid methods --json
-    """
-    from kernelbraid.cli.commands import methods as listing
-
-    listing.run(as_json=as_json)
-
-
+@with_options(Input="columns tables", Output="average json")
 def score(
-    truth: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TRUTH",
-            parser=existing_input,
-            show_default=False,
-            help="File with the true classes, or - for standard input.",
-        ),
-    ],
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS",
-            parser=existing_input,
-            show_default=False,
-            help="File with the labels to score, or - for standard input.",
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    nmi_average: Annotated[
-        str,
-        typer.Option(
-            parser=choice("max", "arithmetic"),
-            metavar="max|arithmetic",
-            help="Divide the mutual information by the larger entropy or by the mean of both.",
-        ),
-    ] = "max",
-    column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of TRUTH with the classes, by name or number from 1; a column called label, cluster, class, "
-            "target or y, and the only one beside ids, is found by itself.",
-            rich_help_panel=options.INPUT,
-        ),
-    ] = None,
-    labels_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Column of LABELS with the labels, likewise.", rich_help_panel=options.INPUT
-        ),
-    ] = None,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read from .npz and .mat files.")] = None,
-    header: options.Header = None,
-    file_format: options.Format = None,
-    delimiter: options.Delimiter = None,
+    truth: Annotated[Path, file_argument("TRUTH", "File with the true classes, or - for standard input.")],
+    labels: Annotated[Path, file_argument("LABELS", "File with the labels to score, or - for standard input.")],
+    options: SimpleNamespace,
 ) -> None:
     """Score labels against the truth with eight measures.
 
@@ -293,41 +162,36 @@ def score(
 
       kernelbraid score wine.csv labels.csv --column cultivar
     """
-    from kernelbraid.cli.commands import score as scoring
-    from kernelbraid.cli.inputs import form_of
+    from kernelbraid.cli.score import run
 
-    form = form_of([truth, labels], suffix=suffix_of(file_format), delimiter=delimiter)
-    scoring.run(
-        truth,
-        labels,
-        key=key,
-        header=header,
-        columns=(column, labels_column),
-        form=form,
-        nmi_average=nmi_average,
-        as_json=as_json,
-    )
+    run([truth, labels], options)
 
 
-def suffix_of(file_format: str | None) -> str | None:
-    """Return the suffix of a format."""
-    return None if file_format is None else f".{file_format}"
+@with_options(Output="json")
+def methods(options: SimpleNamespace) -> None:
+    """List the methods that can be fitted.
+
+    [bold]Example[/bold]
+
+      kernelbraid methods --json
+    """
+    from kernelbraid.cli.output import print_json, print_table
+    from kernelbraid.methods import METHODS, TITLES, kernels_taken, settings_of
+
+    keys = ("name", "title", "estimator", "kernels", "settings")
+    known = [
+        (name, TITLES[name], type(one).__name__, kernels_taken(one), settings_of(one)) for name, one in METHODS.items()
+    ]
+    if options.json:
+        print_json({"methods": [dict(zip(keys, row, strict=True)) for row in known]})
+        return
+    print_table([row[:4] for row in known], header=("name", "method", "estimator", "kernels"))
+    typer.echo("\nUse one with kernelbraid cluster DATA --n-clusters K --method NAME.")
 
 
-def refuse_two_outputs(out: Path | None, *, as_json: bool) -> None:
-    """Refuse labels and JSON on standard output at once."""
-    if as_json and str(out) == "-":
-        raise typer.BadParameter(
-            "the labels and the JSON object, which holds them, too, cannot both go to standard output; leave out one.",
-            param_hint="'--out'",
-        )
-
-
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.")] = Path("demo-output"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+@with_options(Output="folder json")
+def demo(options: SimpleNamespace) -> None:
     """Cluster a bundled data set, compare with scikit-learn, and draw pictures."""
-    from kernelbraid.cli.commands import demo as demonstration
+    from kernelbraid.cli.demo import run
 
-    demonstration.run(out, as_json=as_json)
+    run(options.out or Path("demo-output"), as_json=options.json)

@@ -4,101 +4,55 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, Literal
+from types import SimpleNamespace
+from typing import IO, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-from sklearn.base import BaseEstimator
 
 from kernelbraid import _system
-from kernelbraid._messages import PYTHON, Wording, content_of, say
-from kernelbraid.cli.failure import Failure, one_line
-from kernelbraid.cli.inputs import STANDARD
-from kernelbraid.estimators import save_model
+from kernelbraid.cli.ending import Failure, one_line
 
-BAR_WIDTH = 24  # characters of the longest bar
-UNLIMITED = 10_000  # columns of a file or a pipe, which has no width to fit into
+STANDARD = Path("-")  # how standard input and standard output are given
+SEPARATORS = {"": ",", ".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a file of labels
+PACKED, PARQUET = ".gz", ".parquet"
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object: a line per entry, and one per list of numbers or texts, which may be long."""
-    typer.echo(as_json(content))
+    """Print one JSON object, a line per entry: arrays as lists, and a kernel by its name."""
+
+    def plain(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else getattr(value, "name", str(value))
+
+    lines = [
+        f"  {json.dumps(name)}: {json.dumps(one, ensure_ascii=False, default=plain)}" for name, one in content.items()
+    ]
+    typer.echo("{\n" + ",\n".join(lines) + "\n}")
 
 
-def as_json(value: Any, indent: str = "") -> str:
-    """Return a value as JSON."""
-    is_list = isinstance(value, list | tuple)
-    entries = list(value.values()) if isinstance(value, Mapping) else value if is_list else []
-    if not entries or (is_list and not any(isinstance(entry, Mapping | list | tuple) for entry in entries)):
-        return json.dumps(value, ensure_ascii=False)
-    deeper = f"{indent}  "
-    lines = [f"{deeper}{as_json(entry, deeper)}" for entry in entries]
-    if not is_list:
-        lines = [
-            f"{deeper}{json.dumps(str(name), ensure_ascii=False)}: {as_json(entry, deeper)}"
-            for name, entry in value.items()
-        ]
-    left, right = "[]" if is_list else "{}"
-    return "\n".join([left, ",\n".join(lines), f"{indent}{right}"])
-
-
-def print_table(
-    rows: Iterable[Iterable[str]],
-    *,
-    header: Iterable[str] | None = None,
-    numbers: Iterable[int] = (),
-    unbroken: Iterable[int] = (),
-) -> None:
-    """Print rows of cells in columns; those in `numbers` are aligned to the right, those in `unbroken` not wrapped."""
-    numbers, unbroken = set(numbers), set(unbroken)
-    cells = [list(row) for row in rows]
-    names = list(header) if header is not None else [""] * len(cells[0])
-    table = Table(show_header=header is not None, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for i, name in enumerate(names):
-        justify: Literal["left", "right"] = "right" if i in numbers else "left"
-        table.add_column(Text(name, style="bold"), justify=justify, overflow="fold", no_wrap=i in unbroken)
+def print_table(rows: Iterable[Sequence[str]], *, header: Sequence[str] = (), numbers: Iterable[int] = ()) -> None:
+    """Print rows of cells in columns; those in `numbers` are aligned to the right."""
+    cells, numbers = [*([header] if header else []), *rows], set(numbers)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        table.add_row(*map(Text, row))
-    width = None if Console().is_terminal else UNLIMITED
-    Console(highlight=False, width=width).print(table)
+        places = [cell.rjust(widths[i]) if i in numbers else cell.ljust(widths[i]) for i, cell in enumerate(row)]
+        typer.echo("  ".join(places).rstrip())
 
 
 @contextmanager
-def beside_labels(out: Path | None) -> Iterator[None]:
-    """Print on stderr what is for people, if the labels go to standard output."""
-    if out != STANDARD:
-        yield
-        return
-    with redirect_stdout(sys.stderr):
-        yield
-
-
-def bar(share: float) -> str:
-    """Return a bar of a length between 0 and `BAR_WIDTH`."""
-    mark = "█" if Console().encoding.lower().startswith("utf") else "#"
-    return mark * max(1, round(BAR_WIDTH * share)) if share > 0 else ""
-
-
-@contextmanager
-def collect_warnings(wording: Wording = PYTHON) -> Iterator[list[str]]:
-    """Collect what the library has to say as single lines in somebody's words, instead of Python's warning dumps."""
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect what the library has to say as single lines, instead of Python's warning dumps."""
     lines: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)  # for programmers, not for users
         yield lines
-        lines.extend(dict.fromkeys(one_line(_words(warning.message, wording)) for warning in caught))
-
-
-def _words(warning: Warning | str, wording: Wording) -> str:
-    return say(content_of(warning) if isinstance(warning, Warning) else warning, wording)
+        lines.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
 
 
 def print_warnings(lines: Iterable[str]) -> None:
@@ -107,44 +61,47 @@ def print_warnings(lines: Iterable[str]) -> None:
         typer.echo(f"Warning: {line}", err=True)
 
 
-def check_target(path: Path, option: str, inputs: Iterable[Path] = (), others: Iterable[Path | None] = ()) -> None:
-    """Refuse, before any work is done, an output file that could not be written, or is that of another option."""
-    folder = path.parent
+def check_outputs(options: SimpleNamespace, inputs: Sequence[Path]) -> None:
+    """Refuse, before any work is done, files that labels and a model could not be written to."""
+    out, save = options.out, getattr(options, "save", None)
+    if out == STANDARD and options.json:
+        reason = "the labels and the JSON object, which holds them, too, cannot both go there; leave out one."
+        raise typer.BadParameter(reason, param_hint="'--out'")
+    if save is not None:
+        check_target(save, "'--save'", inputs if out is None else [*inputs, out])
+    if out is None or out == STANDARD:
+        return
+    check_target(out, "'--out'", inputs)
+    if out.suffix.lower() == PARQUET and find_spec("pyarrow") is None:
+        raise Failure(f"{out}: Parquet needs pyarrow; choose a .csv file, or {_system.install('io')}.")
+    if out.suffix.lower() != PARQUET and _ending(out) not in SEPARATORS:
+        reason = f"labels are written as .csv, .tsv, .csv.gz or .parquet, not as {out.name!r}; choose another name."
+        raise typer.BadParameter(reason, param_hint="'--out'")
+
+
+def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
+    """Refuse a file that could not be written, or that is another one of the command."""
+    folder, reason = path.parent, None
     if not folder.is_dir():
-        raise typer.BadParameter(f"there is no folder {str(folder)!r}; create it first.", param_hint=option)
-    if path.is_dir():
-        raise typer.BadParameter(f"{str(path)!r} is a folder; give a file name.", param_hint=option)
-    if path.exists() and not path.is_file():
-        raise typer.BadParameter(f"{str(path)!r} is not a plain file; choose another name.", param_hint=option)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise typer.BadParameter(f"the folder {str(folder)!r} is not writable; choose another.", param_hint=option)
-    if any(path.exists() and path.samefile(source) for source in inputs):
-        raise typer.BadParameter(f"{str(path)!r} is a data file; choose another name.", param_hint=option)
-    if any(other is not None and path.resolve() == other.resolve() for other in others):
-        raise typer.BadParameter(
-            f"{str(path)!r} is also the file for the labels; choose another name.", param_hint=option
-        )
+        reason = f"there is no folder {str(folder)!r}; create it first."
+    elif path.exists() and not path.is_file():
+        reason = f"{str(path)!r} is {'a folder' if path.is_dir() else 'not a plain file'}; choose another name."
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = f"the folder {str(folder)!r} is not writable; choose another."
+    elif path.resolve() in [source.resolve() for source in inputs]:
+        reason = f"{str(path)!r} is another file of this command; choose another name."
+    if reason is not None:
+        raise typer.BadParameter(reason, param_hint=option)
     _system.remove_drafts(folder)
 
 
-def check_folder(path: Path, option: str) -> None:
-    """Refuse, before any work is done, an output folder that is not there and could not be made."""
-    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    if not there.is_dir():
-        raise typer.BadParameter(f"{str(there)!r} is a file; give a folder.", param_hint=option)
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise typer.BadParameter(f"the folder {str(there)!r} is not writable; choose another.", param_hint=option)
+def _ending(path: Path) -> str:
+    """Return the ending of a file; of a packed one, that before; one without promises nothing, and gets CSV."""
+    return (Path(path.stem) if path.suffix.lower() == PACKED else path).suffix.lower()
 
 
 @contextmanager
-def write_whole(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a file that appears when it is complete; the program ends with a sentence if that fails."""
-    with _end_if_not_written(path), _system.write_whole(path, mode) as file:
-        yield file
-
-
-@contextmanager
-def _end_if_not_written(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """End the program with a sentence if a file cannot be written."""
     try:
         yield
@@ -152,9 +109,26 @@ def _end_if_not_written(path: Path) -> Iterator[None]:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-def write_model(path: Path, model: BaseEstimator, names: list[str] | None) -> None:
-    """Write a fitted estimator, with the names of the features."""
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-    with _end_if_not_written(path):
-        save_model(model, path)
+@contextmanager
+def write_whole(path: Path) -> Iterator[IO[Any]]:
+    """Open a file for bytes that appears when it is complete; the program ends with a sentence if that fails."""
+    with writing(path), _system.write_whole(path, "wb") as file:
+        yield file
+
+
+def write_labels(path: Path, labels: np.ndarray, ids: Sequence[str] | None, beside: Mapping[str, np.ndarray]) -> None:
+    """Write labels: by id where there are ids, otherwise by number of the row from 0; numbers beside them."""
+    import pandas as pd
+
+    named = {"sample": range(len(labels))} if ids is None else {"id": ids}
+    frame = pd.DataFrame({**named, "label": labels, **beside})
+    as_text: dict[str, Any] = {"index": False, "float_format": "%.4f", "lineterminator": "\n"}
+    if path == STANDARD:
+        frame.to_csv(sys.stdout, **as_text)
+        return
+    with write_whole(path) as file:
+        if path.suffix.lower() == PARQUET:
+            frame.to_parquet(file, index=False)
+        else:
+            packed = {"method": "gzip", "mtime": 0} if path.suffix.lower() == PACKED else None
+            frame.to_csv(file, sep=SEPARATORS[_ending(path)], compression=packed, **as_text)

@@ -1,11 +1,12 @@
 """Files to data: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files, and the paper's data by name."""
 
-from kernelbraid.datasets.catalog import CATALOG
-from kernelbraid.datasets.images import Images, load_images
-from kernelbraid.datasets.loading import Dataset, available, load
-from kernelbraid.files.errors import DataError
-from kernelbraid.files.readers import LabelFile, Samples, column_names, read_labels, read_samples
-from kernelbraid.files.streams import Stream, open_stream
+from kernelbraid.datasets.catalogue import CATALOG, available
+from kernelbraid.datasets.fetching import fetch, import_file
+from kernelbraid.datasets.loading import Dataset, Images, load, load_images
+from kernelbraid.io.labels import LabelFile, read_labels
+from kernelbraid.io.sources import DataError
+from kernelbraid.io.streams import Stream, open_stream
+from kernelbraid.io.tables import Samples, column_names, read_samples
 
 __all__ = [
     "CATALOG",
@@ -17,6 +18,8 @@ __all__ = [
     "Stream",
     "available",
     "column_names",
+    "fetch",
+    "import_file",
     "load",
     "load_images",
     "open_stream",

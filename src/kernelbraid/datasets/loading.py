@@ -1,21 +1,19 @@
 """Load a data set by name: from the folder of the user, checked against the catalogue, or from scikit-learn."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._typing import Host
-from kernelbraid.datasets import npz, preprocessing
-from kernelbraid.datasets.bundled import BUNDLED
-from kernelbraid.datasets.catalog import CATALOG, unknown_name
-from kernelbraid.datasets.entries import Entry
-from kernelbraid.datasets.made import MADE
-from kernelbraid.files.errors import DataError
-from kernelbraid.files.readers import check_matrix
-from kernelbraid.files.stored import Matrix
+from kernelbraid.datasets.catalogue import BUNDLED, Entry, available, files, find, is_raw, missing
+from kernelbraid.datasets.reading import preprocess, read
+from kernelbraid.io.arrays import Matrix
+from kernelbraid.io.sources import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +65,7 @@ def load(name: str) -> Dataset:
         "yale", "jaffe", "orl", "ar", "ba", "tr11", "tr41", "tr45", "tdt2", "cora" or "nuswide_view3"; "digits",
         "wine" or "breast_cancer", which need no file; "webkb203", "ngs", "bbc", "leaves100", "movies", "proteinfold" or
         "prokaryotic", which have several views; "colon", "lymphoma", "leukemia", "nci9", "prostate", "allaml",
-        "arcene", "pcmac", "relathe", "warpar10p", "warppie10p", "pixraw10p", "orlraws10p" or "umist", which have one;
-        or one that is drawn, such as "made_moons".
+        "arcene", "pcmac", "relathe", "warpar10p", "warppie10p", "pixraw10p", "orlraws10p" or "umist", which have one.
 
     Returns
     -------
@@ -93,135 +90,121 @@ def load(name: str) -> Dataset:
     >>> wine.X.shape, wine.n_clusters
     ((178, 13), 3)
     """
-    if name in BUNDLED:
-        X, y, key = BUNDLED[name].read()
-        return Dataset(name, BUNDLED[name].title, [X], y, key)
-    if name in MADE:
-        made, y, key = MADE[name].read()
-        return Dataset(name, name.removeprefix("made_").replace("_", " "), [made], y, key)
     entry = find(name)
-    path = locate(entry)
-    if path is None:
-        raise missing(entry)
-    content = read_checked(entry, path)
-    steps = entry.preprocessing if is_raw(entry, path) else ()
-    views = [preprocessing.apply(X, steps) for X in content.views]
-    return Dataset(name, entry.title, views, content.y.astype(np.int64), npz.checksum(path))
+    views, y, done, key = _read(entry)
+    steps = () if done else entry.preprocessing
+    return Dataset(name, entry.title, [preprocess(X, steps) for X in views], y, key)
 
 
-def available() -> list[str]:
-    """List the names of real data that `load` knows, whether or not their files are there.
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Some samples of some classes.
+
+    Parameters
+    ----------
+    title : str
+        Name of the data set in the paper.
+    classes : list of int
+        The classes, from 0.
+    rows : list of ndarray of shape (n_samples, height, width)
+        The images of each class; fewer where a class has fewer samples.
+    steps : tuple of str
+        Preprocessing that the values have undergone; empty for grey levels.
+    """
+
+    title: str
+    classes: list[int]
+    rows: list[Host]
+    steps: tuple[str, ...]
+
+
+def load_images(name: str, *, n_classes: int = 6, n_samples: int = 10) -> Images:
+    """Load the first samples of some classes, spread evenly over all of them, as images.
+
+    Parameters
+    ----------
+    name : str
+        A data set of images: "yale", "jaffe", "orl", "ar", "ba" or "digits".
+    n_classes : int, default=6
+        Classes, all of them where there are fewer.
+    n_samples : int, default=10
+        Samples of each class.
 
     Returns
     -------
-    list of str
-        The data sets of the paper, further ones with several views and with one, then those of scikit-learn.
+    Images
+        Grey levels where their file is there, otherwise the values that are clustered.
+
+    Raises
+    ------
+    DataError
+        The data set is not known, is not here, or is not made of images.
     """
-    return [*CATALOG, *BUNDLED]
+    entry = find(name)
+    if entry.picture is None:
+        shown = [known for known in available() if find(known).picture is not None]
+        raise DataError(f"{name} is not made of images that can be drawn; choose one of {', '.join(shown)}.")
+    (X, *_), y, steps, _ = _read(entry, raw=True)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()  # a file of the user's own may be sparse
+    height, width, order = entry.picture
+    pixels = np.stack([np.reshape(row, (height, width), order=order) for row in dense])
+    classes = np.linspace(0, y.max(), min(n_classes, int(y.max()) + 1)).round().astype(int).tolist()
+    return Images(entry.title, classes, [pixels[y == one][:n_samples] for one in classes], tuple(steps))
 
 
-def find(name: str) -> Entry:
-    """Return the entry of a data set that is kept in a file."""
-    if name in BUNDLED:
-        raise DataError(f"{name!r} comes with scikit-learn and needs no file; load it as it is.")
-    if name in MADE:
-        raise DataError(f"{name!r} is drawn and needs no file; load it as it is.")
-    if name not in CATALOG:
-        raise unknown_name(name, [*available(), *MADE])
-    return CATALOG[name]
+def _read(entry: Entry, *, raw: bool = False) -> tuple[list[Matrix], NDArray[np.int64], Sequence[str], str]:
+    """Return views, classes, the preprocessing behind them, and a checksum, the same on every machine."""
+    if entry.name in BUNDLED:
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{entry.name}")(return_X_y=True)
+        total = hashlib.sha256()
+        for name, values in (("X", X.astype("<f8")), ("y", y.astype("<i8"))):
+            total.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+            total.update(values.tobytes())
+        return [X], y.astype(np.int64), (), total.hexdigest()
+    if (path := locate(entry, raw=raw)) is None:
+        raise missing(entry)
+    return *read_checked(entry, path), () if is_raw(path) else entry.preprocessing, checksum(path)
 
 
-def missing(entry: Entry) -> DataError:
-    """Return the error for a data set whose file is not there."""
-    remedy = f"put it there, or make it of {entry.source.url()} and use kernelbraid datasets import {entry.name} FILE"
-    if entry.source.sha256 is not None:
-        remedy = f"get it with kernelbraid datasets fetch {entry.name}"
-    return DataError(
-        f"{entry.name}: there is no file {entry.name}.npz in {npz.data_folder()}; {remedy}, or name the folder that "
-        f"holds it in {npz.FOLDER_VARIABLE}."
-    )
+def locate(entry: Entry, *, raw: bool = False) -> Path | None:
+    """Return the file to read: that of the raw values, unless the other one was written here and raw is not asked."""
+    if not (found := files(entry)):
+        return None
+    return found[0] if not raw and _is_own(found[0]) else found[-1]  # the published files are rounded to float32
 
 
-def files(entry: Entry) -> list[Path]:
-    """Return the files of a data set that are there, those of samples ready for use first."""
-    names = [f"{entry.name}.npz"] + ([f"{entry.name}_raw.npz"] if entry.raw is not None else [])
-    folder = npz.data_folder()
-    found = [
-        next((path for path in (folder / name, *sorted(folder.glob(f"*/{name}"))) if path.is_file()), None)
-        for name in names
-    ]
-    return [path for path in found if path is not None]
+def _is_own(path: Path) -> bool:
+    """Return whether a file was written here: it says where it comes from."""
+    if not is_zipfile(path):
+        return False
+    with ZipFile(path) as file:
+        return "origin.npy" in file.namelist()
 
 
-def locate(entry: Entry) -> Path | None:
-    """Return the file to load a data set from: that of the raw values, unless the other one was written here."""
-    found = files(entry)
-    if len(found) > 1 and not npz.is_own(found[0]):
-        return found[1]  # the published files are rounded to float32
-    return found[0] if found else None
-
-
-def is_raw(entry: Entry, path: Path) -> bool:
-    """Return whether a file holds values before any preprocessing."""
-    return path.name == f"{entry.name}_raw.npz"
-
-
-def read_checked(entry: Entry, path: Path) -> npz.Content:
-    """Return the content of a file, which must be the published one or one written here, whole and of the right shape.
+def read_checked(entry: Entry, path: Path) -> tuple[list[Matrix], NDArray[np.int64]]:
+    """Return the views and classes of a file, which must be the published one or one written here, whole and sound.
 
     Raises
     ------
     DataError
         The file is another one; the message has both checksums.
     """
-    known = entry.raw.sha256 if entry.raw is not None and is_raw(entry, path) else entry.sha256
-    found = npz.checksum(path)
-    if found == known:
-        content = npz.read(path)
-    else:
-        try:
-            content = npz.read(path)
-            expected, actual = content.digest, npz.digest(content.views, content.y)
-        except DataError:  # its remedy is for files of the user's own making
-            expected = None
-        if expected is None:
-            raise _refusal(entry, path, "SHA-256", found, known)
-        if actual != expected:
-            raise _refusal(entry, path, "digest", actual, expected)
-    check_content(entry, path, content.views, content.y)
-    return content
-
-
-def _refusal(entry: Entry, path: Path, what: str, found: str, known: str | None) -> DataError:
-    """Return the error for a file that is not the one that it should be."""
-    again = f" with kernelbraid datasets fetch {entry.name} --force" if entry.source.sha256 is not None else ""
-    return DataError(
-        f"{path}: the {what} is {found}, but {known or 'that of a file written here'} is expected; get the file "
-        f"again{again}, or import your own."
-    )
-
-
-def check_content(entry: Entry, path: Path, views: Sequence[Matrix], y: Host) -> None:
-    """Refuse matrices and classes that are not those of the catalogue."""
-    shapes = [tuple(X.shape) for X in views]
-    expected = [(entry.n_samples, width) for width in entry.n_features]
-    if shapes != expected:
+    known = entry.raw if entry.raw is not None and is_raw(path) else entry.source
+    if (found := checksum(path)) != known.npz_sha256 and not _is_own(path):
+        again = f" with kernelbraid datasets fetch {entry.name} --force" if entry.source.sha256 is not None else ""
         raise DataError(
-            f"{path}: the samples have shape {_listing(shapes)}, but {entry.title} has {_listing(expected)}; "
-            "give one row per sample."
+            f"{path}: the SHA-256 is {found}, but {known.npz_sha256 or 'that of a file written here'} is expected; "
+            f"get the file again{again}, or import your own."
         )
-    for X in views:
-        check_matrix(path, X)
-    if y.shape != (entry.n_samples,) or y.dtype.kind not in "iu":
-        raise DataError(f"{path}: y has shape {y.shape} and type {y.dtype}; give one whole number per sample.")
-    classes = np.unique(y)
-    if not np.array_equal(classes, np.arange(entry.n_classes)):
-        raise DataError(
-            f"{path}: there are {len(classes)} classes from {classes[0]} to {classes[-1]}, but {entry.title} has "
-            f"{entry.n_classes}, counted from 0; give the classes of {entry.title}."
-        )
+    return read(entry, path)
 
 
-def _listing(shapes: Sequence[tuple[int, ...]]) -> str:
-    """Return shapes for a message."""
-    return " and ".join(" x ".join(map(str, shape)) for shape in shapes)
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: the file cannot be read ({error.strerror}); check its permissions.") from None

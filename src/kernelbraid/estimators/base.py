@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar, cast, get_args
 
@@ -16,8 +15,6 @@ from sklearn.utils._param_validation import (
     InvalidParameterError,
     Options,
     StrOptions,
-    make_constraint,
-    validate_parameter_constraints,
 )
 from sklearn.utils.validation import check_array, validate_data
 
@@ -43,7 +40,6 @@ __all__ = [
     "read_cross",
     "read_kernels",
     "read_views",
-    "refused_parameter",
 ]
 
 FLOATS = [np.float64, np.float32]
@@ -112,54 +108,6 @@ def forget_fit(estimator: BaseEstimator) -> None:
     """Take away what an earlier fit has set, so that one that failed is not taken for it."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         delattr(estimator, name)
-
-
-@dataclass(frozen=True)
-class Range:
-    """Numbers that a parameter may be."""
-
-    is_whole: bool
-    bounds: str  # such as [0.0, inf)
-
-    @classmethod
-    def of(cls, interval: Interval) -> "Range":
-        """Read an interval of scikit-learn."""
-        is_whole = interval.type is Integral
-        kind = int if is_whole else float
-        left = "-inf" if interval.left is None else kind(interval.left)
-        right = "inf" if interval.right is None else kind(interval.right)
-        opening = "[" if interval.closed in ("left", "both") else "("
-        closing = "]" if interval.closed in ("right", "both") else ")"
-        return cls(is_whole, f"{opening}{left}, {right}{closing}")
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A parameter with a value that its estimator refuses."""
-
-    parameter: str
-    value: Any
-    wanted: tuple[Range | frozenset[str] | str, ...]  # numbers, words, or anything else as scikit-learn names it
-
-
-def refused_parameter(estimator: BaseEstimator) -> Refusal | None:
-    """Return the first parameter whose value scikit-learn's validation refuses; None if there is none."""
-    allowed = estimator._parameter_constraints
-    for parameter, value in estimator.get_params(deep=False).items():
-        if parameter not in allowed:
-            continue
-        try:
-            validate_parameter_constraints({parameter: allowed[parameter]}, {parameter: value}, "")
-        except InvalidParameterError:
-            constraints = map(make_constraint, allowed[parameter])
-            return Refusal(parameter, value, tuple(_wanted(one) for one in constraints if not one.hidden))
-    return None
-
-
-def _wanted(constraint: Any) -> Range | frozenset[str] | str:
-    if isinstance(constraint, Interval):
-        return Range.of(constraint)
-    return frozenset(constraint.options) if isinstance(constraint, StrOptions) else str(constraint)
 
 
 def mark_input(tags: Any, kernels: Any) -> Any:

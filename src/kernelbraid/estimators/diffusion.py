@@ -23,7 +23,7 @@ from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
-from kernelbraid.solvers.view_distances import view_distances
+from kernelbraid.solvers.graph_fusion import view_distances
 
 # Matrices of n x n at the peak of a fit beside the kernels, and for each view by preset.
 WORKING, COPIES = 12.0, {"authors": 2.0, "paper": 4.0}

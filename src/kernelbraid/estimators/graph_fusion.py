@@ -22,8 +22,7 @@ from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory, alternation_complaint
 from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.solvers.graph_fusion import FusionProblem, fuse_graphs
-from kernelbraid.solvers.view_distances import centred_rows, view_distances
+from kernelbraid.solvers.graph_fusion import FusionProblem, centred_rows, fuse_graphs, view_distances
 
 # Matrices of n x n at the peak of a fit beside the kernels, and for each view: distances, neighbours, its graph.
 WORKING, COPIES = 12.0, 3.0

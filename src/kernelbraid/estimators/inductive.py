@@ -141,12 +141,11 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return beside(self._known("outlier_scores", self._outlier_scores), self.labels_)
 
     def _known(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return what was found before, or find it now; earlier versions have kept nothing."""
+        """Return what was found before, or find it now."""
         check_is_fitted(self)
-        kept = vars(self).setdefault("_certainty", {})
-        if name not in kept:
-            kept[name] = find()
-        return kept[name]
+        if name not in self._certainty:
+            self._certainty[name] = find()
+        return self._certainty[name]
 
     def _membership(self) -> np.ndarray:
         return self._membership_of(to_numpy(self.labels_))

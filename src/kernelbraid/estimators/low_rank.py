@@ -479,7 +479,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
-        is_weighed = samples.n_views > 1 and (settings.is_trusting or not samples.has_kernels)
+        has_kernels = samples.has_kernels
+        is_weighed = samples.n_views > 1 and (settings.is_trusting or not has_kernels)
         if samples.has_gaps and not is_weighed:
             raise ValueError(
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
@@ -488,13 +489,13 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         if vertices.is_smaller:
             samples = samples.some(vertices.first)
         in_rows = self._are_rows(samples, settings)
-        is_joined = samples.has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
-        stored = samples.has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
+        is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
+        stored = has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            if weighed.trust.warning is not None:
-                warnings.warn(weighed.trust.warning, UserWarning, stacklevel=levels_to_caller())
+            if weighed.warning is not None:
+                warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if not is_joined:
             return weighed, vertices

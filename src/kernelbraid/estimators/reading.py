@@ -40,7 +40,7 @@ from kernelbraid.learning.memory import (
     rows_bytes,
 )
 from kernelbraid.learning.scales import tell_of_scales
-from kernelbraid.learning.sources import Candidates, KernelSamples, Samples, Views
+from kernelbraid.learning.sources import Candidates, Samples, Views
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -113,7 +113,7 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
 
 def check_memory(
     estimator: BaseEstimator,
-    samples: KernelSamples,
+    samples: Samples,
     kernels: Any,
     *,
     storage: str,
@@ -127,7 +127,7 @@ def check_memory(
     ----------
     estimator : estimator
         Has the parameter `memory_budget`.
-    samples : KernelSamples
+    samples : Samples
         What was read.
     kernels : str or list
         Bank, or a bank per view.
@@ -273,7 +273,7 @@ def read_several(
     Candidates
         At least two kernels, lazy. Views are their `samples`.
     """
-    samples = read_samples(estimator, X, kernels)
+    samples: Any = read_samples(estimator, X, kernels)
     has_views = samples.n_views > 1 and not is_precomputed(kernels)
     if has_views:
         kernels = [Linear(None)]
@@ -349,7 +349,7 @@ def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
         warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
 
 
-def warn_of_kernel_list(X: Input) -> None:
+def warn_of_kernel_list(X: Any) -> None:
     """Warn that plain kernels in a list are views: whoever meant kernels of one source gets another result."""
     if len(X) > 1 and all(len(getattr(K, "shape", ())) == 2 for K in X):
         told = (

@@ -89,7 +89,8 @@ def in_one_order(views: Sequence[Any]) -> Sequence[Any]:
     Rows without names, which are counted only, are taken as they stand.
     """
     named = [(number, own) for number, view in enumerate(views) if (own := _row_names(view)) is not None]
-    ordered, (first, names) = list(views), named[0] if named else (0, None)
+    ordered = list(views)
+    first, names = named[0] if named else (0, _row_names(None))
     for number, own in named[1:]:
         if len(own) != len(names) or own.equals(names):  # views of different lengths are told of elsewhere
             continue
@@ -146,7 +147,7 @@ def _is_named(data: object, name: str, package: str) -> bool:
     return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
-def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
+def refuse_containers(estimator: BaseEstimator, X: Any, *, takes_dask: bool = False) -> None:
     """Say what to do with what holds samples, or will hold some, but is no matrix of them, alone or as a view."""
     if X is None or (isinstance(X, list | tuple) and not X):
         raise ValueError(f"X is {X!r}; give samples as the rows of a matrix, (n_samples, n_features).")
@@ -155,7 +156,7 @@ def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
     for given in X if isinstance(X, list | tuple) else [X]:
         if _is_named(given, "LazyFrame", "polars"):
             raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
-        if type(given).__module__.partition(".")[0] == "dask":
+        if type(given).__module__.partition(".")[0] == "dask" and not takes_dask:
             raise TypeError(
                 f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
                 "here; call its compute() first, or fit LandmarkLKG, which works on it block by block."

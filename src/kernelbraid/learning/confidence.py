@@ -10,7 +10,7 @@ from kernelbraid._typing import Array
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.centres import Labels
-from kernelbraid.solvers.kmeans import kmeans_each
+from kernelbraid.solvers.kmeans import kmeans
 from kernelbraid.solvers.landmark_centres import Centres
 
 #: Times that the clusters are found again, every time with other weights of the samples.
@@ -102,7 +102,7 @@ def votes(graph: Array, labels: Labels, n_clusters: int, spectrum: Spectrum) -> 
         spaces.append(
             to_numpy(embed_rows(weighted, spectral_vectors(weighted, n_clusters, spectrum=spectrum), spectrum))
         )
-    again = kmeans_each(spaces, n_clusters, n_init=1, random_state=random_state)
+    again = [kmeans(X, n_clusters, n_init=1, random_state=random_state, spread=True).labels for X in spaces]
     return np.asarray(sum(one_hot(matched(labels, other, n_clusters), n_clusters) for other in again) / REPLICATES)
 
 

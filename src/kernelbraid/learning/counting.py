@@ -18,7 +18,7 @@ from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.parallel import each
 from kernelbraid.metrics.label_free import agreement, cut_share, modularity
 from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
-from kernelbraid.solvers.kmeans import kmeans_each
+from kernelbraid.solvers.kmeans import kmeans
 from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ def _evidence(
 ) -> Counts:
     """Return what speaks for one number of clusters: those of pieces that are joined, and of k-means, in each graph."""
     spaces = [unit_rows(V[:, :k]) for V, _ in bases]
-    found = kmeans_each(spaces, k, n_init=n_init, random_state=random_state)
+    found = [kmeans(X, k, n_init=n_init, random_state=random_state, spread=True).labels for X in spaces]
     progress.within(0.6)
     draw = partial(cut, n_cuts=1, n_init=n_init, random_state=random_state, spread=False)
     pieces = [draw(X, min(PIECES * k, X.shape[0]))[0] for X in spaces]

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import itemsize, namespace
 from kernelbraid._typing import Array
@@ -37,11 +36,6 @@ class GivenKernels(KernelSamples):
     def widths(self) -> list[int]:
         """Numbers of kernels of the sources."""
         return list(self.sizes) or [len(self.matrices)]
-
-    @property
-    def measured(self) -> list[NDArray[np.bool_]]:
-        """Which samples each source has: all."""
-        return [np.ones(self.n_samples, dtype=bool)] * self.n_views
 
     @property
     def like(self) -> Array:

@@ -72,6 +72,10 @@ class GivenGraphs(Samples):
         graph = self.graphs[view]
         return nearest_in(graph if rows is None else sparse.csr_array(graph[rows][:, rows]))
 
+    def usual_edges(self, kept: int | None) -> int | None:
+        """Return how many edges a sample has in most graphs, which are taken as they are."""
+        return max(int(np.median([graph.nnz / self.n_samples for graph in self.graphs])), 1)
+
     def are_equal(self, one: int, other: int) -> bool:
         """Tell whether two graphs are the same."""
         A, B = self.graphs[one], self.graphs[other]

@@ -89,7 +89,8 @@ def learn(
         parts = _of_graphs(weighed)
     else:
         parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, options)
-    members, graphs = [], {}
+    members: list[Member] = []
+    graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
     shares = np.zeros((weighed.n_samples, weighed.n_views))
     for member, graph, found in parts:
@@ -100,9 +101,7 @@ def learn(
         graphs[view] = graph if view not in graphs else graphs[view] + graph
         told = _worse(told, found)
     trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
-    usual = settings.kept_edges(weighed.n_samples)
-    if not weighed.samples.has_kernels:
-        usual = max(int(np.median([graph.nnz / weighed.n_samples for graph in trusted.values()])), 1)
+    usual = weighed.samples.usual_edges(settings.kept_edges(weighed.n_samples))
     bridges = bridged(trusted, weighed.samples.measured, usual)
     totals = shares.sum(axis=1, keepdims=True)
     return LearnedGraph(

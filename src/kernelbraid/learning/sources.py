@@ -8,7 +8,7 @@ ready graphs in :mod:`~kernelbraid.learning.graphs`; a new kind of samples is on
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,18 +40,62 @@ TELLING_BANK = "middle"
 class Samples:
     """What is known of samples, in one view or several. Subclasses say how; views are counted from 0."""
 
-    n_samples: int
-    n_views: int
-    widths: list[int]  # what new samples bring for each view: features, kernels, or one graph
-    measured: list[NDArray[np.bool_]]  # which samples each view has
-    like: Array  # an array that lives where results do
+    has_kernels: ClassVar[bool] = True  # whether kernels are posed over them: a ready graph has none
     place: Place | None = None  # moves an array to the device that computes
-    has_kernels = True  # whether kernels are posed over them; a ready graph has none, and nothing is learned
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        raise NotImplementedError
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        raise NotImplementedError
+
+    @property
+    def widths(self) -> list[int]:
+        """What new samples bring for each view: numbers of features or of kernels, or one graph."""
+        raise NotImplementedError
+
+    @property
+    def measured(self) -> list[NDArray[np.bool_]]:
+        """Which samples each view has."""
+        return [np.ones(self.n_samples, dtype=bool)] * self.n_views
+
+    @property
+    def like(self) -> Array:
+        """An array that lives where results do."""
+        raise NotImplementedError
 
     @property
     def has_gaps(self) -> bool:
         """Whether a view lacks samples."""
         return not all(rows.all() for rows in self.measured)
+
+    def only(self, view: int) -> "Samples":
+        """Return one view with the samples that it has, over which kernels are posed."""
+        raise NotImplementedError
+
+    def pose(self, kernels: Any, *, stored: bool = False, is_shared: bool = False) -> "Candidates":
+        """Return candidate kernels over all views, which have all samples."""
+        raise NotImplementedError
+
+    def size(self, kernels: Any) -> dict[str, int]:
+        """Return what decides the memory of a fit with these kernels."""
+        raise NotImplementedError
+
+    def has_rows(self, banks: Sequence[Any]) -> bool:
+        """Tell whether rows of these kernels can be formed without those of all pairs."""
+        return False
+
+    def usual_edges(self, kept: int | None) -> int | None:
+        """Return how many edges a sample has in the graph of a view, of which so many are kept; None for all."""
+        return kept
+
+    def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
+        """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
+        return list(banks)
 
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
@@ -133,27 +177,7 @@ class Candidates:
 
 
 class KernelSamples(Samples):
-    """Samples over which kernels are posed."""
-
-    def only(self, view: int) -> "KernelSamples":
-        """Return one view with the samples that it has."""
-        raise NotImplementedError
-
-    def pose(self, kernels: Any, *, stored: bool = False, is_shared: bool = False) -> Candidates:
-        """Return candidates over all views, which have all samples."""
-        raise NotImplementedError
-
-    def size(self, kernels: Any) -> dict[str, int]:
-        """Return what decides the memory of a fit with these kernels."""
-        raise NotImplementedError
-
-    def has_rows(self, banks: Sequence[Any]) -> bool:
-        """Tell whether rows of these kernels can be formed without those of all pairs."""
-        return False
-
-    def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
-        """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
-        return list(banks)
+    """Samples over which kernels are posed: these tell which samples are near."""
 
     def neighbours(self, view: int, rows: NDArray[np.int64] | None = None) -> Array:
         """Return the graph of nearest neighbours in the feature space of the average kernel of a view."""
@@ -306,7 +330,7 @@ def _like(numbers: np.ndarray, X: Array) -> Array:
     return namespace(X).asarray(numbers, device=device(X))
 
 
-def _similarities(samples: KernelSamples) -> np.ndarray:
+def _similarities(samples: Samples) -> np.ndarray:
     """Return half the negative squared distances in the feature space of the average kernel."""
     K = to_numpy(samples.pose(TELLING_BANK).average()).astype(np.float64)
     squares = np.diagonal(K) / 2

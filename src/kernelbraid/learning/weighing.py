@@ -16,7 +16,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, stack_given
 from kernelbraid.kernels.banks import resolve_bank
 from kernelbraid.learning.settings import Learning, Settings
-from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
+from kernelbraid.learning.sources import Candidates, Samples
 from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, names_of
 from kernelbraid.metrics.label_free import modularity
 from kernelbraid.ops.spectral import spectral_embedding
@@ -54,6 +54,11 @@ class Weighed:
     def n_samples(self) -> int:
         """Number of samples."""
         return self.samples.n_samples
+
+    @property
+    def warning(self) -> str | None:
+        """What a user should be told of the views."""
+        return None if self.trust is None else self.trust.warning
 
     @property
     def n_views(self) -> int:
@@ -104,7 +109,6 @@ class Weighed:
 
     def posed(self, banks: Sequence[Any]) -> Iterator[tuple[int, int, Candidates]]:
         """Yield the views that are needed, with the number of each bank and its candidates, posed one at a time."""
-        assert isinstance(self.samples, KernelSamples)
         for view in self.needed:
             one = self.samples.only(view)
             for number, bank in enumerate(self.samples.banks_of(view, banks)):
@@ -127,7 +131,6 @@ class Weighed:
                 "X lacks samples in some views, and kernels cannot be joined then; leave out fusion and gamma, "
                 "with which graphs are."
             )
-        assert isinstance(self.samples, KernelSamples)
         posed = [
             self.samples.only(view).pose(bank) for view in self.used for bank in self.samples.banks_of(view, [kernels])
         ]

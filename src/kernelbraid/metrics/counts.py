@@ -105,6 +105,16 @@ def number_labels(values: Host) -> Labels:
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
 
 
+def numbers_of(labels: ArrayLike, shape: tuple[int, ...] | None = None) -> Labels:
+    """Return labels as numbers from 0 without gaps, of the samples of a square matrix if its shape is given."""
+    found = np.asarray(labels)
+    if found.ndim != 1 or found.size == 0:
+        raise ValueError(f"labels have shape {found.shape}; give one for each sample.")
+    if shape is not None and shape != (found.size, found.size):
+        raise ValueError(f"the matrix has shape {shape} for {found.size} labels; both must be of the same samples.")
+    return number_labels(found)
+
+
 def _is_missing(values: Host) -> NDArray[np.bool_]:
     """Return which labels are NaN, NaT or None."""
     if values.dtype.kind in "fcmM":

@@ -1,7 +1,6 @@
 """Closed forms: proximal operators, projection onto the simplex, spectral embedding, weights from costs."""
 
-from kernelbraid.ops.projection import project_to_simplex
-from kernelbraid.ops.proximal import nonnegative, soft_threshold
+from kernelbraid.ops.closed_forms import nonnegative, power_weights, project_to_simplex, soft_threshold
 from kernelbraid.ops.spectral import (
     laplacian,
     normalised_graph,
@@ -10,7 +9,6 @@ from kernelbraid.ops.spectral import (
     symmetrise,
     unit_rows,
 )
-from kernelbraid.ops.weights import power_weights
 
 __all__ = [
     "nonnegative",

@@ -17,7 +17,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array, Host
-from kernelbraid.ops.proximal import nonnegative
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.ops.spectral import symmetrise
 
 #: What an edge weighs: what was learned, that relative to the strongest edge of its column, or one.

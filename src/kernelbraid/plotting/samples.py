@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernelbraid.datasets.images import Images
+from kernelbraid.datasets import Images
 from kernelbraid.plotting.drawing import INK, new_figure
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def sample_sheet(images: Images) -> Figure:
     Parameters
     ----------
     images : Images
-        As `kernelbraid.datasets.images.load_images` returns them.
+        As `kernelbraid.datasets.load_images` returns them.
 
     Returns
     -------

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -32,9 +32,8 @@ from kernelbraid.solvers.low_rank.step import (
     Stepper,
 )
 
-T = TypeVar("T")
 # What is made of a solution where it was computed.
-Then: TypeAlias = Callable[[Solution[LowRankState]], T]
+Then: TypeAlias = Callable[[Solution[LowRankState]], Any]
 
 # Problems of this order or smaller are solved together on an accelerator; larger ones fill it by themselves.
 LARGEST_BATCHED = 1024
@@ -83,42 +82,16 @@ class Setting:
         return LowRankProblem(kernels, R, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
 
 
-@overload
 def solve_many(
     kernels: KernelStack | Array,
     settings: Sequence[Setting],
     *,
-    then: None = None,
+    then: Then = lambda solution: solution,
     graph: GraphName = "J",
     max_iter: int = 200,
     tol: float = 1e-5,
     n_jobs: int | None = None,
-) -> list[Solution[LowRankState]]: ...
-
-
-@overload
-def solve_many(
-    kernels: KernelStack | Array,
-    settings: Sequence[Setting],
-    *,
-    then: Then[T],
-    graph: GraphName = "J",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    n_jobs: int | None = None,
-) -> list[T]: ...
-
-
-def solve_many(
-    kernels: KernelStack | Array,
-    settings: Sequence[Setting],
-    *,
-    then: Then[T] | None = None,
-    graph: GraphName = "J",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    n_jobs: int | None = None,
-) -> list[T] | list[Solution[LowRankState]]:
+) -> list[Any]:
     """Solve the same kernels under many settings, each result equal to that of its single fit.
 
     Parameters
@@ -128,7 +101,7 @@ def solve_many(
         1024 samples: the fits run as one batch.
     settings : sequence of Setting
         One fit each.
-    then : callable, default=None
+    then : callable, default=identity
         Applied to each solution where it was computed; its value is returned instead of the solution. Solutions hold
         six matrices each: reduce them to what is needed.
     graph : {"J", "Z"}, default="J"
@@ -156,28 +129,7 @@ def solve_many(
     for setting in settings:
         if not isinstance(setting, Setting):
             raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
-    options = _Options(graph, max_iter, tol)
-    if then is None:
-        return _solve_all(stack, settings, options, _as_it_is, n_jobs)
-    return _solve_all(stack, settings, options, then, n_jobs)
-
-
-@dataclass(frozen=True)
-class _Options:
-    graph: GraphName
-    max_iter: int
-    tol: float
-
-
-def _as_it_is(solution: Solution[LowRankState]) -> Solution[LowRankState]:
-    return solution
-
-
-def _solve_all(
-    stack: KernelStack, settings: Sequence[Setting], options: _Options, then: Then[T], n_jobs: int | None
-) -> list[T]:
-    """Solve in batches on an accelerator, otherwise one by one here or in several processes."""
-    R = stack.factor()
+    R, options = stack.factor(), _Options(graph, max_iter, tol)
     if isinstance(stack, StoredStack) and not is_on_host(stack.like) and stack.n_samples <= LARGEST_BATCHED:
         return _solve_batches(stack, R, settings, options, then)
     if n_jobs == 1 or len(settings) < 2 or not is_on_host(stack.like):
@@ -188,7 +140,14 @@ def _solve_all(
         return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
 
 
-def _solve_one(kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Then[T]) -> T:
+@dataclass(frozen=True)
+class _Options:
+    graph: GraphName
+    max_iter: int
+    tol: float
+
+
+def _solve_one(kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Then) -> Any:
     solution = low_rank.solve(
         setting.problem(kernels, R),
         lambda: low_rank.starting_point(kernels, setting.mu),
@@ -204,10 +163,10 @@ def _solve_batches(
     R: Matrix,
     settings: Sequence[Setting],
     options: _Options,
-    then: Then[T],
-) -> list[T]:
+    then: Then,
+) -> list[Any]:
     """Run batches of one penalty each; fits that end badly are done again singly, to find their last sound iterate."""
-    results: dict[int, T] = {}  # by the places of the settings
+    results: dict[int, Any] = {}  # by the places of the settings
     size = max(1, BATCH_SIZE // kernels.n_samples**2)
     for penalty in GRAPH_PENALTIES:
         members = [i for i, setting in enumerate(settings) if setting.graph_penalty == penalty]

@@ -26,11 +26,11 @@ from kernelbraid._arrays import (
     namespace,
 )
 from kernelbraid._typing import Array
+from kernelbraid.ops.closed_forms import project_to_simplex
 from kernelbraid.ops.neighbourhoods import Neighbourhoods
-from kernelbraid.ops.projection import project_to_simplex
 from kernelbraid.ops.spectral import normalised_graph, symmetrise
-from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Kernels whose contrast is below this share of the highest are no views: where neighbours are as far as all others, a
@@ -194,7 +194,7 @@ def diffuse(
     return iterate(
         lambda: (step, problem.start()),
         converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
@@ -207,7 +207,3 @@ def _total(matrices: Iterable[Array]) -> Array:
     for A in matrices:
         total = total + A
     return total
-
-
-def _defect(state: DiffusionState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE

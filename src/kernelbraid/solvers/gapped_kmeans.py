@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._typing import Array
+from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.solvers.centres import Labels, Matrix, cluster_sums, inner_products, squared_lengths
-from kernelbraid.solvers.landmarks import row_slices
+from kernelbraid.solvers.landmark_centres import Centres, Sums, means
+from kernelbraid.solvers.landmarks import row_slices, split_views
 
 #: Mean squared distance of two samples, in squared units of the spread; taken for those without a view in common.
 STRANGERS = 2.0
@@ -18,80 +20,84 @@ STRANGERS = 2.0
 
 @dataclass(frozen=True)
 class GappedViews:
-    """Samples in several views of spread one; what a view lacks are rows of zeros."""
+    """Samples, or centres, in several views of spread one, of which they have some."""
 
-    views: list[Array]  # (n, d) each
+    points: Array  # (n, d): the views side by side, with zeros where one is lacking
     has: Matrix  # (n, n_views): one for a sample that is there
+    widths: tuple[int, ...]  # features of each view
 
     @classmethod
     def of(cls, views: Sequence[Array], has: Sequence[NDArray[np.bool_]]) -> "GappedViews":
         """Take views with rows of NaN, or anything else, where they are not to count."""
-        return cls(
-            [_with_rows(view, rows) for view, rows in zip(views, has, strict=True)], np.stack(has, axis=1).astype(float)
-        )
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.has.shape[0])
+        points = _joined([_with_rows(view, rows) for view, rows in zip(views, has, strict=True)])
+        return cls(points, np.stack(has, axis=1).astype(float), tuple(view.shape[1] for view in views))
 
     @cached_property
+    def lengths(self) -> Matrix:
+        """Squared lengths in each view, (n, n_views)."""
+        return np.stack([squared_lengths(view) for view in split_views(self.points, self.widths)], axis=1)
+
+    @property
     def squares(self) -> Matrix:
-        """Squared lengths, (n, n_views)."""
-        return np.stack([squared_lengths(view) for view in self.views], axis=1)
+        """Squared lengths in all views, (1, n)."""
+        return np.asarray(self.lengths.sum(axis=1)[None, :])
 
     def some(self, rows: Labels | slice) -> "GappedViews":
         """Return some of the samples."""
-        return GappedViews([view[rows] for view in self.views], self.has[rows])
+        return GappedViews(self.points[rows], self.has[rows], self.widths)
 
-    def distances(self, centres: "GappedViews", strangers: float) -> Matrix:
-        """Return squared distances to centres, (n, k): means over common views; `strangers` where there is none."""
-        total = self.squares @ centres.has.T + self.has @ centres.squares.T
-        for mine, theirs in zip(self.views, centres.views, strict=True):
-            total -= 2 * inner_products(mine, theirs)
-        shared = self.has @ centres.has.T
+    def apart(self, others: "GappedViews", strangers: float) -> Matrix:
+        """Return squared distances to others, (n, k): means over common views; `strangers` where there is none."""
+        total = self.lengths @ others.has.T + self.has @ others.lengths.T
+        total -= 2 * inner_products(self.points, others.points)
+        shared = self.has @ others.has.T
         return np.where(shared > 0, total / np.maximum(shared, 1.0), strangers)
 
-    def spread(self, count: int, random_state: np.random.RandomState) -> Labels:
-        """Draw different samples one after the other, far ones with higher probability (k-means++)."""
-        nearest, left = np.full(self.n_samples, np.inf), np.ones(self.n_samples, dtype=bool)
-        chosen = np.empty(count, dtype=np.int64)
-        for position in range(count):
-            odds = np.where(left, nearest, 0.0) if position else left.astype(float)
-            totals = np.cumsum(odds if odds.any() else left)
-            row = int(np.searchsorted(totals, random_state.random_sample() * totals[-1], side="right"))
-            row = row if row < self.n_samples and left[row] else int(np.argmax(left))
-            chosen[position], left[row] = row, False
-            apart = self.distances(self.some(np.array([row])), STRANGERS)[:, 0]
-            nearest = np.minimum(nearest, np.maximum(apart, 0.0))
-        return chosen
+    def from_samples(self, rows: Labels) -> Matrix:
+        """Return squared distances to some of the samples, (1, c, n)."""
+        return np.maximum(self.some(rows).apart(self, STRANGERS), 0.0)[None, ...]
 
-    def settle(self, rows: Labels, max_iter: int) -> "GappedViews":
-        """Move centres from samples to the means, view by view, of what is nearest to them, so many times.
+    def settle(self, rows: Labels, max_iter: int) -> "GappedCentres":
+        """Move centres from samples to the means, view by view, of what is nearest to them, so many times."""
+        start = self.some(rows)
+        return GappedCentres(start.points, start.has, start.widths).settle(LocalParts([self], None), max_iter)
 
-        A centre has every view that a sample of its own has, and keeps what it had where none has.
-        """
-        centres = self.some(rows)
-        labels: Labels | None = None
-        for _ in range(max_iter):
-            before, labels = labels, self._nearest(centres)
-            if before is not None and np.array_equal(before, labels):
-                break
-            centres = self._means(labels, centres)
-        return centres
 
-    def _nearest(self, centres: "GappedViews") -> Labels:
-        k = centres.n_samples
-        found = [self.some(rows).distances(centres, np.inf).argmin(axis=1) for rows in row_slices(self.n_samples, k)]
+@dataclass(frozen=True)
+class GappedCentres(Centres):
+    """Centres of such samples: each has every view that a sample of its own has, and keeps those that it had."""
+
+    has: Matrix
+    widths: tuple[int, ...]
+
+    @property
+    def views(self) -> list[Array]:
+        """The centres in each view."""
+        return split_views(self.points, self.widths)
+
+    def nearest(self, placed: GappedViews) -> Labels:
+        """Return the nearest centre of each sample."""
+        centres, n = GappedViews(self.points, self.has, self.widths), placed.has.shape[0]
+        found = [
+            placed.some(rows).apart(centres, np.inf).argmin(axis=1) for rows in row_slices(n, self.points.shape[0])
+        ]
         return np.concatenate(found).astype(np.int64)
 
-    def _means(self, labels: Labels, before: "GappedViews") -> "GappedViews":
-        counts = np.asarray(cluster_sums(self.has, labels, before.n_samples))  # (k, n_views)
-        views = []
-        for view, old, count in zip(self.views, before.views, counts.T, strict=True):
-            share, kept = sparse.diags_array(1 / np.maximum(count, 1.0)), sparse.diags_array((count == 0).astype(float))
-            views.append(share @ cluster_sums(view, labels, before.n_samples) + kept @ old)
-        return GappedViews(views, np.maximum(before.has, counts > 0))
+    def sums(self, placed: GappedViews) -> Sums:
+        """Sum the samples that are nearest to each centre, and count them view by view."""
+        k, mine = self.points.shape[0], self.nearest(placed)
+        return Sums(cluster_sums(placed.points, mine, k), np.asarray(cluster_sums(placed.has, mine, k)))
+
+    def moved(self, sums: Sums) -> "GappedCentres":
+        """Return the means of the clusters, view by view."""
+        parts = zip(split_views(sums.points, self.widths), sums.counts.T, self.views, strict=True)
+        views = [means(view, counts, before) for view, counts, before in parts]
+        return GappedCentres(_joined(views), np.maximum(self.has, sums.counts > 0), self.widths)
+
+
+def _joined(views: Sequence[Array]) -> Array:
+    """Return matrices side by side, sparse if one of them is."""
+    return sparse.hstack(views, format="csr") if any(map(sparse.issparse, views)) else np.hstack(views)
 
 
 def _with_rows(view: Array, rows: NDArray[np.bool_]) -> Array:

@@ -8,7 +8,7 @@ for a sum of norms. The weights a_i of the rows are those that leave k neighbour
 graph has fewer components than clusters, and halved where it has more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespace, to_numpy
 from kernelbraid._eigen import eigh
 from kernelbraid._typing import Array
+from kernelbraid.kernels import KernelStack
+from kernelbraid.ops.closed_forms import project_to_simplex
+from kernelbraid.ops.cosines import cosine_kernel
 from kernelbraid.ops.eigenspaces import choose_vectors
-from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, nearest_graph
-from kernelbraid.ops.projection import project_to_simplex
+from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
 from kernelbraid.ops.spectral import symmetrise
-from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.iterate import Solution, iterate
 from kernelbraid.solvers.similarity import squared_distances
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Views as far from the graph as this are equal to it: a weight has to be finite.
@@ -168,12 +170,30 @@ def fuse_graphs(
     return iterate(
         lambda: (step, problem.start()),
         converged=lambda n, state: state.is_split,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
     )
 
 
-def _defect(state: FusionState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
+def centred_rows(X: Array) -> Array:
+    """Return samples about the mean of their own features, (n, d)."""
+    return X - namespace(X).mean(X, axis=1, keepdims=True)
+
+
+def view_distances(kernels: KernelStack, scales: Sequence[float], *, centred: bool) -> Iterator[Array]:
+    """Yield the squared distances under one kernel after the other, rounded so that ties are exact.
+
+    Parameters
+    ----------
+    kernels : KernelStack
+        One kernel for each view; a sample without length stays in the origin.
+    scales : sequence of float
+        Squared lengths of the samples of each.
+    centred : bool
+        Whether samples are taken about their mean in feature space first.
+    """
+    for i, (row, scale) in enumerate(zip(np.eye(kernels.n_kernels), scales, strict=True)):
+        name = f"kernel {i} of X"
+        yield kernel_distances(scale * cosine_kernel(kernels.combine(row), name, centred=centred, ridge=0.0))

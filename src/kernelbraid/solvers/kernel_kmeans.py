@@ -30,13 +30,18 @@ class KernelSpace:
         """Self-similarities, (m, n)."""
         return self.kernels.diagonals()
 
-    def distances(self, V: sparse.csc_array, by_space: Labels | None = None) -> Array:
+    def distances(self, V: Array) -> Array:
         """Return H_xx - 2 (H V')_xc + (V H V')_cc for every kernel, (m, c, n)."""
         V = asarray_like(V.toarray(), self.squares) if sparse.issparse(V) else V
         xp = namespace(V)
         products = xp.permute_dims(self.kernels.apply(V.T), (0, 2, 1))
         lengths = xp.sum(products * V[None, :, :], axis=2)
         return self.squares[:, None, :] + (lengths[:, :, None] - 2 * products)
+
+    def from_samples(self, rows: Labels) -> Array:
+        """Return squared distances to some of the samples, (m, c, n)."""
+        distances = self.distances(asarray_like(rows[:, None] == np.arange(self.kernels.n_samples), self.squares))
+        return namespace(distances).clip(distances, min=0.0)
 
 
 def kernel_kmeans(

@@ -5,30 +5,19 @@ One iteration serves all variants. They differ in the space, which knows the dis
 weights of the kernels, which are fixed or learned.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
+from kernelbraid._arrays import asarray_like, device, is_foreign, namespace, to_numpy
 from kernelbraid._typing import Array, Host
-from kernelbraid.ops.weights import power_weights
-from kernelbraid.solvers.centres import (
-    Clusters,
-    Distances,
-    FeatureSpace,
-    FeatureSpaces,
-    Labels,
-    Matrix,
-    Space,
-    smallest,
-)
+from kernelbraid.ops.closed_forms import power_weights
+from kernelbraid.solvers.centres import Clusters, FeatureSpace, Labels, Matrix, MeanSpace, Space
 
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
 BATCH_SIZE = 4_000_000
-# The same for several spaces, whose distances shall stay in the cache.
-TOGETHER = 500_000
 # Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
 COINCIDENT = 1e4
 # Squared distance, relative to the largest squared length, below which robust distances count by their squares
@@ -81,10 +70,11 @@ class Clustering:
     inertia: float  # the objective at the end: sum of squared distances, or of distances if robust
     merit: float  # what runs are compared by
     n_iter: int  # Lloyd steps of the best run
-    centres: Array  # V, (k, n): the centres as weighted means of the samples, to which the labels belong
+    clusters: Clusters  # to whose means the labels belong
     kernel_weights: Matrix  # a, (m,)
     objective: Matrix  # value after every step
     converged: bool
+    centres: Array = None  # V, (k, n): these means as weights of the samples; of the best run alone
 
 
 def kmeans(
@@ -124,41 +114,10 @@ def kmeans(
         that the points (nearly) coincide with fewer than k centres.
     """
     if spread:
-        starts = spread_samples(to_numpy(X).astype(np.float64), n_init, n_clusters, random_state)
+        starts = spread_samples(X, n_init, n_clusters, random_state)
     else:
         starts = random_samples(n_init, X.shape[0], n_clusters, random_state)
     return best_of(FeatureSpace(X), starts, n_clusters, Rule(max_iter=max_iter, by_distance=by_distance))
-
-
-def kmeans_each(
-    spaces: Sequence[Array], n_clusters: int, *, n_init: int, random_state: np.random.RandomState
-) -> list[Labels]:
-    """Cluster the same samples in each of several spaces, as :func:`kmeans` with spread starts does one by one.
-
-    Parameters
-    ----------
-    spaces : sequence of ndarrays of shape (n, d)
-        Coordinates. Small problems run together: a step of one costs more in calls than in arithmetic.
-    n_clusters, n_init, random_state
-        As for :func:`kmeans`.
-
-    Returns
-    -------
-    list of ndarray of shape (n,)
-        Labels in each space.
-    """
-    n, rule, found = spaces[0].shape[0], Rule(), []
-    size = max(1, TOGETHER // (n_init * n * n_clusters))
-    for first in range(0, len(spaces), size):
-        some = [FeatureSpace(X) for X in spaces[first : first + size]]
-        mine = (np.asarray(X, dtype=np.float64) for X in spaces[first : first + size])
-        starts = np.concatenate([spread_samples(X, n_init, n_clusters, random_state) for X in mine])
-        clusters = replace(Clusters.of(starts, n_clusters, n), spaces=np.full(len(some), n_init))
-        ends = [ended for ended, _ in descend(FeatureSpaces(some), clusters, rule)]
-        for at in range(0, len(ends), n_init):
-            runs = ends[at : at + n_init]
-            found.append(runs[_lowest([ended.merit for ended in runs])].labels)
-    return found
 
 
 def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomState) -> Labels:
@@ -166,44 +125,76 @@ def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomSt
     return np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :k]
 
 
-def spread_samples(X: Host, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
-    """Draw the samples of each start far from each other, (n_init, k): the best of a few draws of k-means++ each time.
+def plus_plus(
+    space: Space,
+    n_init: int,
+    k: int,
+    random_state: np.random.RandomState,
+    *,
+    n_trials: int = 1,
+    first: int | None = None,
+) -> Labels:
+    """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k).
 
-    Of the 2 + log k samples that are drawn in proportion to their squared distance from the centres, the one stays that
-    leaves the smallest sum of squared distances (Arthur and Vassilvitskii's greedy variant).
-    """
-    n, trials = X.shape[0], 2 + int(np.log(k))
-    squares = np.sum(X * X, axis=1)
-    runs = np.arange(n_init)
-    starts = np.empty((n_init, k), dtype=np.int64)
-    starts[:, 0] = random_state.randint(n, size=n_init)
-    nearest = _squared_distances(X, squares, starts[:, 0])
-    for c in range(1, k):
-        totals = np.cumsum(nearest, axis=1)
-        draws = random_state.random_sample((n_init, trials)) * totals[:, -1:]
-        drawn = np.stack(
-            [np.searchsorted(total, draw, side="right") for total, draw in zip(totals, draws, strict=True)]
-        )
-        drawn = np.minimum(drawn, n - 1)
-        distances = _squared_distances(X, squares, drawn.ravel()).reshape(n_init, trials, n)
-        np.minimum(distances, nearest[:, None, :], out=distances)
-        best = np.argmin(distances.sum(axis=2), axis=1)
-        starts[:, c], nearest = drawn[runs, best], distances[runs, best]
-    return starts
-
-
-def _squared_distances(X: Host, squares: Matrix, centres: Labels) -> Matrix:
-    """Return the squared distances of all samples (columns) from some of them (rows)."""
-    distances = squares[centres][:, None] + squares[None, :] - 2 * (X[centres] @ X.T)
-    return np.asarray(np.where(distances > 1e-14 * (squares[centres][:, None] + squares[None, :]), distances, 0.0))
-
-
-def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
-    """Return the best of the runs from all starts, in batches that bound the memory.
+    Not scikit-learn's `kmeans_plusplus`: solvers import no scikit-learn, and these samples may be rows of a kernel or
+    lack some of several views, with all starts drawn at once.
 
     Parameters
     ----------
     space : Space
+        The samples.
+    n_init, k : int
+        Number of starts, and of samples in each, which are different ones.
+    random_state : numpy.random.RandomState
+        Draws them.
+    n_trials : int, default=1
+        How many are drawn each time; that one stays which leaves the smallest sum of squared distances (Arthur and
+        Vassilvitskii's greedy variant).
+    first : int, default=None
+        Sample with which every start begins; drawn if None.
+    """
+    n, runs = space.squares.shape[1], np.arange(n_init)
+    starts, left = np.empty((n_init, k), dtype=np.int64), np.ones((n_init, n), dtype=bool)
+    drawn = random_state.randint(n, size=(n_init, 1)) if first is None else np.full((n_init, 1), first)
+    nearest = np.full((n_init, n), np.inf)
+    for c in range(k):
+        if c > 0:
+            odds = np.where(left, nearest, 0.0)
+            odds = np.where(odds.any(axis=1, keepdims=True), odds, left)  # all others coincide with a centre
+            totals = np.cumsum(odds, axis=1)
+            draws = random_state.random_sample((n_init, n_trials)) * totals[:, -1:]
+            found = [np.searchsorted(total, draw, side="right") for total, draw in zip(totals, draws, strict=True)]
+            drawn = np.minimum(np.stack(found), n - 1)
+            again = ~left[runs[:, None], drawn]  # odds too small to be told apart
+            drawn = np.where(again, left.argmax(axis=1)[:, None], drawn)
+        distances = to_numpy(_sum(space.from_samples(drawn.ravel()))).astype(float, copy=False).reshape(n_init, -1, n)
+        np.minimum(distances, nearest[:, None, :], out=distances)
+        best = distances.sum(axis=2).argmin(axis=1)
+        starts[:, c], nearest = drawn[runs, best], distances[runs, best]
+        left[runs, starts[:, c]] = False
+    return starts
+
+
+def spread_samples(X: Array, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
+    """Draw the samples of each start far from each other, (n_init, k): the best of 2 + log k draws each time."""
+    space = FeatureSpace(to_numpy(X).astype(np.float64))
+    return plus_plus(space, n_init, k, random_state, n_trials=2 + int(np.log(k)))
+
+
+def best_of(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> Clustering:
+    """Return the best of the runs from all starts; for the arguments see :func:`descend`."""
+    runs = descend(space, starts, k, rule)
+    best = runs[_lowest([run.merit for run in runs])]
+    V = best.clusters.weights(space.squares)
+    return replace(best, centres=asarray_like(V.toarray(), space.squares) if sparse.issparse(V) else V)
+
+
+def descend(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> list[Clustering]:
+    """Return where Lloyd's iteration ends from all starts, in batches that bound the memory.
+
+    Parameters
+    ----------
+    space : MeanSpace
         The samples.
     starts : ndarray of shape (n_init, k) or (n_init, n)
         Samples as centres, or labels of all samples.
@@ -214,69 +205,74 @@ def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
     """
     m, n = space.squares.shape
     size = max(1, BATCH_SIZE // (m * n * k))
-    runs = [lloyd(space, Clusters.of(starts[i : i + size], k, n), rule) for i in range(0, len(starts), size)]
-    return runs[_lowest([run.merit for run in runs])]
+    batches = (Clusters.of(starts[i : i + size], k, n) for i in range(0, len(starts), size))
+    return [run for batch in batches for run in _descend(space, batch, rule)]
 
 
-def lloyd(space: Space, clusters: Clusters, rule: Rule) -> Clustering:
-    """Run Lloyd's iteration from the means of a batch of clusters, and return the best run."""
-    ends = descend(space, clusters, rule)
-    best, used = ends[_lowest([ended.merit for ended, _ in ends])]
-    return replace(best, centres=used.weights_like(space.squares))  # dense, and of one run only
-
-
-def descend(space: Space, clusters: Clusters, rule: Rule) -> list[tuple[Clustering, Clusters]]:
-    """Run Lloyd's iteration from the means of a batch of clusters; return where each run ends, without its centres.
-
-    With it come the clusters to whose means its labels belong.
+def _descend(space: MeanSpace, clusters: Clusters, rule: Rule) -> list[Clustering]:
+    """Run Lloyd's iteration from the means of a batch of clusters.
 
     A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
     them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
     """
     lengths = np.maximum(to_numpy(space.squares), 0.0).astype(float)
-    xp = namespace(space.squares)
+    xp, (m, n) = namespace(space.squares), lengths.shape
     precision = COINCIDENT * float(xp.finfo(space.squares.dtype).eps)
-    distances, active = Distances(space), np.arange(clusters.n_runs)
-    weights = np.tile(rule.kernel_weights(np.ones(lengths.shape[0])), (clusters.n_runs, 1))
-    trace = np.full((clusters.n_runs, rule.max_iter), np.inf)
-    ends: dict[int, tuple[Clustering, Clusters]] = {}
+    active = np.arange(len(clusters.labels))
+    weights = np.tile(rule.kernel_weights(np.ones(m)), (len(active), 1))
+    trace = np.full((len(active), rule.max_iter), np.inf)
+    ends: dict[int, Clustering] = {}
     for step in range(rule.max_iter):
-        D = distances.to(clusters)
+        D = xp.reshape(space.distances(clusters.weights(space.squares)), (m, len(active), clusters.k, n))
         if rule.exponent is not None:
             weights = rule.kernel_weights(_costs(D, clusters)) if step > 0 else weights
             D = D * asarray_like(weights.T[:, :, None, None], D)
         scale = (weights @ lengths).max(axis=1)
-        labels, nearest = smallest(D[0, ...] if D.shape[0] == 1 else xp.sum(D, axis=0))
-        found = _refilled(clusters.with_labels(labels), nearest, np.where(scale > 0, scale, 1.0) * precision)
+        labels, nearest = _smallest(_sum(D))
+        labels = _refilled(labels, clusters.k, nearest / np.where(scale > 0, scale, 1.0)[:, None] / precision)
         inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
         merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
-        moving = (found.labels != clusters.labels).any(axis=1) | (step == 0)
+        moving = (labels != clusters.labels).any(axis=1) | (step == 0)
         if rule.robust:  # the first weights show in the third step
             moving |= (step < 2) | (trace[active, step - 1] - inertia > rule.tol * inertia)
         last = step == rule.max_iter - 1
         for i in np.flatnonzero(~moving | last):
-            mine = found.labels[i].copy(), float(inertia[i]), float(merit[i]), step + 1, None, weights[i]
-            ended = Clustering(*mine, trace[active[i], : step + 1], not moving[i])
-            ends[int(active[i])] = ended, clusters.only([i])
+            mine = labels[i].copy(), float(inertia[i]), float(merit[i]), step + 1, clusters.only([i]), weights[i]
+            ends[int(active[i])] = Clustering(*mine, trace[active[i], : step + 1], not moving[i])
         if last or not moving.any():
             break
-        if rule.robust and step > 0:  # at first, samples are centres: robust weights would keep them there
-            found = found.with_labels(found.labels, rule.sample_weights(nearest, scale))
-        clusters = found if moving.all() else found.only(moving)
+        # At first, samples are centres: robust weights would keep them there.
+        shares = rule.sample_weights(nearest, scale) if rule.robust and step > 0 else None
+        clusters = Clusters(labels, clusters.k, shares).only(moving)
         active, weights = active[moving], weights[moving]
-        distances.keep(moving)
     return [ends[run] for run in range(len(ends))]
 
 
-def _refilled(clusters: Clusters, nearest: Matrix, unit: Matrix) -> Clusters:
+def _sum(D: Array) -> Array:
+    """Return the sum over the kernels; of a single one, no copy."""
+    return D[0, ...] if D.shape[0] == 1 else namespace(D).sum(D, axis=0)
+
+
+def _smallest(D: Array) -> tuple[Labels, Matrix]:
+    """Return the first of the smallest elements along the second of three axes, and their values, (runs, n) each."""
+    if is_foreign(D):
+        xp = namespace(D)
+        return to_numpy(xp.argmin(D, axis=1)).astype(np.int64), to_numpy(xp.min(D, axis=1)).astype(float)
+    # NumPy's argmin would copy the whole array to have the axis last. Numbers that fall along it, in as few bytes as
+    # they need, find the first of the smallest; where nothing can be compared they are 0.
+    values, k = D.min(axis=1), D.shape[1]
+    falling = np.arange(k, 0, -1, dtype=np.min_scalar_type(k))
+    first = ((values[:, None, :] == D) * falling[:, None]).max(axis=1)
+    return (k - first.astype(np.int64)) % k, values.astype(float, copy=False)
+
+
+def _refilled(labels: Labels, k: int, misfits: Matrix) -> Labels:
     """Refill the empty clusters of every run that has one; the misfit is the squared distance in the run's unit."""
-    lacking = np.flatnonzero(~clusters.sizes.all(axis=1))
-    if lacking.shape[0] == 0:
-        return clusters
-    labels = clusters.labels.copy()
-    for run in lacking:
-        labels[run] = refill(labels[run], nearest[run] / unit[run], clusters.k)
-    return clusters.with_labels(labels)
+    numbers = labels + k * np.arange(len(labels))[:, None]
+    sizes = np.bincount(numbers.ravel(), minlength=len(labels) * k).reshape(-1, k)
+    for run in np.flatnonzero(~sizes.all(axis=1)):
+        labels[run] = refill(labels[run], misfits[run], k)
+    return labels
 
 
 def _lowest(merits: ArrayLike) -> int:
@@ -294,33 +290,6 @@ def _costs(D: Array, clusters: Clusters) -> Matrix:
     own = np.ascontiguousarray(to_numpy(xp.permute_dims(own, (1, 0, 2))), dtype=float)
     own = own if clusters.shares is None else own * clusters.shares[:, None, :]
     return np.asarray(np.maximum(own.sum(axis=2), 0.0))
-
-
-def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState) -> Labels:
-    """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k).
-
-    Not scikit-learn's `kmeans_plusplus`: solvers import no scikit-learn, and these samples may be rows of a kernel, on
-    any device, with all starts drawn at once.
-    """
-    xp = namespace(space.squares)
-    n = space.squares.shape[1]
-    starts = np.empty((n_init, k), dtype=np.int64)
-    starts[:, 0] = random_state.randint(n, size=n_init)
-    nearest = np.full((n_init, n), np.inf)
-    for c in range(1, k):
-        last = Clusters.around(starts[:, c - 1 : c], n)
-        distances = to_numpy(xp.sum(Distances(space).to(last), axis=0))[:, 0, :].astype(float)
-        nearest = np.minimum(nearest, np.maximum(distances, 0.0))
-        taken = np.zeros((n_init, n), dtype=bool)
-        np.put_along_axis(taken, starts[:, :c], True, axis=1)
-        odds = np.where(taken, 0.0, nearest)
-        odds = np.where(odds.sum(axis=1, keepdims=True) > 0, odds, ~taken)  # all others coincide with a centre
-        totals = np.cumsum(odds, axis=1)
-        draws = random_state.random_sample((n_init, 1)) * totals[:, -1:]
-        chosen = np.minimum((totals <= draws).sum(axis=1), n - 1)  # the first sample whose total passes the draw
-        again = taken[np.arange(n_init), chosen]  # odds too small to be told apart
-        starts[:, c] = np.where(again, np.argmin(taken, axis=1), chosen)
-    return starts
 
 
 def refill(labels: Labels, misfit: Host, k: int) -> Labels:

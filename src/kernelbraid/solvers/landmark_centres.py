@@ -1,10 +1,11 @@
 """Centres of the clusters of many samples, which come in blocks, and how far samples belong to each of them."""
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import Parts
@@ -13,7 +14,6 @@ from kernelbraid.solvers.centres import (
     Labels,
     cluster_sums,
     inner_products,
-    moved_centres,
     nearest_centres,
     squared_lengths,
 )
@@ -29,7 +29,7 @@ class Sums:
     """Sums of the samples of each cluster, and their numbers."""
 
     points: Array  # (k, d), sparse if the samples are
-    counts: Labels  # (k,)
+    counts: Array  # (k,), or (k, n_views) where samples lack some of several views
 
     def __add__(self, other: "Sums") -> "Sums":
         return Sums(self.points + other.points, self.counts + other.counts)
@@ -92,28 +92,37 @@ class Centres:
         """Return the clusters in the order in which samples of theirs appear."""
         return Appearance(tuple(dict.fromkeys(self.nearest(placed).tolist())))
 
-    def settle(self, placed: Parts[Array], max_iter: int) -> "Centres":
-        """Make Lloyd's steps over all samples; a cluster that runs empty keeps its centre.
+    def moved(self, sums: Sums) -> Self:
+        """Return the means of the clusters; one that is empty keeps its centre."""
+        return replace(self, points=means(sums.points, sums.counts, self.points))
 
-        `lloyd` has all samples in memory and follows many runs that refill their clusters; here there is one run, and
+    def settle(self, placed: Parts[Array], max_iter: int) -> Self:
+        """Make Lloyd's steps over all samples, so many or until the centres stay.
+
+        `descend` has all samples in memory and follows many runs that refill their clusters; here there is one run, and
         the blocks of samples, which may be on other machines, give nothing but their sums.
         """
         centres = self
         for _ in range(max_iter):
-            sums = placed.map(centres.sums).total()
-            points = moved_centres(sums.points, sums.counts, centres.points)
-            if not abs(points - centres.points).max() > 0:
+            before, centres = centres, centres.moved(placed.map(centres.sums).total())
+            if not abs(centres.points - before.points).max() > 0:
                 break
-            centres = Centres(points)
         return centres
 
-    def improve(self, placed: Parts[Single], max_iter: int) -> "Centres":
+    def improve(self, placed: Parts[Single], max_iter: int) -> Self:
         """Make Lloyd's steps over all samples, and number the clusters in the order in which they appear.
 
         Centres that are nearest to no sample are left out: they stand where others do.
         """
         centres = self.settle(placed, max_iter)
-        return Centres(centres.points[list(placed.map(centres.appearance).total().order)])
+        return replace(self, points=centres.points[list(placed.map(centres.appearance).total().order)])
+
+
+def means(sums: Array, counts: Array, before: Array) -> Array:
+    """Return the means of clusters from their sums and sizes, (k, d); an empty one keeps the centre it had."""
+    shares = sparse.diags_array(1.0 / np.maximum(counts, 1.0))
+    empty = sparse.diags_array((counts == 0).astype(float))
+    return shares @ sums + empty @ before
 
 
 def find_centres(

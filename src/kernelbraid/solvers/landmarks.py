@@ -23,13 +23,9 @@ from kernelbraid.kernels import FittedBank
 from kernelbraid.ops.eigenspaces import SINGLE, choose_vectors
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import Spectrum, component_vectors, unit_rows, with_positive_peaks
-from kernelbraid.solvers.centres import (
-    Labels,
-    Matrix,
-    inner_products,
-    squared_lengths,
-)
+from kernelbraid.solvers.centres import FeatureSpace, Labels, Matrix
 from kernelbraid.solvers.extension import Expression
+from kernelbraid.solvers.kmeans import plus_plus
 from kernelbraid.solvers.landmark_centres import Centres, Single
 
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.
@@ -290,19 +286,8 @@ def spread(X: Array, n_landmarks: int, random_state: np.random.RandomState) -> L
         Rows in the order in which they were drawn; copies of a row only when no others are left.
     """
     X = X.astype(np.float64)
-    X = X / (float(abs(X).max()) or 1.0)
-    squares, n = squared_lengths(X), X.shape[0]
-    nearest, left = np.full(n, np.inf), np.ones(n, dtype=bool)
-    chosen = np.empty(n_landmarks, dtype=np.int64)
-    for position in range(n_landmarks):
-        odds = np.where(left, nearest, 0.0) if position else left.astype(float)
-        totals = np.cumsum(odds if odds.any() else left)
-        row = int(np.searchsorted(totals, random_state.random_sample() * totals[-1], side="right"))
-        row = row if row < n and left[row] else int(np.argmax(left))  # odds too small to be told apart
-        chosen[position], left[row] = row, False
-        distances = squares + squares[row] - 2 * inner_products(X, X[[row], :]).ravel()
-        nearest = np.minimum(nearest, np.where(distances > 1e-14 * (squares + squares[row]), distances, 0.0))
-    return chosen
+    space, first = FeatureSpace(X / (float(abs(X).max()) or 1.0)), int(random_state.random_sample() * X.shape[0])
+    return np.asarray(plus_plus(space, 1, n_landmarks, random_state, first=first)[0])
 
 
 def settle(X: Array, landmarks: Array, max_iter: int) -> Array:

@@ -22,8 +22,8 @@ from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.cosines import cosine_kernel
 from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 from kernelbraid.ops.spectral import with_positive_peaks
-from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 GOLDEN = (math.sqrt(5) + 1) / 2
@@ -210,12 +210,8 @@ def solve_min_max(
     return iterate(
         lambda: (step, problem.start()),
         converged=converged,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
     )
-
-
-def _defect(state: MinMaxState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE

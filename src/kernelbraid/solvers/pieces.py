@@ -12,8 +12,8 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.solvers.centres import Clusters, FeatureSpace, Labels
-from kernelbraid.solvers.kmeans import BATCH_SIZE, Rule, descend, random_samples, spread_samples
+from kernelbraid.solvers.centres import FeatureSpace, Labels
+from kernelbraid.solvers.kmeans import Rule, descend, random_samples, spread_samples
 
 #: Pieces for each cluster.
 PIECES = 2
@@ -57,13 +57,10 @@ def cut(
     """
     n, n_starts = X.shape[0], n_cuts * n_init
     if spread:
-        starts = spread_samples(to_numpy(X).astype(np.float64), n_starts, n_pieces, random_state)
+        starts = spread_samples(X, n_starts, n_pieces, random_state)
     else:
         starts = random_samples(n_starts, n, n_pieces, random_state)
-    size = max(1, BATCH_SIZE // (n * n_pieces))
-    space, rule = FeatureSpace(X), Rule()
-    batches = (Clusters.of(starts[i : i + size], n_pieces, n) for i in range(0, len(starts), size))
-    ends = [ended for batch in batches for ended, _ in descend(space, batch, rule)]
+    ends = descend(FeatureSpace(X), starts, n_pieces, Rule())
     merits = np.array([ended.merit for ended in ends]).reshape(n_cuts, n_init)
     best = np.argmin(merits, axis=1) + np.arange(n_cuts) * n_init
     return np.stack([ends[run].labels for run in best])

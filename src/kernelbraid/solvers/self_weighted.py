@@ -20,12 +20,12 @@ from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.ops.cosines import check_squares
-from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import symmetrise
-from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.solvers.iterate import Solution, iterate
 from kernelbraid.solvers.similarity import squared_distances
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Steps before the change of the graph may end the iteration.
@@ -172,7 +172,7 @@ def solve_consensus(
     return iterate(
         lambda: (step, problem.start()),
         converged=lambda n, state: n >= FEWEST and state.progress is not None and state.progress.change < tol,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
@@ -184,7 +184,3 @@ def _change(Z: Array, old: Array, tol: float) -> float:
     size = spectral_norm(old) or 1.0
     bound = distance(Z, old) / size
     return bound if bound < tol else spectral_norm(Z - old) / size
-
-
-def _defect(state: ConsensusState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE

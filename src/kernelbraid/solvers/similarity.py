@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
+from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.ops.spectral import spectral_vectors, symmetrise
-from kernelbraid.ops.weights import power_weights
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
@@ -136,7 +136,7 @@ def solve_twin(
     return iterate(
         partial(_begin, problem, tol),
         converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=_defect,
+        defect=defect,
         fallback=problem.start,
         max_iter=max_iter,
         watch=watch,
@@ -163,10 +163,6 @@ def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], Twin
         return new
 
     return step, state
-
-
-def _defect(state: "TwinState | SimplexState") -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE
 
 
 @dataclass
@@ -219,7 +215,7 @@ def solve_simplex(
     return iterate(
         begin,
         converged=lambda n, state: state.progress is not None and state.progress.change == 0.0,
-        defect=_defect,
+        defect=defect,
         fallback=lambda: SimplexState(programs.start(K)),
         max_iter=max_iter,
         watch=watch,

@@ -22,16 +22,13 @@ from kernelbraid._arrays import (
     asarray_like,
     device,
     identity_like,
-    is_on_host,
     namespace,
     replace_rows,
-    row_blocks,
     take_rows,
     to_numpy,
 )
 from kernelbraid._typing import Array
-from kernelbraid.ops.projection import project_to_simplex
-from kernelbraid.solvers.working_sets import SetMinima
+from kernelbraid.ops.closed_forms import project_to_simplex
 
 Vector: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
@@ -43,8 +40,6 @@ GAP, ROUNDING = 1e-11, 64
 BURST = 15
 # Exchanges of whole blocks between two bursts, and of single indices after them.
 BLOCKS, PIVOTS = 30, 80
-# Entries that a set may gain in an exchange, however small it is; larger ones may double.
-FEW = 16
 # Exchanges after which a block enters only where nothing leaves.
 PATIENCE = 6
 # Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
@@ -54,10 +49,9 @@ MAX_STEPS = 30
 # Exact solves of one step may cost this many times n^3; the smallest supports come first, the others wait.
 DEAR = 60
 # Regularisation of an exact solve relative to the curvature; a step is proximal, so it does not move the solution.
-# Wide supports are often dependent, those of pivoting hardly ever.
-WIDE_RIDGE, NARROW_RIDGE = 1e-10, 1e-14
-# Share of the usual block of rows in a burst: in the cache of the host; on an accelerator, all.
-IN_CACHE, ON_DEVICE = 0.125, 1e6
+RIDGE = 1e-12
+# Numbers in the matrices of a batch of exact solves.
+BATCH_SIZE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -73,8 +67,7 @@ class SimplexQP:
     shift: Array  # what centring added to the linear terms, (n,)
     curvature: float  # largest eigenvalue of Q
     forbidden: Array | None  # entries that must be zero, (p, n)
-    wide: SetMinima  # on large supports
-    narrow: SetMinima  # on those of pivoting
+    ridge: float  # on the diagonal of an exact solve
 
     @classmethod
     def of(cls, Q: Array, *, zero_diagonal: bool = False) -> "SimplexQP":
@@ -86,9 +79,8 @@ class SimplexQP:
         curvature = float(xp.linalg.eigvalsh(centred)[-1])
         forbidden = identity_like(Q) > 0 if zero_diagonal else None
         curvature = max(curvature, float(xp.finfo(Q.dtype).smallest_normal) ** 0.5)
-        least = 50 * float(xp.finfo(Q.dtype).eps)
-        wide, narrow = (SetMinima(centred, curvature, max(ridge, least)) for ridge in (WIDE_RIDGE, NARROW_RIDGE))
-        return cls(centred, shift, curvature, forbidden, wide, narrow)
+        ridge = max(RIDGE, 50 * float(xp.finfo(Q.dtype).eps)) * curvature
+        return cls(centred, shift, curvature, forbidden, ridge)
 
     def solve(self, B: Array, start: Array | None = None) -> Array:
         """Return the minimisers for all rows of B, (p, n), from feasible rows or from uniform ones."""
@@ -104,7 +96,7 @@ class SimplexQP:
 
         Small supports are solved exactly; large ones are left to a burst of gradient steps.
         """
-        if float(np.sum(self.wide.costs(T > 0))) > DEAR * T.shape[1] ** 3:
+        if float(np.sum(_costs(T > 0))) > DEAR * T.shape[1] ** 3:
             return self._accelerate(T, B - self.shift, self.forbidden)
         *_, last = islice(self.descend(B, T), 2)
         return last.T
@@ -160,16 +152,8 @@ class SimplexQP:
 
     def _accelerate(self, start: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows after a burst of accelerated projected gradient steps, restarted where they go uphill."""
-        xp, share = namespace(start), IN_CACHE if is_on_host(start) else ON_DEVICE
-        parts = []
-        for rows in row_blocks(start.shape[0], share):
-            banned = None if forbidden is None else forbidden[rows, :]
-            parts.append(self._burst(start[rows, :], B[rows, :], banned))
-        return self._best(start, self.gradient(start, B), xp.concat(parts))
-
-    def _burst(self, T: Array, B: Array, forbidden: Array | None) -> Array:
-        xp = namespace(T)
-        P = T
+        xp = namespace(start)
+        T = P = start
         momentum = xp.ones((T.shape[0], 1), dtype=T.dtype, device=device(T))
         for _ in range(BURST):
             new = project_to_simplex(P - self.gradient(P, B) / self.curvature, forbidden)
@@ -178,27 +162,25 @@ class SimplexQP:
             P = xp.where(uphill, new, new + (momentum - 1) / longer * (new - T))
             momentum = xp.where(uphill, xp.ones_like(longer), longer)
             T = new
-        return T
+        return self._best(start, self.gradient(start, B), T)
 
     def _exchange_blocks(self, T: Array, B: Array, forbidden: Array | None) -> Array:
-        """Return the rows that a primal-dual active-set method solves, and the others improved by a cut-off step.
+        """Return the rows with those that a primal-dual active-set method solves; the others stay.
 
         Each round minimises on the working sets alone; then what is negative leaves them, and all that is worth
         adding enters; later on only where nothing leaves, lest they go round in circles. Mostly a few rounds find the
         optimal sets; where they do not, nothing is lost.
         """
         xp = namespace(T)
-        best, rows, open_rows = T, np.arange(T.shape[0]), []
+        best, rows = T, np.arange(T.shape[0])
         base, b, banned, working = T, B, forbidden, T > 0
         for n_round in range(BLOCKS):
-            dear = self._too_dear(working)
-            if dear.any():
-                open_rows.append(rows[dear])
-                rows = rows[~dear]
-                base, b, banned, working = take_rows(np.flatnonzero(~dear), base, b, banned, working)
+            cheap = np.flatnonzero(~_too_dear(working))
+            rows = rows[cheap]
             if rows.shape[0] == 0:
                 break
-            point = base + self.wide.steps(self.gradient(base, b), working)
+            base, b, banned, working = take_rows(cheap, base, b, banned, working)
+            point = base + self.steps(self.gradient(base, b), working)
             G = self.gradient(point, b)
             leaving, entering = working & (point <= 0), self._worth_adding(G, working, banned)
             is_short = xp.any(leaving, axis=1, keepdims=True)
@@ -212,37 +194,51 @@ class SimplexQP:
             rows = rows[~found]
             working = (working & ~leaving) | entering
             base, b, banned, working = take_rows(np.flatnonzero(~found), base, b, banned, working)
-        return self._cut_off(best, np.concatenate([rows, *open_rows]), B)
-
-    def _too_dear(self, working: Array) -> NDArray[np.bool_]:
-        """Tell which sets are beyond what one round may cost; the cheapest come first."""
-        costs = self.wide.costs(working)
-        order = np.argsort(costs, kind="stable")
-        dear = np.empty(costs.shape, dtype=bool)
-        dear[order] = np.cumsum(costs[order]) > DEAR * working.shape[1] ** 3
-        return dear
-
-    def _cut_off(self, T: Array, rows: Rows, B: Array) -> Array:
-        """Return T with some rows moved towards the minima on their supports, as far as they can go."""
-        if rows.shape[0] == 0:
-            return T
-        part, b = take_rows(rows, T, B)
-        dear = np.flatnonzero(self._too_dear(part > 0))
-        if dear.shape[0] == rows.shape[0]:
-            return T
-        rows = np.delete(rows, dear)
-        part, b = take_rows(rows, T, B)
-        G, working = self.gradient(part, b), part > 0
-        return replace_rows(T, rows, self._move(part, G, self.wide.steps(G, working), working))
+        return best
 
     def _worth_adding(self, G: Array, working: Array, forbidden: Array | None) -> Array:
         """Tell which entries outside the working sets would lower the objective from the minimum on these."""
         xp = namespace(G)
         one = xp.astype(working, G.dtype)
         level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
-        gain = level - G
-        better = ~working & (gain > GAP * (xp.abs(level) + self.curvature))
-        return _most_promising(gain, better if forbidden is None else better & ~forbidden, working)
+        better = ~working & (level - G > GAP * (xp.abs(level) + self.curvature))
+        return better if forbidden is None else better & ~forbidden
+
+    def steps(self, G: Array, working: Array) -> Array:
+        """Return the steps from points with gradients G, (p, n), to the minima on working sets, of sum zero.
+
+        They minimise 1/2 d Q d' + g d' with d_j = 0 outside the set: a linear system for each.
+        """
+        xp = namespace(G)
+        one = xp.astype(working, G.dtype)
+        count = xp.sum(one, axis=1, keepdims=True)
+        # A constant in the gradient does not matter where the sum is fixed; without it the rest keeps its digits.
+        G = (G - xp.sum(G * one, axis=1, keepdims=True) / count) * one
+        order = xp.argsort(xp.astype(one, xp.int8), axis=1, descending=True, stable=True)  # the sets first
+        step, sizes = xp.zeros_like(G), _sizes(working)
+        for rows in batches(sizes):
+            first, inside, g = take_rows(rows, order, one, G)
+            newton, even = self._solve(first, inside, [-g, inside], int(sizes[rows].max()))
+            level = xp.sum(newton, axis=1, keepdims=True) / xp.sum(even, axis=1, keepdims=True)
+            step = replace_rows(step, rows, newton - even * level)
+        # On dependent columns the solve is inexact; what it adds to the sum goes back evenly.
+        return step - one * (xp.sum(step, axis=1, keepdims=True) / count)
+
+    def _solve(self, order: Array, one: Array, rights: list[Array], s: int) -> list[Array]:
+        """Solve x_S (Q_SS + ridge I) = r_S for sets of about the same size in one call, padded to the largest."""
+        xp, (p, n) = namespace(one), one.shape
+        support = order[:, :s]
+        inside = xp.take_along_axis(one, support, axis=1)
+        flat = xp.reshape(support[:, :, None] * n + support[:, None, :], (-1,))
+        A = xp.reshape(xp.take(xp.reshape(self.Q, (-1,)), flat), (p, s, s)) * inside[:, :, None] * inside[:, None, :]
+        # Padding has a positive diagonal and zeros on the right: it stays zero.
+        size = xp.max(xp.abs(xp.linalg.diagonal(A)), axis=1, keepdims=True) + self.ridge
+        A = A + identity_like(A) * ((1 - inside) * size + self.ridge)[:, :, None]
+        solved = xp.linalg.solve(A, xp.stack([xp.take_along_axis(r, support, axis=1) * inside for r in rights], axis=2))
+        rest = xp.zeros((p, n - s), dtype=one.dtype, device=device(one))
+        back = xp.argsort(order, axis=1)
+        found = [xp.concat([solved[:, :, i], rest], axis=1) for i in range(len(rights))]
+        return [xp.take_along_axis(x, back, axis=1) for x in found]
 
     def _pivot(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows after many steps of an active-set method, which keeps small supports independent."""
@@ -275,12 +271,12 @@ class SimplexQP:
         index = xp.arange(T.shape[1], device=device(T))
         entering = (index[None, :] == xp.argmin(reachable, axis=1, keepdims=True)) & (T == 0)
         working = (T > 0) | entering
-        step = self.narrow.steps(G, working)
+        step = self.steps(G, working)
         # A row whose support is not at its minimum yet may push the new index below zero: it goes there first.
         refused = np.flatnonzero(to_numpy(xp.any(entering & (step <= 0), axis=1)))
         if refused.shape[0] > 0:
             part, g = take_rows(refused, T, G)
-            step = replace_rows(step, refused, self.narrow.steps(g, part > 0))
+            step = replace_rows(step, refused, self.steps(g, part > 0))
         return self._move(T, G, step, working)
 
     def _move(self, T: Array, G: Array, step: Array, working: Array) -> Array:
@@ -316,15 +312,32 @@ class Iterate:
     n_open: int  # rows that have no certificate yet and still move
 
 
-def _most_promising(gain: Array, entering: Array, working: Array) -> Array:
-    """Tell which entries enter at once: those of largest gain, so many that a set at most doubles, or a few."""
-    xp = namespace(gain)
-    most = xp.clip(xp.sum(xp.astype(working, xp.int64), axis=1, keepdims=True), min=FEW)
-    many = to_numpy(xp.sum(xp.astype(entering, xp.int64), axis=1, keepdims=True) > most)[:, 0]
-    rows = np.flatnonzero(many)
-    if rows.shape[0] == 0:
-        return entering
-    g, new, most = take_rows(rows, gain, entering, most)
-    g = xp.where(new, g, asarray_like(0.0, g))
-    least = xp.take_along_axis(xp.sort(g, axis=1, descending=True), most - 1, axis=1)
-    return replace_rows(entering, rows, new & (g >= least))  # all of several equal ones
+def _sizes(working: Array) -> Rows:
+    """Return how many entries the sets have."""
+    xp = namespace(working)
+    return to_numpy(xp.sum(xp.astype(working, xp.int64), axis=1))
+
+
+def _costs(working: Array) -> Vector:
+    """Return what the solves on sets cost, in multiplications."""
+    return _sizes(working).astype(float) ** 3
+
+
+def _too_dear(working: Array) -> NDArray[np.bool_]:
+    """Tell which sets are beyond what one round may cost; the cheapest come first."""
+    costs = _costs(working)
+    order = np.argsort(costs, kind="stable")
+    dear = np.empty(costs.shape, dtype=bool)
+    dear[order] = np.cumsum(costs[order]) > DEAR * working.shape[1] ** 3
+    return dear
+
+
+def batches(sizes: Rows) -> Iterator[Rows]:
+    """Yield rows whose sets have about the same size, few enough for the memory of a batch, in their order."""
+    order = np.argsort(sizes, kind="stable")
+    bands = np.maximum(np.ceil(np.log2(sizes[order])), 3).astype(int)
+    for band in np.unique(bands):
+        rows = order[bands == band]
+        length = max(1, BATCH_SIZE // 4 ** int(band))
+        for first in range(0, rows.shape[0], length):
+            yield np.sort(rows[first : first + length])

@@ -16,12 +16,11 @@ from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._eigen import eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.eigenspaces import choose_vectors
-from kernelbraid.ops.proximal import nonnegative
 from kernelbraid.ops.spectral import normalised_graph
-from kernelbraid.ops.weights import power_weights
-from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.status import AlternationProgress
+from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.
@@ -118,12 +117,8 @@ def aggregate(
     return iterate(
         lambda: (step, start()),
         converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=_defect,
+        defect=defect,
         fallback=start,
         max_iter=max_iter,
         watch=watch,
     )
-
-
-def _defect(state: AggregationState) -> Status | None:
-    return None if state.progress is not None and np.isfinite(state.progress.objective) else Status.NON_FINITE

@@ -1,7 +1,9 @@
 """How an iteration ended, and what a step of it achieved."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 
 class Status(StrEnum):
@@ -27,3 +29,14 @@ class AlternationProgress:
 
     objective: float
     change: float  # of what the alternation watches: weights, or the graph, relatively
+
+
+class Alternation(Protocol):
+    """Where an alternation stands."""
+
+    progress: AlternationProgress | None
+
+
+def defect(state: Alternation) -> Status | None:
+    """Return what is wrong with a state after a step: an objective that is not finite."""
+    return None if state.progress is not None and math.isfinite(state.progress.objective) else Status.NON_FINITE

@@ -161,7 +161,7 @@ def test_files_are_read_by_the_names_of_the_fit(tmp_path):
     assert estimator.feature_names_in_.tolist() == list("abcd")
     np.testing.assert_allclose(np.vstack(list(open_blocks(estimator, tmp_path / "b.csv", 10, reset=False))), X)
     frame[["a", "b", "c"]].to_csv(tmp_path / "c.csv", index=False)
-    with pytest.raises(ValueError, match="no column 'd', which is needed, is in a, b, c; add it once"):
+    with pytest.raises(ValueError, match="no column 'd', which is needed, is in a, b, c; give it once"):
         open_blocks(estimator, tmp_path / "c.csv", 10, reset=False)
 
 

@@ -61,7 +61,7 @@ def test_views_of_another_library_become_numpy(foreign):
 
 
 def test_a_file_is_read_block_by_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("kernelbraid.files.streams.ROWS", 5)
+    monkeypatch.setattr("kernelbraid.io.streams.ROWS", 5)
     read = []
 
     class Watched:

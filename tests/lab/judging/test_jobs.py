@@ -1,5 +1,7 @@
 """Jobs that are resumed, and what a page is made of."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from lab.judging.jobs import ROOT, carry_out, in_process, parser_of, table
@@ -13,11 +15,14 @@ def row_of(job):
 
 
 def page(rows):
-    return ["# Jobs", "", " ".join(row["job"] for row in rows)]
+    return [" ".join(row["job"] for row in rows)]
+
+
+SOME = SimpleNamespace(__name__="lab.judging.some", __doc__="Jobs.\n\nOf a\nkind.", page=page)
 
 
 def test_a_stopped_run_goes_on_and_writes_its_page_when_nothing_is_missing(tmp_path, capsys):
-    asked, done = parser_of("some", None).parse_args(["--out", str(tmp_path)]), []
+    asked, done = parser_of(SOME).parse_args(["--out", str(tmp_path)]), []
 
     def stops(job):
         if job == "c":
@@ -29,9 +34,9 @@ def test_a_stopped_run_goes_on_and_writes_its_page_when_nothing_is_missing(tmp_p
         return row_of(job)
 
     with pytest.raises(LabError):
-        carry_out("some", ["a", "b", "c"], page, asked, stops)
+        carry_out(SOME, ["a", "b", "c"], asked, stops)
     assert not (tmp_path / "some.md").exists()
-    carry_out("some", ["a", "b", "c"], page, asked, goes_on)
+    carry_out(SOME, ["a", "b", "c"], asked, goes_on)
     assert done == ["c"]
     written = (tmp_path / "some.md").read_text(encoding="utf-8")
     assert "a b c" in written
@@ -41,9 +46,9 @@ def test_a_stopped_run_goes_on_and_writes_its_page_when_nothing_is_missing(tmp_p
 
 
 def test_jobs_that_are_named_are_printed_alone(tmp_path, capsys):
-    asked = parser_of("some", None).parse_args(["b", "--out", str(tmp_path)])
-    carry_out("some", ["a", "b"], page, asked, row_of)
-    assert "# Jobs\n\nb\n" in capsys.readouterr().out
+    asked = parser_of(SOME).parse_args(["b", "--out", str(tmp_path)])
+    carry_out(SOME, ["a", "b"], asked, row_of)
+    assert "# Jobs\n\nOf a kind.\n\nb\n" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 

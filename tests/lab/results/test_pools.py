@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from lab.results.figures import surfaces
 from lab.results.pools import AS_PUBLISHED, as_published, by_scoring, newest, pools
 from lab.results.published import METHODS
-from lab.results.sensitivity import surfaces
 from lab.results.table import Footnotes
 from made_up_records import lost, record
 

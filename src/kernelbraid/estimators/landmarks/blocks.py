@@ -17,7 +17,7 @@ from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.blocks.source import Blocks
 from kernelbraid.estimators.base import FLOATS, check_whole_rows, set_features
 from kernelbraid.estimators.tables import NUMBERS, named_columns, no_numbers, remedy_for
-from kernelbraid.files.streams import Stream, open_stream
+from kernelbraid.io.streams import Stream, open_stream
 
 KEYS_AT_ONCE = 1 << 20
 

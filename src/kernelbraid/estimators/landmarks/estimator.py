@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -508,8 +508,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _weigh(self, rows: Array, widths: tuple[int, ...], settings: Settings) -> Weighed:
         """Measure views against each other on some of the samples."""
         weighed = weigh(Views(split_views(rows, widths)), settings.view_weights)
-        if weighed.trust.warning is not None:
-            warnings.warn(weighed.trust.warning, UserWarning, stacklevel=5)
+        if weighed.warning is not None:
+            warnings.warn(weighed.warning, UserWarning, stacklevel=5)
         return weighed
 
     def _fuse(
@@ -527,7 +527,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.graph_ = fused.graph
         self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
         few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
-        self._expression: LandmarkExpression | FusedExpression = express_fused(weighed, fused.members, few)
+        self._expression: LandmarkExpression | FusedExpression = express_fused(weighed, cast(Any, fused.members), few)
         self._publish_views(weighed, weighed.weights)
         warn_of(fused.complaint, stacklevel=5)
 
@@ -560,7 +560,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             joining = replace(alike, joined=alike.samples.pose(settings.kernels, stored=is_learned))
         else:
             joining = weighed.joining(settings.kernels, learned=is_learned)
-        candidates = joining.joined
+        candidates: Any = joining.joined
         options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
         learned = express(candidates, learning, random_state=random_state, **options)
         is_auto = self.n_clusters == "auto"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import measured_rows
+from kernelbraid._arrays import as_dense, measured_rows
 from kernelbraid._typing import Array
 from kernelbraid.estimators.landmarks.blocks import row_among_all, side_by_side
 from kernelbraid.learning.settings import Settings
@@ -17,6 +17,7 @@ from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.weighing import Weighed, check_weights
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.gapped_kmeans import GappedViews
+from kernelbraid.solvers.kmeans import plus_plus
 from kernelbraid.solvers.landmarks import LandmarkExpression, draw, split_views
 
 LLOYD_STEPS = 10  # from rows that are spread out
@@ -146,7 +147,8 @@ def pick_with_gaps(
     there = [view[np.flatnonzero(measured_rows(view))] for view in views]
     scales = [spread_of(view) for view in there]
     samples = GappedViews.of([view / scale for view, scale in zip(views, scales, strict=True)], has)
-    rows = samples.spread(count, random_state)
+    first = int(random_state.random_sample() * views[0].shape[0])
+    rows = plus_plus(samples, 1, count, random_state, first=first)[0]
     if how == "k-means++":
         return _rows_of(views, rows)
     centres = samples.settle(rows, LLOYD_STEPS)
@@ -188,6 +190,6 @@ def _rows_of(views: Sequence[Array], rows: np.ndarray) -> Array:
 def _in_rows(view: Array, other: Array, rows: NDArray[np.bool_]) -> Array:
     """Return a matrix with some of its rows from another one."""
     if not sparse.issparse(view):
-        return np.where(rows[:, None], other, view)
+        return np.where(rows[:, None], as_dense(other), view)
     both = sparse.vstack([sparse.csr_array(view), sparse.csr_array(other)], format="csr")
     return both[np.arange(len(rows)) + np.where(rows, len(rows), 0)]

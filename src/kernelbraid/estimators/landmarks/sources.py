@@ -14,7 +14,7 @@ from kernelbraid.estimators.landmarks.blocks import open_blocks, slices
 from kernelbraid.estimators.landmarks.dask_source import DaskViews, open_dask
 from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.landmarks.views import check_widths, is_view_list, open_views, with_old_calls
-from kernelbraid.estimators.tables import check_names, refuse_containers
+from kernelbraid.estimators.tables import check_names, in_one_order, refuse_containers
 
 
 class Source(Protocol):
@@ -56,7 +56,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
     Source
         The samples.
     """
-    refuse_containers(estimator, X)
+    refuse_containers(estimator, X, takes_dask=True)
     reset = fitted is None
     if reset:
         forget_names(estimator)
@@ -73,7 +73,7 @@ def open_source(estimator: BaseEstimator, X: Array, size: int, *, fitted: tuple[
 
 def _open_list(estimator: BaseEstimator, X: Sequence[Any], size: int, fitted: tuple[int, ...] | None) -> Source:
     """Return several views as one source."""
-    reset = fitted is None
+    reset, X = fitted is None, in_one_order(X)
     source: Source = DaskViews(X, measure=reset) if any(map(is_dask, X)) else open_views(X, size)
     if fitted is not None:
         check_widths(source.widths, fitted, type(estimator).__name__)

@@ -19,7 +19,7 @@ from kernelbraid.estimators.base import FLOATS
 from kernelbraid.estimators.landmarks.blocks import BlockSource, is_memory_map, sample_rows, side_by_side, slices
 from kernelbraid.estimators.landmarks.gaps import Required
 from kernelbraid.estimators.tables import named_columns
-from kernelbraid.files.streams import Stream, open_stream
+from kernelbraid.io.streams import Stream, open_stream
 
 
 class ViewSource:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from kernelbraid._typing import Array
-from kernelbraid.ops.proximal import half_square, l1_norm, nuclear_norm, scale_down, soft_threshold
+from kernelbraid.ops.closed_forms import half_square, l1_norm, nuclear_norm, scale_down, soft_threshold
 from kernelbraid.solvers.low_rank.thresholding import Route, SingularValueThreshold
 
 

@@ -12,7 +12,7 @@ from kernelbraid._arrays import asarray_like, clip_negative, linalg_errors, name
 from kernelbraid._linalg import ridge_smoother
 from kernelbraid._threads import calm
 from kernelbraid._typing import Array
-from kernelbraid.ops.proximal import nonnegative
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers.low_rank.step import ROUNDING
 from kernelbraid.solvers.status import Status
 

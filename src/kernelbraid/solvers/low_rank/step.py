@@ -22,7 +22,7 @@ from kernelbraid._linalg import solve_in_place
 from kernelbraid._threads import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
-from kernelbraid.ops.proximal import nonnegative
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox
 from kernelbraid.solvers.low_rank.thresholding import Route

@@ -1,6 +1,0 @@
-"""Run the command line with ``python -m kernelbraid.cli``."""
-
-from kernelbraid.cli import main
-
-if __name__ == "__main__":
-    main()

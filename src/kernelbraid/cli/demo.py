@@ -1,0 +1,70 @@
+"""``kernelbraid demo``: a bundled data set, clustered by LKG and by two methods of scikit-learn."""
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import typer
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import load_digits
+from sklearn.preprocessing import normalize
+
+from kernelbraid import LKG, plotting
+from kernelbraid._system import install
+from kernelbraid.cli import output
+from kernelbraid.metrics import evaluate
+
+PICTURES = {"graph.png": plotting.plot_graph, "kernel.png": plotting.plot_kernel}
+PICTURES["embedding.png"] = plotting.plot_embedding
+
+
+def load() -> tuple[str, Any, Any]:
+    """Return what the samples of the demo are, the samples, and their classes."""
+    X, classes = load_digits(return_X_y=True)
+    return "300 handwritten digits, 8 x 8 pixels", normalize(X[:300]), classes[:300]
+
+
+def run(out: Path, *, as_json: bool) -> None:
+    """Cluster the data set, compare, and write labels and pictures."""
+    there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    output.check_target(there / "labels.csv", "'--out'")
+    title, X, classes = load()
+    k = len(set(classes))
+    models = {
+        "LKG": LKG(k, random_state=0),
+        "KMeans": KMeans(k, n_init=10, random_state=0),
+        "SpectralClustering": SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
+    }
+    results = {}
+    with output.collect_warnings() as warnings:
+        for name, model in models.items():
+            start = perf_counter()
+            scores = evaluate(classes, model.fit_predict(X))
+            results[name] = {**scores, "seconds": round(perf_counter() - start, 4)}
+    out.mkdir(parents=True, exist_ok=True)
+    output.write_labels(out / "labels.csv", models["LKG"].labels_, None, {})
+    files = ["labels.csv", *write_pictures(out, models["LKG"])]
+    output.print_warnings(warnings)
+    if as_json:
+        content = {"data": title, "n_samples": len(X), "n_clusters": k, "results": results}
+        output.print_json({**content, "out": str(out), "files": files, "warnings": warnings})
+        return
+    typer.echo(f"{title}, {k} clusters\n")
+    rows = [[name, *(f"{one[name]:.4f}" for one in results.values())] for name in results["LKG"]]
+    output.print_table(rows, header=["", *results], numbers=range(1, len(results) + 1))
+    typer.echo(f"\nWritten to {out}: {', '.join(files)}")
+
+
+def write_pictures(out: Path, model: Any) -> list[str]:
+    """Write all pictures of a fit; return their names, none without matplotlib, whose absence is told."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        typer.echo(f"Pictures need matplotlib; {install('plot')}.", err=True)
+        return []
+    for name, plot in PICTURES.items():
+        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        plot(model, ax=figure.subplots())
+        with output.write_whole(out / name) as file:
+            figure.savefig(file, format="png", dpi=150)
+    return list(PICTURES)

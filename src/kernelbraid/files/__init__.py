@@ -1,1 +1,0 @@
-"""Users' files: samples and labels from CSV, TSV, Parquet, .npy, .npz and .mat files."""

@@ -1,0 +1,122 @@
+"""Data frames with named rows as views of the same samples."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], pd.Index]":
+    """Align data frames by the names of their rows, so that each has a row for every sample.
+
+    Parameters
+    ----------
+    views : list of pandas.DataFrame
+        One data frame per view. The index names the rows; a name stands for the same sample in all views, and a view
+        need not have all of them.
+
+    Returns
+    -------
+    views : list of pandas.DataFrame
+        The same columns, with the rows of all samples in the order of `index`. A sample that a view does not have is
+        a row of NaN there, which means that it was not measured.
+    index : pandas.Index
+        The names of the samples in the order of their first appearance: the rows of the first view, then those that
+        the second adds, and so on.
+
+    Raises
+    ------
+    TypeError
+        If a view is no data frame of pandas.
+    ValueError
+        If there is no view, a view is empty, a row has no name or that of another one in the same view, no name occurs
+        in two views, or a view that gets rows of NaN has a column that is not of numbers.
+
+    Notes
+    -----
+    Nothing is filled in. A view that has all samples keeps its types; where rows are missing, float32 stays float32,
+    and integers and booleans become float64.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kernelbraid import align_views
+    >>> cells = pd.DataFrame({"area": [1.5, 2.5]}, index=["ann", "bob"])
+    >>> genes = pd.DataFrame({"myc": [7, 9], "tp53": [3, 0]}, index=["bob", "cem"])
+    >>> (cells, genes), index = align_views([cells, genes])
+    >>> list(index)
+    ['ann', 'bob', 'cem']
+    >>> genes
+         myc  tp53
+    ann  NaN   NaN
+    bob  7.0   3.0
+    cem  9.0   0.0
+    """
+    import pandas as pd
+
+    if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
+        raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")
+    frames = list(views)
+    for number, frame in enumerate(frames, 1):
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(f"view {number} is a {_kind(frame)}; give a pandas data frame whose index names the rows.")
+        _check_frame(frame, number)
+        if frame.index.nlevels != frames[0].index.nlevels:
+            raise ValueError(
+                f"the index of view {number} has {frame.index.nlevels} levels, that of view 1 "
+                f"{frames[0].index.nlevels}; name the rows of all views in the same way."
+            )
+    if not frames:
+        raise ValueError("views is empty; give a list of pandas data frames, one per view.")
+    index = frames[0].index.append([frame.index for frame in frames[1:]]).unique()
+    if len(frames) > 1 and len(index) == sum(map(len, frames)):
+        raise ValueError(
+            f"no row name occurs in two views: the first of view 1 is {_name(frames[0], 0)}, that of view 2 "
+            f"{_name(frames[1], 0)}; set the index of each data frame to the names of the samples."
+        )
+    return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
+
+
+def _check_frame(frame: "pd.DataFrame", number: int) -> None:
+    """Refuse a view without rows or columns, and a row without a name or with that of another one."""
+    if 0 in frame.shape:
+        raise ValueError(f"view {number} has shape {frame.shape}; give at least one row and one column.")
+    for row in np.flatnonzero(frame.index.to_flat_index().isna())[:1]:
+        raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
+    for row in np.flatnonzero(frame.index.duplicated())[:1]:
+        raise ValueError(
+            f"view {number} has more than one row {_name(frame, row)}, the second at position {row + 1}; "
+            "a name stands for one sample, keep one row of it."
+        )
+
+
+def _spread(frame: "pd.DataFrame", index: "pd.Index", number: int) -> "pd.DataFrame":
+    """Return the rows of a view in the order of all samples, of NaN where it does not have one."""
+    import pandas as pd
+
+    if len(frame) < len(index):
+        columns = []
+        for name, column in frame.items():
+            has_nan = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc"
+            try:
+                columns.append(column if has_nan else column.astype(np.float64))
+            except (ValueError, TypeError):
+                raise ValueError(
+                    f"column {name!r} of view {number} is of type {column.dtype}, not of numbers; encode it, for "
+                    "example with OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
+                ) from None
+        frame = pd.concat(columns, axis=1)
+    return frame.reindex(index)
+
+
+def _name(frame: "pd.DataFrame", row: int) -> str:
+    """Return the name of a row for a message, as Python has it and not NumPy."""
+    return repr(frame.index[row : row + 1].tolist()[0])
+
+
+def _kind(value: object) -> str:
+    """Return the type of a value with its library."""
+    return f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")

@@ -1,0 +1,153 @@
+import json
+
+import pytest
+
+from kernelbraid.metrics import evaluate
+
+NAMES = ["acc", "nmi", "purity", "ari", "f_score", "precision", "recall", "entropy"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_text(name, content):
+        (tmp_path / name).write_text(content)
+        return tmp_path / name
+
+    return write_text
+
+
+def test_json_is_what_evaluate_returns(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
+    result = run("score", truth, labels, "--json")
+    assert result.exit_code == 0
+    scores = json.loads(result.stdout)
+    assert list(scores) == NAMES
+    assert scores == evaluate(list("aabb"), [0, 0, 1, 2])
+
+
+def test_the_table_has_four_decimals(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
+    lines = run("score", truth, labels).stdout.splitlines()
+    values = {line.split()[0]: line.split()[1] for line in lines[1:]}
+    assert list(values) == NAMES
+    assert values["acc"] == "0.7500"
+    assert values["nmi"] == "0.6667"
+    assert values["entropy"] == "1.5000"
+
+
+def test_row_numbers_do_not_stand_against_names(run, write):
+    truth = write("truth.csv", "id,label\nx,a\ny,b\nz,b\n")
+    labels = write("labels.csv", "sample,label\n0,0\n1,1\n2,1\n")
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels", "says"),
+    [
+        ("0\n1\n", "0\n1\n1\n", ["labels.csv has 3 labels", "truth.csv has 2"]),
+        ("id,label\nx,0\ny,1\n", "id,label\nx,0\nz,1\n", ["labels.csv: 1 of the 2 ids in", "'y'"]),
+        ("id,label\nx,0\n", "id,label\nx,0\nz,1\n", ["truth.csv: 1 of the 2 ids in", "'z'"]),
+        ("id,label\nx,0\nx,1\n", "id,label\nx,0\ny,1\n", ["truth.csv", "'x' occurs more than once"]),
+        ("", "0\n", ["truth.csv", "empty"]),
+        ("id,label\nx,\n", "0\n", ["column 'label'", "row 2"]),
+    ],
+)
+def test_files_that_do_not_match_are_refused(refuse, write, truth, labels, says):
+    refuse("score", write("truth.csv", truth), write("labels.csv", labels), code=1, says=says)
+
+
+def test_what_the_first_rows_are_is_said_and_can_be_given(run, refuse, write):
+    truth, labels = write("truth.csv", "kind\na\nb\n"), write("labels.csv", "0\n0\n1\n")
+    result = run("score", truth, labels)
+    assert result.stderr == "Header: none, row 1 is a sample.\n"
+    labels = write("labels.csv", "number\n0\n1\n")
+    refuse("score", truth, labels, code=1, says=["truth.csv: row 1 may be a header or a sample", "--no-header"])
+    result = run("score", truth, labels, "--header")
+    assert result.exit_code == 0
+    assert result.stderr == "Header: row 1 names the columns.\n"
+
+
+def test_each_file_has_a_first_row_of_its_own(run, write):
+    result = run("score", write("truth.csv", "a\nb\n"), write("labels.csv", "label\n0\n1\n"))
+    assert result.stderr == "Header: truth.csv: none, row 1 is a sample; labels.csv: row 1 names the columns.\n"
+
+
+def test_the_column_of_the_classes_is_asked_for_not_guessed(run, refuse, write):
+    truth = write("wine.csv", "cultivar,alcohol,proline\n1,14.2,1065\n1,13.2,1050\n2,12.1,520\n")
+    labels = write("labels.csv", "sample,label\n0,0\n1,0\n2,1\n")
+    refuse("score", truth, labels, code=1, says=["wine.csv", "cultivar, alcohol, proline", "--column NAME"])
+    for column in ("cultivar", 1):
+        result = run("score", truth, labels, "--column", column, "--json")
+        assert json.loads(result.stdout)["acc"] == 1.0
+    refuse("score", truth, labels, "--column", "kind", code=1, says="there is no column 'kind'")
+
+
+def test_both_columns_may_be_in_one_table(run, refuse, write):
+    table = write("all.csv", "kind,mine,other\na,p,u\na,p,v\nb,q,v\n")
+    refuse("score", table, table, "--column", "kind", code=1, says="--labels-column NAME")
+    for column, acc in (("mine", 1.0), ("other", 2 / 3)):
+        result = run("score", table, table, "--column", "kind", "--labels-column", column, "--json")
+        assert json.loads(result.stdout)["acc"] == pytest.approx(acc)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet"])
+def test_what_cluster_writes_with_confidence_needs_no_column(run, blobs_csv, blobs, tmp_path, suffix):
+    truth, labels = tmp_path / "truth.csv", tmp_path / f"labels{suffix}"
+    truth.write_text("\n".join(["id,class", *(f"s{i},{label}" for i, label in enumerate(blobs[1]))]))
+    assert run("cluster", blobs_csv, "-k", 3, "--set", "n_init=3", "--confidence", "-o", labels).exit_code == 0
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+
+
+CELLS = ["T cell", "T cell", "B cell", "B cell"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels"),
+    [
+        (["celltype", *CELLS], ["0", "0", "1", "1"]),
+        (["celltype", *CELLS], ["label", "0", "0", "1", "1"]),
+        (["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))], ["label", "0", "0", "1", "1"]),
+        (
+            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
+            ["id,label", "c3,1", "c2,1", "c1,0", "c0,0"],
+        ),
+        (["cell,celltype", "c0,T cell", "c1,B cell"], ["id,label", "c1,1", "c0,0"]),  # ids tell it
+        (
+            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
+            ["sample,label", "0,0", "1,0", "2,1", "3,1"],
+        ),
+    ],
+)
+def test_a_header_above_texts_is_found_by_the_other_file(run, write, truth, labels):
+    paths = write("truth.csv", "\n".join(truth)), write("labels.csv", "\n".join(labels))
+    for files in (paths, paths[::-1]):
+        result = run("score", *files, "--json")
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["acc"] == 1.0
+        assert "row 1 names the columns" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels"),
+    [
+        ("kind\na\na\nb\nb\n", "group\np\np\nq\nq\n"),  # both may be of five samples, or of four
+        ("kind\na\na\nb\n", "0\n0\n1\n"),  # b is of one sample, too
+        ("cell,kind\nx,a\ny,a\n", "cell,group\nx,p\ny,p\n"),
+    ],
+)
+def test_a_first_row_that_nothing_tells_is_asked_for(run, refuse, write, truth, labels):
+    paths = write("truth.csv", truth), write("labels.csv", labels)
+    refuse("score", *paths, code=1, says=["truth.csv: row 1 may be a header or a sample", "--header or --no-header"])
+
+
+def test_a_sample_of_a_class_of_its_own_is_not_lost(run, write):
+    truth, labels = write("truth.csv", "a\nb\nb\nc\nc\n"), write("labels.csv", "0\n1\n1\n2\n2\n")
+    result = run("score", truth, labels)
+    assert result.stderr == "Header: none, row 1 is a sample.\n"
+    assert "acc        1.0000" in result.stdout
+
+
+def test_counts_that_differ_by_one_call_for_a_header(refuse, write):
+    series = write("truth.csv", "0\n0\n0\n1\n")  # as pandas writes a series without its index
+    says = ["labels.csv has 3 labels", "truth.csv has 4", "--header or --no-header"]
+    refuse("score", series, write("labels.csv", "0\n0\n1\n"), code=1, says=says)

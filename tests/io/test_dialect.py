@@ -1,0 +1,152 @@
+import bz2
+import gzip
+import lzma
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelbraid.datasets import open_stream, read_samples
+from kernelbraid.io.sources import Form, open_source
+from small_files import refuse, write
+
+DATA = [[1.5, -2.0], [3.0, 0.25], [5.0, 6.125]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("header.csv", "a;b\n1,5;-2\n3;0,25\n5;6,125\n"),
+        ("no_header.csv", "1,5;-2\n3;0,25\n5;6,125\n"),
+        ("every_cell.csv", "1,5;-2,0\n3,0;0,25\n5,0;6,125\n"),
+        ("ids.csv", "id;a;b\nx, y;1,5;-2\nz;3;0,25\nu;5;6,125\n"),
+        ("commas_in_header.csv", "length, cm;width, cm\n1,5;-2\n3;0,25\n5;6,125\n"),
+        ("exponents.csv", "a;b\n15e-1;-2\n3;2,5e-1\n0,5E1;6,125\n"),
+        ("tabs.tsv", "a\tb\n1,5\t-2\n3\t0,25\n5\t6,125\n"),
+        ("tabs.csv", "a\tb\n1.5\t-2\n3\t0.25\n5\t6.125\n"),
+        ("points.csv", "a;b\n1.5;-2\n3;0.25\n5;6.125\n"),
+        ("quoted.csv", 'a,b\n"1,5",-2\n3,"0,25"\n5,"6,125"\n'),
+        ("pipes.csv", "a|b\n1,5|-2\n3|0,25\n5|6,125\n"),
+        ("spaces.csv", " a  b\n1.5  -2\n 3  0.25 \n5  6.125\n"),
+        ("no_header_but_spaces.csv", "1.5 -2\n3 0.25\n5 6.125\n"),
+        ("bom.csv", "\ufeffa;b\n1,5;-2\n3;0,25\n5;6,125\n"),
+    ],
+)
+def test_semicolons_and_decimal_commas_are_found(tmp_path, name, content):
+    np.testing.assert_array_equal(read_samples(write(tmp_path, name, content)).X, DATA)
+
+
+@pytest.mark.parametrize(
+    ("content", "fragments"),
+    [
+        ("a;b\n1,234;5,678\n", ["'1,234' in row 2 of column 'a'", "thousands", "--decimal ,"]),
+        ("a;b\n1.234;5.678\n", ["'1.234' in row 2 of column 'a'", "thousands", "--decimal ."]),
+        ("a;b\n1.234;0,5\n", ["'0,5' in row 2", "'1.234' in row 2", "in one way"]),
+        ("a;b\n0.5;1,234\n", ["'1,234' in row 2 of column 'b'", "'0.5'"]),
+        ("a;b\n1;2\n1.234,5;2\n", ["column 'a' has text in row 3 ('1.234,5')"]),
+        ("a;b\n1;2\n1,234,567;2\n", ["column 'a' has text in row 3 ('1,234,567')"]),
+        ("a;b\n1;2\n1.234.567;2\n", ["column 'a' has text in row 3 ('1.234.567')"]),
+        ('a,b\n1,"1,234"\n', ["'1,234' in row 2 of column 'b'", "thousands"]),
+    ],
+)
+def test_thousands_are_never_taken_for_decimals_or_the_other_way_round(tmp_path, content, fragments):
+    refuse(read_samples, write(tmp_path, "a.csv", content), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "X"),
+    [
+        (Form(decimal=","), "a;b\n1,234;5,678\n", [[1.234, 5.678]]),
+        (Form(decimal="."), "a;b\n1.234;5.678\n", [[1.234, 5.678]]),
+        (Form(delimiter="|"), "a|b\n1|2\n", [[1, 2]]),
+        (Form(delimiter=" "), "1 2.5\n3 4\n", [[1, 2.5], [3, 4]]),
+        (Form(delimiter=";"), "1,5;2,5\n", [[1.5, 2.5]]),
+    ],
+)
+def test_what_the_user_says_holds(tmp_path, form, content, X):
+    np.testing.assert_array_equal(read_samples(open_source(write(tmp_path, "a.csv", content), form)).X, X)
+
+
+@pytest.mark.parametrize("cut", [12, -4])
+def test_a_damaged_packed_table_gets_one_sentence(tmp_path, cut):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b\n1.5,-2\n" * 99)[:cut])
+    refuse(read_samples, tmp_path / "a.csv.gz", "the file is damaged")
+
+
+@pytest.mark.parametrize(
+    ("content", "header"),
+    [
+        ("a,b\nTrue,1.5\nFalse,2.5\n", True),
+        ("TRUE,1.5\nfalse,2.5\n", False),
+        ("a;b\n true ;1,5\nFALSE;2,5\n", True),  # no decimal point beside the commas
+    ],
+)
+def test_true_and_false_are_1_and_0(tmp_path, content, header):
+    path = write(tmp_path, "a.csv", content)
+    samples = read_samples(path)
+    np.testing.assert_array_equal(samples.X, [[1, 1.5], [0, 2.5]])
+    assert samples.header is header
+    np.testing.assert_array_equal(np.vstack(list(open_stream(path))), samples.X)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fragment"),
+    [
+        (["True", "0"], "column 'b' has a number among other values in row 3 ('0')"),
+        (["0", "1", "True"], "column 'b' has text in row 4 ('True')"),
+        (["True", "maybe"], "column 'b' has text in row 3 ('maybe')"),
+        (["True", ""], "column 'b' has no value in row 3"),
+        (["True", "yes"], "column 'b' has text in row 3 ('yes')"),
+    ],
+)
+def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragment):
+    path = write(tmp_path, "a.csv", "\n".join(["a,b", *(f"1,{row}" for row in rows)]))
+    refuse(read_samples, path, fragment, "--drop b")
+    assert read_samples(path, drop=["b"]).X.shape == (len(rows), 1)
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "id,x,y\n007,1,2\n008,3,4\n"])
+def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, content):
+    source = open_source(write(tmp_path, "a.csv", content), Form(delimiter=";"))
+    refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "cells"),
+    [
+        (Form(decimal=","), "a;b\n1,5;1.234\n", ["'1,5' in row 2 of column 'a'", "'1.234' in row 2 of column 'b'"]),
+        (Form(decimal="."), "a;b\n1,5;2\n", ["'1,5' in row 2 of column 'a'"]),
+        (Form(), "a;b\n" + "1,5;2\n" * 200 + "1.5;2\n", ["'1.5' in row 202 of column 'a'"]),
+    ],
+)
+def test_decimals_in_another_way_than_the_rest_are_refused_wherever_they_are(tmp_path, form, content, cells):
+    source = open_source(write(tmp_path, "a.csv", content), form)
+    refuse(lambda _: read_samples(source), source.path, *cells, "--decimal")
+
+
+@pytest.mark.parametrize("late", ["1,5", "2.5", "true", "x", "1e400", ""])
+def test_what_comes_after_the_rows_that_tell_is_looked_at_too(tmp_path, late):
+    path = write(tmp_path, "a.csv", "a;b\n" + "1;2\n" * 300 + f"{late};2\n4;4\n")
+    if late in ("1,5", "2.5"):
+        assert read_samples(path).X[300].tolist() == [float(late.replace(",", ".")), 2]
+    else:
+        refuse(read_samples, path, "column 'a'", "in row 302")
+
+
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "A.CSV.GZ", "a.gz", "a.csv.bz2", "a.csv.xz"])
+def test_packed_tables_are_read(tmp_path, name):
+    packed = PACKERS[Path(name).suffix.lower()](b"a,b\n1.5,-2\n3,0.25\n5,6.125\n")
+    np.testing.assert_array_equal(read_samples(write(tmp_path, name, packed)).X, DATA)
+
+
+def test_a_zip_file_holds_one_table(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
+        archive.writestr("a.csv", "a,b\n1.5,-2\n3,0.25\n5,6.125\n")
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.csv.zip").X, DATA)
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "a") as archive:
+        archive.writestr("b.csv", "1,2\n")
+    refuse(read_samples, tmp_path / "a.csv.zip", "2 files are packed in it")
