@@ -22,8 +22,9 @@ from kernelbraid._typing import Array
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
 # The same of dense ones on the host, whose outer eigenvectors are found without the others.
 DENSE_ORDER, DENSE_SHARE = 200, 0.25
-# Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
-RESIDUAL = 1e-9
+# Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked: in
+# double precision, and of a matrix whose known eigenvectors are in single precision.
+RESIDUAL, SINGLE_RESIDUAL = 1e-9, 1e-6
 ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
 
 
@@ -115,7 +116,8 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     """
     n = S.shape[0]
     if n >= SPARSE_ORDER and count <= SPARSE_SHARE * n:
-        found = _by_products(S.astype(np.float64), known.astype(np.float64), count)
+        limit = RESIDUAL if S.dtype == np.float64 else SINGLE_RESIDUAL
+        found = _by_products(S.astype(np.float64), known.astype(np.float64), count, limit)
         if found is not None:
             return found.astype(S.dtype)
     away = S.toarray() - 3 * (known @ known.T)  # from eigenvalue 1 to -2, where nobody looks
@@ -127,7 +129,7 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     return vectors[:, ::-1]
 
 
-def _by_products(S: Array, known: Array, count: int) -> Array | None:
+def _by_products(S: Array, known: Array, count: int, limit: float) -> Array | None:
     """Return the same by Lanczos' iteration; None if it does not converge to eigenvectors."""
     n = S.shape[0]
     operator, start = _beside(S, known)
@@ -138,7 +140,7 @@ def _by_products(S: Array, known: Array, count: int) -> Array | None:
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     residual = S @ vectors - vectors * values
-    return vectors if float(np.abs(residual).max(initial=0.0)) <= RESIDUAL else None
+    return vectors if float(np.abs(residual).max(initial=0.0)) <= limit else None
 
 
 def estimate_eigenvalue(S: Array, known: Array) -> float:

@@ -555,7 +555,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             self.view_weights_ = weighed.learned_weights(to_numpy(learned.weights))
             if settings.keep_matrices:
                 publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
-        elif weighed.trust is not None:
+        elif learned.shares is not None and weighed.trust is not None:
             publish(self, like, sample_view_weights_=vertices.spread(learned.shares))
         elif weighed.in_rows:
             self.kernel_names_ = learned.names

@@ -153,7 +153,7 @@ def check_memory(
     return choose_storage(storage if size["n_views"] else "fixed", estimator.memory_budget, free, **size)
 
 
-def check_memory_of_rows(estimator: BaseEstimator, samples: KernelSamples) -> None:
+def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
     """Refuse a fit in rows for which there is no room."""
     n, limit = samples.n_samples, estimator.memory_budget or available_bytes()
     needed = rows_bytes(n, samples.widths) + _clustering_bytes(estimator, n)

@@ -149,7 +149,7 @@ class ViewRows:
             total += kernel.matrix(pairs)
         return np.asarray(total / np.float32(len(self.smooth) + len(self.local)))
 
-    def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Host | float:
+    def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Host:
         """Return what local kernels add to the average: between samples by their places, or for new ones if None."""
         total: Host | float = 0.0
         for k, widths in self.widths.items():
@@ -160,12 +160,12 @@ class ViewRows:
         for shared in self.shared:
             joined = shared.N[rows] if rows is not None else shared.joined(pairs.squared_distances(), columns)
             total = total + shared.values(joined, columns)
-        return total / np.float32(len(self.smooth) + len(self.local))
+        return np.asarray(total / np.float32(len(self.smooth) + len(self.local)))
 
     def _widths_of_new(self, distances: Host, k: int) -> Host:
         place = min(k, distances.shape[1]) - 1
         found = np.sqrt(np.partition(distances, place, axis=1)[:, place])
-        return np.where(found > 0, found, self.widths[k].min())
+        return np.asarray(np.where(found > 0, found, self.widths[k].min()))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kernelbraid.kernels import Custom
 from kernelbraid.learning import effort, progress
 from kernelbraid.learning.counting import COUNTING, LARGE, RESTARTS, count_clusters, effort_of_counting
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.learn import edges_of, learn
+from kernelbraid.learning.learn import edges_of, joined_rows, learn, rows_by_view
 from kernelbraid.learning.settings import LEAST_ALPHA, Settings
 from kernelbraid.learning.sources import Candidates, Views, spread_out
 from kernelbraid.learning.weighing import Weighed
@@ -65,6 +65,8 @@ def count(
         with progress.on_course(COUNTING, effort_of_counting(n, len(graphs), n_jobs)):
             counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
         return replace(counts, compared="parts of the graph")
+    if weighed.in_rows:
+        return count_in_rows(weighed, settings, random_state=random_state, n_jobs=n_jobs)
     alphas = PENALTIES if n <= LARGE else FEW_PENALTIES
     n_graphs = len(alphas) * len(weighed.samples.banks_of(0, settings.fused_banks))
     ahead = n_graphs * len(weighed.needed) * (effort.factor(n) + effort.refine(n))
@@ -73,6 +75,29 @@ def count(
         graphs = summed_graphs(weighed, settings, alphas)
         counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
     return replace(counts, n_distinct=int(weighed.identities.max()) + 1)
+
+
+def count_in_rows(
+    weighed: Weighed, settings: Settings, *, random_state: np.random.RandomState, n_jobs: int | None = None
+) -> Counts:
+    """Choose the number of clusters of many samples, by graphs that are formed in rows."""
+    n = weighed.n_samples
+    if weighed.n_views == 1 or settings.fusion == "kernels":
+        alphas = [part * _alpha(n) for part in FEW_PARTS]
+        few = _edges(FEW_NEIGHBOURS[0], n)
+        graphs = joined_rows(weighed, settings, alphas).graphs(alphas, few, "scaled", n_jobs)
+    else:
+        found: dict[tuple[int, float], Array] = {}
+        for view, number, _, kernels in rows_by_view(weighed, settings, FEW_PENALTIES):
+            several = kernels.graphs(FEW_PENALTIES, SUMMED_NEIGHBOURS, "scaled", n_jobs)
+            for alpha, edges in zip(FEW_PENALTIES, several, strict=True):
+                part = weighed.weight_of(view) * spread_out(normalised_graph(edges), weighed.rows_of(view), n)
+                part = part if weighed.weights[view] > 0 else edges_of(part, weighed.orphans)
+                found[number, alpha] = part + found.get((number, alpha), sparse.csr_array((n, n)))
+        graphs = [sparse.csr_array(graph) for graph in found.values()]
+    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, effort_of_counting(n, len(graphs), n_jobs)):
+        counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
+    return replace(counts, n_distinct=n)
 
 
 def count_of_kernels(

@@ -152,7 +152,7 @@ class RowKernels:
             for view in kernel.views
         )
         least = NOTHING * float(np.mean(near))
-        return np.sqrt(np.maximum(left, NOTHING * float(diagonal.mean())) * np.maximum(near, least or 1.0))
+        return np.asarray(np.sqrt(np.maximum(left, NOTHING * float(diagonal.mean())) * np.maximum(near, least or 1.0)))
 
 
 @dataclass

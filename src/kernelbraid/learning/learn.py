@@ -1,6 +1,6 @@
 """Learn: from samples to one graph, the sum of what each of their views, or all of them together, has to say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -173,40 +173,60 @@ def _of_kernels(
 
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
-    """Learn one graph of kernels over all samples in rows: of one view, or of the weighted sum of several."""
-    samples: Any = weighed.samples
-    learning, readout, used = settings.learning, settings.readout, weighed.used
-    banks = [bank for view in used for bank in samples.row_banks(view, [settings.kernels])]
-    views, shares = [samples.views[view] for view in used], weighed.weights[used]
-    kernels = RowKernels.of(views, banks, shares, [learning.alpha], weighed.counts, learning.n_jobs)
-    few = int(readout.n_neighbors)
-    (graph,) = kernels.graphs([learning.alpha], few, readout.edge_weights, learning.n_jobs)
-    member = RowMember(
-        tuple(used), weighed.n_samples, None, 1.0, kernels, (learning.alpha,), None, few, readout.edge_weights
-    )
-    names = bank_names(banks)
+    """Learn one graph of kernels over all samples in rows."""
+    learning, readout, used = settings.learning, settings.readout, tuple(weighed.used)
+    alphas, few = (learning.alpha,), int(readout.n_neighbors)
+    names: list[str] = []
+    kernels = joined_rows(weighed, settings, alphas, names)
+    (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
+    member = RowMember(used, weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
     return LearnedGraph(graph=graph, identities=weighed.identities, members=[member], names=names)
 
 
-def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
-    """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
+def joined_rows(
+    weighed: Weighed, settings: Settings, alphas: Sequence[float], names: list[str] | None = None
+) -> RowKernels:
+    """Return kernels in rows: of one view, or the weighted sum of those of several; their names join the list."""
+    samples: Any = weighed.samples
+    if samples.has_gaps:
+        raise ValueError(
+            "X lacks samples in some views, and kernels cannot be joined then; leave out fusion, with which graphs are."
+        )
+    banks = [bank for view in weighed.used for bank in samples.row_banks(view, [settings.kernels])]
+    if names is not None:
+        names += bank_names(banks)
+    views, shares = [samples.views[view] for view in weighed.used], weighed.weights[weighed.used].tolist()
+    return RowKernels.of(views, banks, shares, alphas, weighed.counts, settings.learning.n_jobs)
+
+
+def rows_by_view(
+    weighed: Weighed, settings: Settings, alphas: Sequence[float]
+) -> Iterator[tuple[int, int, int, RowKernels]]:
+    """Yield the views that are needed, with the number of each bank and of all of them, and its kernels in rows."""
     samples: Any = weighed.samples
     for view in weighed.needed:
         rows, X = weighed.rows_of(view), samples.only(view).views[0]
         counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
-        readout = settings.fused_readout(X.shape[0])
-        few, n_jobs = int(readout.n_neighbors), settings.learning.n_jobs
         banks = samples.row_banks(view, settings.fused_banks)
-        weight = weighed.weight_of(view) / (len(settings.alphas) * len(banks))
-        for bank in banks:
-            kernels = RowKernels.of([X], [bank], [1.0], settings.alphas, counts, n_jobs)
-            graphs = kernels.graphs(settings.alphas, few, readout.edge_weights, n_jobs)
-            total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
-            total.data *= weight
-            own = np.stack([degrees(graph) for graph in graphs])
-            of_edges: tuple[Any, ...] = (few, readout.edge_weights, view in weighed.reserve)
-            member = RowMember((view,), weighed.n_samples, rows, weight, kernels, settings.alphas, own, *of_edges)
-            yield member, total, Coefficients()
+        for number, bank in enumerate(banks):
+            kernels = RowKernels.of([X], [bank], [1.0], alphas, counts, settings.learning.n_jobs)
+            yield view, number, len(banks), kernels
+
+
+def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
+    """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
+    for view, _, n_banks, kernels in rows_by_view(weighed, settings, settings.alphas):
+        rows = weighed.rows_of(view)
+        readout = settings.fused_readout(kernels.kernel.n_samples)
+        few = int(readout.n_neighbors)
+        weight = weighed.weight_of(view) / (len(settings.alphas) * n_banks)
+        graphs = kernels.graphs(settings.alphas, few, readout.edge_weights, settings.learning.n_jobs)
+        total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
+        total.data *= weight
+        own = np.stack([degrees(graph) for graph in graphs])
+        of_edges: tuple[Any, ...] = (few, readout.edge_weights, view in weighed.reserve)
+        member = RowMember((view,), weighed.n_samples, rows, weight, kernels, settings.alphas, own, *of_edges)
+        yield member, total, Coefficients()
 
 
 def _of_graphs(weighed: Weighed) -> Iterator[tuple[Member, Array, Coefficients]]:

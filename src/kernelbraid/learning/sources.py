@@ -306,7 +306,7 @@ class Views(KernelSamples):
         kernels = (kernel for view in range(self.n_views) for bank in self.row_banks(view, banks) for kernel in bank)
         return not any(isinstance(kernel, Custom) for kernel in kernels)
 
-    def row_banks(self, view: int, banks: Sequence[Any]) -> list[list[Kernel]]:
+    def row_banks(self, view: int, banks: Sequence[Any]) -> list[list[Kernel | Custom]]:
         """Return the same, as lists of kernels."""
         return [banks_for(bank, [self.views[view]])[0] for bank in self.banks_of(view, banks)]
 

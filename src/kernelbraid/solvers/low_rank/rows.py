@@ -52,18 +52,18 @@ class Basis:
         landmarks = kernel.at(chosen)
         W = kernel.smooth(landmarks, landmarks).astype(np.float64)
         values, B = np.linalg.eigh((W + W.T) / 2)
-        kept = values > ROUNDING * values[-1]
+        kept = values > ROUNDING * max(values[-1], np.finfo(float).tiny)  # local kernels alone have none
         B = (B[:, kept] / np.sqrt(values[kept])).astype(np.float32)
 
         def gram(rows: slice) -> Host:
             F = kernel.smooth(kernel.at(rows), landmarks) @ B
-            return F.T @ (F if weights is None else F * weights[rows, None].astype(np.float32))
+            return np.asarray(F.T @ (F if weights is None else F * weights[rows, None].astype(np.float32)))
 
         G = np.zeros((B.shape[1], B.shape[1]))
         for part in in_threads(gram, slices(n, len(chosen)), n_jobs):
             G += part
         values, Q = np.linalg.eigh(G)
-        kept = values > max(least, ROUNDING * values[-1])
+        kept = values > max(least, ROUNDING * values.max(initial=0.0))
         values, Q = values[kept][::-1], Q[:, kept][:, ::-1]
         lift = np.asarray(B @ (Q / np.sqrt(values)).astype(np.float32))
         parts = in_threads(
