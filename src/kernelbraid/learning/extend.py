@@ -16,7 +16,7 @@ from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
-from kernelbraid.learning.identity import row_digests
+from kernelbraid.learning.identity import Digests, row_digests
 from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
@@ -178,21 +178,16 @@ class Extension:
     members: Sequence[Member]
     widths: list[int]  # what new samples bring for each view
     placement: Placement
-    digests: np.ndarray  # of the fitted samples, (n, 16)
+    digests: Digests  # of the fitted samples
     copies: np.ndarray  # (n,): the first sample that each is a copy of
     given_as: str  # how samples come: as matrices, or as what `kernels` said they are
-    _places: dict[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, samples: Samples, members: Sequence[Member], placement: Placement, given_as: str) -> "Extension":
         """Take from a fit what new samples need."""
         used = sorted({view for member in members for view in member.views})
-        digests = np.frombuffer(b"".join(samples.digests(used)), dtype=np.uint8).reshape(-1, 16)
         _, first, numbers = np.unique(samples.identities(used), return_index=True, return_inverse=True)
-        return cls(members, samples.widths, placement, digests, first[numbers], given_as)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_places": None}
+        return cls(members, samples.widths, placement, samples.digests(used), first[numbers], given_as)
 
     @property
     def n_samples(self) -> int:
@@ -210,9 +205,10 @@ class Extension:
 
     def known(self, new: NewSamples) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
-        if self._places is None:
-            self._places = {row.tobytes(): place for place, row in reversed(list(enumerate(self.digests)))}
-        return np.array([self._places.get(digest, -1) for digest in row_digests(new.of(self.used))])
+        wanted = row_digests(new.of(self.used))
+        fitted, first = np.unique(self.digests, return_index=True)
+        at = np.minimum(np.searchsorted(fitted, wanted), len(fitted) - 1)
+        return np.where(fitted[at] == wanted, first[at], -1)
 
     def edges(self, new: NewSamples) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""

@@ -27,7 +27,7 @@ from kernelbraid.kernels import (
     stack_pairs,
 )
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
-from kernelbraid.learning.identity import identities, row_digests
+from kernelbraid.learning.identity import Digests, identities, row_digests
 from kernelbraid.learning.trust import neighbour_graph
 
 Place = Callable[[Array], Array]
@@ -121,7 +121,7 @@ class Samples:
         """Return what a view has of its samples, as it came."""
         raise NotImplementedError
 
-    def digests(self, views: Iterable[int]) -> list[bytes]:
+    def digests(self, views: Iterable[int]) -> Digests:
         """Return what tells the samples apart: equal where all of these views have the same."""
         return row_digests([A for view in views for A in self.of(view)])
 
@@ -236,10 +236,10 @@ class Views(KernelSamples):
             return pairs_of(self.views, self.place)
 
     @cached_property
-    def _digests(self) -> list[bytes]:
+    def _digests(self) -> Digests:
         return row_digests(self.views)
 
-    def digests(self, views: Iterable[int]) -> list[bytes]:
+    def digests(self, views: Iterable[int]) -> Digests:
         """Return what tells the samples apart in these views."""
         wanted = list(views)
         return self._digests if wanted == list(range(self.n_views)) else super().digests(wanted)
