@@ -13,8 +13,8 @@ __all__ = ["Linear", "Polynomial", "Gaussian", "Custom", "Kernel"]
 
 #: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
 Normalisation: TypeAlias = Literal["cosine", "max"] | None
-# Beside an offset of this size, products of scaled samples do not show in any digit.
-LARGE_OFFSET = 1e100
+# Beside an offset of this size, products of scaled samples do not show in any digit; in single precision.
+LARGE_OFFSET, SINGLE_OFFSET = 1e100, 1e15
 # Squared distance, relative to the squared lengths, below which samples coincide: a few units in the last place.
 COINCIDENT = 1e-14
 
@@ -37,6 +37,7 @@ class Pairs:
     first_row: int = 0  # where the rows stand among the fitted samples
     new: bool = False  # whether the rows are other samples than the fitted ones
     is_far: bool = False
+    largest_offset: float = LARGE_OFFSET  # what larger ones added to products are taken for
     row_sides: Array | None = None  # (x_i - m) . m + m . m / 2, (n_rows,), of samples that are far
     column_sides: Array | None = None  # (y_j - m) . m + m . m / 2, (n_columns,)
 
@@ -66,7 +67,7 @@ class Pairs:
 
     def to_scale(self, offset: float) -> float:
         """Return what a number added to x . y is in the scale of the products."""
-        return min(offset / self.scale / self.scale, LARGE_OFFSET)
+        return min(offset / self.scale / self.scale, self.largest_offset)
 
     def squared_distances(self) -> Array:
         """Return the squared Euclidean distances of the scaled samples, not to be changed."""

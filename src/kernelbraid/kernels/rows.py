@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import power_of_two
 from kernelbraid._typing import Array, Host
-from kernelbraid.kernels.functions import Kernel, Pairs
+from kernelbraid.kernels.functions import SINGLE_OFFSET, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 
 Places: TypeAlias = NDArray[np.int64]
@@ -136,6 +136,7 @@ class ViewRows:
             max_distance=self.max_distance,
             scale=self.scale,
             new=True,  # several kernels need the distances
+            largest_offset=SINGLE_OFFSET,
             row_sides=rows.sides,
             column_sides=columns.sides,
         )

@@ -164,6 +164,11 @@ class Weighed:
         values = {name: value for name, value in settings.flat().items() if name not in COMPUTING}
         if self.joined is not None:
             return values | {"kernels": _chosen(settings.kernels, self.joined.bank)}
+        if self.in_rows and (self.n_views == 1 or settings.fusion == "kernels"):
+            samples: Any = self.samples
+            banks = [bank for view in self.used for bank in samples.row_banks(view, [settings.kernels])]
+            chosen = banks[0] if len(banks) == 1 else banks
+            return values | {"kernels": chosen if settings.kernels == "auto" else settings.kernels}
         if not self.samples.has_kernels:
             return values | {name: None for name in OF_LEARNING if name in values}
         return values | {

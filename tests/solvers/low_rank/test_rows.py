@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from kernelbraid.kernels import BANKS
+from kernelbraid.kernels.rows import KernelRows, ViewRows
+from kernelbraid.ops.refinement import strongest_edges
+from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
+from kernelbraid.solvers.low_rank.rows import Basis, Cells, every_pair, nearest_in_rows, strongest_in_rows
+
+X = make_blobs(120, 4, centers=3, random_state=0)[0]
+KERNEL = KernelRows([ViewRows.of(X, BANKS["middle"])])
+K = KERNEL.values(KERNEL.at(slice(None)), np.arange(120), np.arange(120)).astype(np.float64)
+
+
+def edges(counts=None, alpha=0.5, n_jobs=1):
+    basis = Basis.of(KERNEL, alpha / 50, counts, n_jobs)
+    return strongest_in_rows(KERNEL, basis, every_pair(120, 120), [alpha], 6, n_jobs, counts=counts)[0]
+
+
+@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
+def test_rows_are_those_of_the_closed_form(alpha):
+    found = edges(alpha=alpha)
+    wanted = strongest_edges(alpha * ridge_coefficients(K, alpha), 6)
+    assert ((found > 0).multiply(wanted > 0)).sum() > 0.97 * wanted.nnz
+    shared = (found > 0).multiply(wanted > 0)
+    np.testing.assert_allclose(found.multiply(shared).data, wanted.multiply(shared).data, atol=2e-3)
+
+
+def test_samples_that_count_twice_are_as_good_as_two_of_them():
+    counts = np.where(np.arange(120) < 30, 2.0, 1.0)
+    twice = np.repeat(np.arange(120), counts.astype(int))
+    whole = 0.5 * ridge_coefficients(K[np.ix_(twice, twice)], 0.5)
+    first = np.flatnonzero(np.diff(twice, prepend=-1))
+    wanted = whole[np.ix_(first, first)] * counts[:, None]
+    np.fill_diagonal(wanted, 0.0)
+    found = edges(counts).toarray()
+    np.testing.assert_allclose(found[found > 0], wanted.T[found > 0], atol=3e-3)
+
+
+def test_any_number_of_threads_gives_the_same():
+    one, two = edges(n_jobs=1), edges(n_jobs=2)
+    np.testing.assert_array_equal(one.toarray(), two.toarray())
+
+
+def test_every_sample_is_in_one_cell_and_compared_with_its_own():
+    cells = Cells.of(X.astype(np.float32), 1)
+    np.testing.assert_array_equal(np.sort(np.concatenate(cells.members)), np.arange(120))
+    seen = np.zeros(120, dtype=int)
+    for rows, columns in cells.tasks():
+        assert np.isin(rows, columns).all()
+        seen[rows] += 1
+    np.testing.assert_array_equal(seen, 1)
+
+
+def test_nearest_neighbours_are_found_in_their_order():
+    distances, nearest = nearest_in_rows(KERNEL.views[0], every_pair(120, 120), 5, 1)
+    D = ((X[:, None] - X[None, :]) ** 2).sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-3)
+    np.testing.assert_allclose(np.take_along_axis(D, nearest, axis=1), distances, rtol=1e-3)
