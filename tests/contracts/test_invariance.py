@@ -37,7 +37,7 @@ SIZES = {
     "kernelbraid._arrays.BLOCK_SIZE": 7 * N,
     "kernelbraid.solvers.landmarks.BLOCK_SIZE": 11 * 35,
     "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
-    "kernelbraid.solvers.kmeans.BATCH_SIZE": 6 * N,
+    "kernelbraid.solvers.lloyd.BATCH_SIZE": 6 * N,
     "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
 }
 # In so few steps the sparse graph of LKGs ends as a diagonal, and the last sound one is kept.
@@ -72,7 +72,7 @@ def assert_same_partition(one, other):
 
 
 def test_one_thread_or_two(name, monkeypatch):
-    monkeypatch.setattr("kernelbraid._threads.ORDER", 0)  # small matrices have one thread otherwise
+    monkeypatch.setattr("kernelbraid._machine.ORDER", 0)  # small matrices have one thread otherwise
     with threadpool_limits(2):
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {2}
         model = fit(name)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients
@@ -15,7 +15,7 @@ from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.ops.spectral import Spectrum
+from kernelbraid.ops.graphs import Spectrum
 from kernelbraid.solvers.iterate import Solution
 
 

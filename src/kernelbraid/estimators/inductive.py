@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import calm, n_workers
+from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
@@ -15,7 +15,7 @@ from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.learning.vertices import Vertices
-from kernelbraid.solvers.centres import nearest_centres, squared_lengths
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")

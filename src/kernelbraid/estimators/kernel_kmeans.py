@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
@@ -26,7 +26,7 @@ from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
-from kernelbraid.solvers.kmeans import Rule
+from kernelbraid.solvers.lloyd import Rule
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 3.0

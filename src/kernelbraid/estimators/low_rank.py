@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
@@ -33,17 +33,15 @@ from kernelbraid.estimators.reading import (
 )
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension, NewSamples
+from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
-from kernelbraid.learning.readout import Reading, read_out
-from kernelbraid.learning.reliability import Evidence, judge, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.vertices import Vertices
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
-from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
 

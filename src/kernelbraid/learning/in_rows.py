@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import workers
+from kernelbraid._machine import workers
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
-from kernelbraid.ops.refinement import EdgeWeights, joined_edges
+from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
     NEGLIGIBLE,
     Basis,

@@ -14,8 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import as_dense, device, is_foreign, itemsize, measured_rows, namespace, to_numpy
-from kernelbraid._threads import blas_threads
+from kernelbraid._arrays import (
+    Digests,
+    as_dense,
+    device,
+    is_foreign,
+    itemsize,
+    measured_rows,
+    namespace,
+    row_digests,
+    to_numpy,
+)
+from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,
@@ -27,7 +37,6 @@ from kernelbraid.kernels import (
     stack_pairs,
 )
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
-from kernelbraid.learning.identity import Digests, identities, row_digests
 from kernelbraid.learning.trust import neighbour_graph
 
 Place = Callable[[Array], Array]
@@ -343,6 +352,14 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
         return graph
     edges = graph.tocoo()
     return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(n, n))
+
+
+def identities(digests: Digests) -> NDArray[np.int64]:
+    """Number the distinct samples by their digests: equal numbers for equal ones, in order of appearance."""
+    _, first, numbers = np.unique(digests, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[numbers]
 
 
 def is_bank_per_view(kernels: Any) -> bool:

@@ -4,7 +4,7 @@ from sklearn.datasets import make_blobs
 
 from kernelbraid.kernels import BANKS
 from kernelbraid.kernels.rows import KernelRows, ViewRows
-from kernelbraid.ops.refinement import strongest_edges
+from kernelbraid.ops.graphs import strongest_edges
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
 from kernelbraid.solvers.low_rank.rows import Basis, Cells, every_pair, nearest_in_rows, strongest_in_rows
 
