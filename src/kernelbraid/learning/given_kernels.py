@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import itemsize, namespace
 from kernelbraid._typing import Array
