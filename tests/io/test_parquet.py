@@ -37,8 +37,8 @@ def test_parquet_written_by_polars_keeps_single_precision(tmp_path):
 def test_bad_parquet_columns_get_one_clear_sentence(tmp_path):
     polars = pytest.importorskip("polars")
     path = tmp_path / "a.parquet"
-    polars.DataFrame({"a": [1.0, 2.0], "kind": [None, "7"]}).write_parquet(path)
-    refuse(read_samples, path, "column 'kind' has a number among other values in row 2 ('7')", "--drop kind")
+    polars.DataFrame({"a": [1.0, 2.0], "kind": ["7", None]}).write_parquet(path)
+    refuse(read_samples, path, "column 'kind' has text in row 1 ('7')", "--drop kind")
     assert read_samples(path, drop=["kind"]).feature_names == ["a"]
     polars.DataFrame({"a": [1, None]}).write_parquet(path)
     refuse(read_samples, path, "column 'a' has no value in row 2")
