@@ -111,12 +111,3 @@ def test_a_matlab_file_of_version_7_3_is_refused_with_the_remedy(tmp_path, read)
         b"Anything".ljust(124) + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n" + bytes(100),
     ]:
         refuse(read, write(tmp_path, "a.mat", content), "save it again in MATLAB with -v7")
-
-
-def test_npy_and_npz_are_told_apart_by_what_they_hold(tmp_path):
-    np.save(tmp_path / "a.npy", X)
-    np.savez(tmp_path / "b.npz", X=X)
-    (tmp_path / "a.npy").replace(tmp_path / "c.npz")
-    (tmp_path / "b.npz").replace(tmp_path / "c.npy")
-    for name in ("c.npz", "c.npy"):
-        np.testing.assert_array_equal(read_samples(tmp_path / name).X, X)

@@ -28,12 +28,6 @@ def test_an_index_stored_by_pandas_holds_the_ids(tmp_path, name):
     assert samples.feature_names == ["a"]
 
 
-def test_parquet_written_by_polars_keeps_single_precision(tmp_path):
-    polars = pytest.importorskip("polars")
-    polars.DataFrame({"a": [1.0, 2.0]}, schema={"a": polars.Float32}).write_parquet(tmp_path / "a.parquet")
-    assert read_samples(tmp_path / "a.parquet").X.dtype == np.float32
-
-
 def test_bad_parquet_columns_get_one_clear_sentence(tmp_path):
     polars = pytest.importorskip("polars")
     path = tmp_path / "a.parquet"

@@ -1,8 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from kernelbraid.datasets import read_samples
 from small_files import X, refuse, write
@@ -35,13 +32,6 @@ def test_text_tables_are_read(tmp_path, name, content):
 def test_one_row_and_one_column_are_a_matrix(tmp_path):
     assert read_samples(write(tmp_path, "a.csv", "1,2\n")).X.shape == (1, 2)
     assert read_samples(write(tmp_path, "b.csv", "x\n1\n2\n")).X.shape == (2, 1)
-
-
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=arrays(np.float64, (3, 2), elements=st.floats(allow_nan=False, allow_infinity=False)))
-def test_numbers_come_back_bit_for_bit(tmp_path, data):
-    rows = "\n".join(",".join(repr(float(value)) for value in row) for row in data)
-    np.testing.assert_array_equal(read_samples(write(tmp_path, "a.csv", rows)).X, data)
 
 
 @pytest.mark.parametrize(
