@@ -87,8 +87,7 @@ def test_a_row_needs_a_name():
     ("view", "kind"),
     [
         (np.ones((2, 2)), "numpy.ndarray"),
-        (pl.DataFrame({"a": [1]}), "polars.DataFrame"),
-        (pd.Series([1.0]), "pandas.Series"),
+        (pl.DataFrame({"a": [1]}), "polars.dataframe.frame.DataFrame"),
         ([[1.0]], "list"),
         (None, "NoneType"),
     ],

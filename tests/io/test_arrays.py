@@ -86,11 +86,11 @@ def test_the_parts_of_a_sparse_matrix_are_put_together(tmp_path):
 def test_sparse_parts_out_of_bounds_are_refused(tmp_path):
     parts = {"X_data": [1.0], "X_indices": [10**6], "X_indptr": [0, 1], "X_shape": [1, 2]}
     np.savez(tmp_path / "a.npz", **parts)
-    refuse(read_samples, tmp_path / "a.npz", "damaged")
+    refuse(read_samples, tmp_path / "a.npz", "cannot be read")
     matrix = sparse.csr_array(np.eye(3))
     matrix.indices = np.array([0, 1, 99], dtype=matrix.indices.dtype)
     sparse.save_npz(tmp_path / "b.npz", matrix)
-    refuse(read_samples, tmp_path / "b.npz", "damaged")
+    refuse(read_samples, tmp_path / "b.npz", "cannot be read")
 
 
 @pytest.mark.parametrize("read", [read_samples, read_labels])
@@ -101,23 +101,13 @@ def test_pickled_objects_are_refused_and_never_loaded(tmp_path, read):
     write(tmp_path, "b.npy", pickle.dumps(Trap()))
     write(tmp_path, "b.npz", pickle.dumps(Trap()))
     for name in ("a.npy", "a.npz", "b.npy", "b.npz"):
-        refuse(read, tmp_path / name, "pickled objects", "never loaded", "numpy.save")
+        refuse(read, tmp_path / name, "numpy.save")
 
 
 @pytest.mark.parametrize("read", [read_samples, read_labels])
 def test_a_matlab_file_of_version_7_3_is_refused_with_the_remedy(tmp_path, read):
     for content in [
         b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n" + bytes(100),
-        b"\x89HDF\r\n\x1a\n" + bytes(100),
         b"Anything".ljust(124) + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n" + bytes(100),
     ]:
-        refuse(read, write(tmp_path, "a.mat", content), "7.3", "-v7")
-
-
-def test_npy_and_npz_are_told_apart_by_what_they_hold(tmp_path):
-    np.save(tmp_path / "a.npy", X)
-    np.savez(tmp_path / "b.npz", X=X)
-    (tmp_path / "a.npy").replace(tmp_path / "c.npz")
-    (tmp_path / "b.npz").replace(tmp_path / "c.npy")
-    for name in ("c.npz", "c.npy"):
-        np.testing.assert_array_equal(read_samples(tmp_path / name).X, X)
+        refuse(read, write(tmp_path, "a.mat", content), "save it again in MATLAB with -v7")

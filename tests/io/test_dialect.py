@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelbraid.datasets import open_stream, read_samples
-from kernelbraid.io.sources import Form, open_source
+from kernelbraid.io.sources import open_source
 from small_files import refuse, write
 
 DATA = [[1.5, -2.0], [3.0, 0.25], [5.0, 6.125]]
@@ -38,40 +38,40 @@ def test_semicolons_and_decimal_commas_are_found(tmp_path, name, content):
 
 
 @pytest.mark.parametrize(
-    ("content", "fragments"),
+    ("content", "place"),
     [
-        ("a;b\n1,234;5,678\n", ["'1,234' in row 2 of column 'a'", "thousands", "--decimal ,"]),
-        ("a;b\n1.234;5.678\n", ["'1.234' in row 2 of column 'a'", "thousands", "--decimal ."]),
-        ("a;b\n1.234;0,5\n", ["'0,5' in row 2", "'1.234' in row 2", "in one way"]),
-        ("a;b\n0.5;1,234\n", ["'1,234' in row 2 of column 'b'", "'0.5'"]),
-        ("a;b\n1;2\n1.234,5;2\n", ["column 'a' has text in row 3 ('1.234,5')"]),
-        ("a;b\n1;2\n1,234,567;2\n", ["column 'a' has text in row 3 ('1,234,567')"]),
-        ("a;b\n1;2\n1.234.567;2\n", ["column 'a' has text in row 3 ('1.234.567')"]),
-        ('a,b\n1,"1,234"\n', ["'1,234' in row 2 of column 'b'", "thousands"]),
+        ("a;b\n1,234;5,678\n", "a number in another way in row 2 ('1,234'); it may have decimals or thousands"),
+        ("a;b\n1.234;5.678\n", "a number in another way in row 2 ('1.234'); it may have decimals or thousands"),
+        ("a;b\n1.234;0,5\n", "a number in another way in row 2 ('1.234')"),
+        ("a;b\n1,234;0.5\n", "a number in another way in row 2 ('1,234')"),
+        ("a;b\n1;2\n1.234,5;2\n", "column 'a' has text in row 3 ('1.234,5')"),
+        ("a;b\n1;2\n1.234.567;2\n", "column 'a' has text in row 3 ('1.234.567')"),
+        ('a,b\n"1,234",1\n', "a number in another way in row 2 ('1,234')"),
+        ("a;b\n" + "1,5;2\n" * 200 + "1.5;2\n", "a number in another way in row 202 ('1.5')"),
     ],
 )
-def test_thousands_are_never_taken_for_decimals_or_the_other_way_round(tmp_path, content, fragments):
-    refuse(read_samples, write(tmp_path, "a.csv", content), *fragments)
+def test_thousands_are_never_taken_for_decimals_or_the_other_way_round(tmp_path, content, place):
+    refuse(read_samples, write(tmp_path, "a.csv", content), "column 'a' has", place)
 
 
 @pytest.mark.parametrize(
     ("form", "content", "X"),
     [
-        (Form(decimal=","), "a;b\n1,234;5,678\n", [[1.234, 5.678]]),
-        (Form(decimal="."), "a;b\n1.234;5.678\n", [[1.234, 5.678]]),
-        (Form(delimiter="|"), "a|b\n1|2\n", [[1, 2]]),
-        (Form(delimiter=" "), "1 2.5\n3 4\n", [[1, 2.5], [3, 4]]),
-        (Form(delimiter=";"), "1,5;2,5\n", [[1.5, 2.5]]),
+        ({"decimal": ","}, "a;b\n1,234;5,678\n", [[1.234, 5.678]]),
+        ({"decimal": "."}, "a;b\n1.234;5.678\n", [[1.234, 5.678]]),
+        ({"delimiter": "|"}, "a|b\n1|2\n", [[1, 2]]),
+        ({"delimiter": " "}, "1 2.5\n3 4\n", [[1, 2.5], [3, 4]]),
+        ({"delimiter": ";"}, "1,5;2,5\n", [[1.5, 2.5]]),
     ],
 )
 def test_what_the_user_says_holds(tmp_path, form, content, X):
-    np.testing.assert_array_equal(read_samples(open_source(write(tmp_path, "a.csv", content), form)).X, X)
+    np.testing.assert_array_equal(read_samples(open_source(write(tmp_path, "a.csv", content), **form)).X, X)
 
 
 @pytest.mark.parametrize("cut", [12, -4])
 def test_a_damaged_packed_table_gets_one_sentence(tmp_path, cut):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b\n1.5,-2\n" * 99)[:cut])
-    refuse(read_samples, tmp_path / "a.csv.gz", "the file is damaged")
+    refuse(read_samples, tmp_path / "a.csv.gz", "the file cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,9 @@ def test_true_and_false_are_1_and_0(tmp_path, content, header):
 @pytest.mark.parametrize(
     ("rows", "fragment"),
     [
-        (["True", "0"], "column 'b' has a number among other values in row 3 ('0')"),
+        (["True", "0"], "column 'b' has text in row 2 ('True')"),
         (["0", "1", "True"], "column 'b' has text in row 4 ('True')"),
-        (["True", "maybe"], "column 'b' has text in row 3 ('maybe')"),
-        (["True", ""], "column 'b' has no value in row 3"),
-        (["True", "yes"], "column 'b' has text in row 3 ('yes')"),
+        (["True", "maybe"], "column 'b' has text in row 2 ('True')"),
     ],
 )
 def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragment):
@@ -106,23 +104,16 @@ def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragme
     assert read_samples(path, drop=["b"]).X.shape == (len(rows), 1)
 
 
-@pytest.mark.parametrize("content", ["a,b\n1,2\n", "id,x,y\n007,1,2\n008,3,4\n"])
-def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, content):
-    source = open_source(write(tmp_path, "a.csv", content), Form(delimiter=";"))
+@pytest.mark.parametrize(("name", "form"), [("a.csv", {"delimiter": ";"}), ("a.tsv", {})])
+def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, name, form):
+    source = open_source(write(tmp_path, name, "a,b\n1,2\n"), **form)
     refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
 
 
-@pytest.mark.parametrize(
-    ("form", "content", "cells"),
-    [
-        (Form(decimal=","), "a;b\n1,5;1.234\n", ["'1,5' in row 2 of column 'a'", "'1.234' in row 2 of column 'b'"]),
-        (Form(decimal="."), "a;b\n1,5;2\n", ["'1,5' in row 2 of column 'a'"]),
-        (Form(), "a;b\n" + "1,5;2\n" * 200 + "1.5;2\n", ["'1.5' in row 202 of column 'a'"]),
-    ],
-)
-def test_decimals_in_another_way_than_the_rest_are_refused_wherever_they_are(tmp_path, form, content, cells):
-    source = open_source(write(tmp_path, "a.csv", content), form)
-    refuse(lambda _: read_samples(source), source.path, *cells, "--decimal")
+@pytest.mark.parametrize(("decimal", "late"), [(",", "1.234"), (".", "1,5")])
+def test_decimals_in_another_way_than_the_user_says_are_refused(tmp_path, decimal, late):
+    source = open_source(write(tmp_path, "a.csv", f"a;b\n1;2\n{late};3\n"), decimal=decimal)
+    refuse(lambda _: read_samples(source), source.path, f"in row 3 ('{late}')", "--decimal")
 
 
 @pytest.mark.parametrize("late", ["1,5", "2.5", "true", "x", "1e400", ""])

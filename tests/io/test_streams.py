@@ -88,10 +88,8 @@ def test_the_first_value_that_is_not_finite_is_named(tmp_path, parquet):
 def test_columns_are_kept_by_their_exact_names(tmp_path, parquet):
     path = parquet(**{"1": X[:, 0], "2": X[:, 1], "3": X[:, 2]})
     np.testing.assert_array_equal(as_matrix(open_stream(path, keep=["3", "1"])), X[:, [2, 0]])
-    with pytest.raises(DataError, match="no column '4', which is needed, is in 1, 2, 3"):
+    with pytest.raises(DataError, match="there is no column '4', which is needed; use one of 1, 2, 3"):
         open_stream(path, keep=["4"])
-    with pytest.raises(DataError, match=r"no column '2', which is needed, .*--drop NUMBER"):
-        open_stream(path, keep=["2"], drop=["2"])
     assert open_stream(path, keep=["2"], drop=["elsewhere"]).n_features == 1
 
 
@@ -115,8 +113,8 @@ def test_other_files_are_read_as_a_whole(tmp_path, kind):
 def test_a_worker_can_be_told_to_read_a_piece(tmp_path, parquet):
     np.save(tmp_path / "X.npy", X)
     for path, rows in ((tmp_path / "X.npy", 5), (parquet(**columns_of(X)), 7)):
-        read = pickle.loads(pickle.dumps(open_stream(path).read))
-        np.testing.assert_array_equal(np.vstack(list(read(1))), X[rows : 2 * rows])
+        stream = pickle.loads(pickle.dumps(open_stream(path)))
+        np.testing.assert_array_equal(stream.piece(1), X[rows : 2 * rows])
 
 
 def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
@@ -134,12 +132,12 @@ def test_bad_files_get_a_clear_sentence(tmp_path, parquet):
         "text.npy": "is of type <U32; save real numbers",
         "stack.npy": r"has shape \(1, 23, 3\); give one row",
         "stack.npz": r"has shape \(2, 23, 23\); give one row",
-        "bad.npy": "pickled objects",
-        "objects.npy": "pickled objects",
-        "bad.parquet": "the file is damaged",
+        "bad.npy": "numpy.save",
+        "objects.npy": "numpy.save",
+        "bad.parquet": "the file cannot be read",
         "text.parquet": r"column 'b' has text in row 1 \('word'\); .* leave the column out \(--drop b\)",
         "empty.parquet": "the file is empty",
-        "none.npy": "there is no such file",
+        "none.npy": "No such file",
     }.items():
         with pytest.raises(DataError, match=says):
             open_stream(tmp_path / name)

@@ -12,9 +12,8 @@ import pandas as pd
 import typer
 
 from kernelbraid import align_views
-from kernelbraid.cli.output import STANDARD
 from kernelbraid.datasets import DataError, column_names, open_stream, read_samples
-from kernelbraid.io.sources import Form, Source, open_source, read_stdin
+from kernelbraid.io.sources import Source, open_source
 
 SAME_ORDER = "give the same samples in the same order"
 MARKS = {"point": ".", "comma": ","}
@@ -70,8 +69,8 @@ def open_files(paths: Sequence[Path], options: SimpleNamespace) -> list[Source]:
         reason = f"{between!r} cannot stand between cells; give a sign, or one of {', '.join(DELIMITERS)}."
         raise typer.BadParameter(reason, param_hint="'--delimiter'")
     decimal = MARKS.get(getattr(options, "decimal", None) or "")
-    form = Form(options.format and f".{options.format}", between, decimal)
-    return [read_stdin(form) if path == STANDARD else open_source(path, form) for path in paths]
+    held = options.format and f".{options.format}"
+    return [open_source(path, held=held, delimiter=between, decimal=decimal) for path in paths]
 
 
 def read_views(

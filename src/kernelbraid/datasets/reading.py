@@ -11,8 +11,8 @@ from scipy import sparse
 from kernelbraid.datasets.catalogue import Entry
 from kernelbraid.io.arrays import Matrix
 from kernelbraid.io.labels import read_labels
+from kernelbraid.io.samples import column_names, read_samples
 from kernelbraid.io.sources import DataError
-from kernelbraid.io.tables import column_names, read_samples
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "class", "truth")

@@ -57,25 +57,20 @@ def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], p
     """
     import pandas as pd
 
-    if isinstance(views, pd.DataFrame) or not isinstance(views, Iterable):
-        raise TypeError(f"views is a {_kind(views)}; give a list of pandas data frames, one per view.")
     frames = list(views)
-    for number, frame in enumerate(frames, 1):
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"view {number} is a {_kind(frame)}; give a pandas data frame whose index names the rows.")
-        _check_frame(frame, number)
-        if frame.index.nlevels != frames[0].index.nlevels:
-            raise ValueError(
-                f"the index of view {number} has {frame.index.nlevels} levels, that of view 1 "
-                f"{frames[0].index.nlevels}; name the rows of all views in the same way."
-            )
     if not frames:
         raise ValueError("views is empty; give a list of pandas data frames, one per view.")
+    for number, frame in enumerate(frames, 1):
+        if not isinstance(frame, pd.DataFrame):
+            kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")
+            raise TypeError(f"view {number} is a {kind}; give a list of pandas data frames whose index names the rows.")
+        _check_frame(frame, number)
     index = frames[0].index.append([frame.index for frame in frames[1:]]).unique()
     if len(frames) > 1 and len(index) == sum(map(len, frames)):
+        first, other = (frame.index.tolist()[0] for frame in frames[:2])
         raise ValueError(
-            f"no row name occurs in two views: the first of view 1 is {_name(frames[0], 0)}, that of view 2 "
-            f"{_name(frames[1], 0)}; set the index of each data frame to the names of the samples."
+            f"no row name occurs in two views: the first of view 1 is {first!r}, that of view 2 {other!r}; set the "
+            "index of each data frame to the names of the samples."
         )
     return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
 
@@ -87,36 +82,22 @@ def _check_frame(frame: "pd.DataFrame", number: int) -> None:
     for row in np.flatnonzero(frame.index.to_flat_index().isna())[:1]:
         raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
     for row in np.flatnonzero(frame.index.duplicated())[:1]:
-        raise ValueError(
-            f"view {number} has more than one row {_name(frame, row)}, the second at position {row + 1}; "
-            "a name stands for one sample, keep one row of it."
-        )
+        many = f"view {number} has more than one row {frame.index.tolist()[row]!r}, the second at position {row + 1}"
+        raise ValueError(f"{many}; a name stands for one sample, keep one row of it.")
 
 
 def _spread(frame: "pd.DataFrame", index: "pd.Index", number: int) -> "pd.DataFrame":
     """Return the rows of a view in the order of all samples, of NaN where it does not have one."""
-    import pandas as pd
-
-    if len(frame) < len(index):
-        columns = []
-        for name, column in frame.items():
-            has_nan = isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc"
-            try:
-                columns.append(column if has_nan else column.astype(np.float64))
-            except (ValueError, TypeError):
-                raise ValueError(
-                    f"column {name!r} of view {number} is of type {column.dtype}, not of numbers; encode it, for "
-                    "example with OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
-                ) from None
-        frame = pd.concat(columns, axis=1)
-    return frame.reindex(index)
-
-
-def _name(frame: "pd.DataFrame", row: int) -> str:
-    """Return the name of a row for a message, as Python has it and not NumPy."""
-    return repr(frame.index[row : row + 1].tolist()[0])
-
-
-def _kind(value: object) -> str:
-    """Return the type of a value with its library."""
-    return f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")
+    if len(frame) == len(index):
+        return frame.reindex(index)
+    types = {}
+    for name, dtype in frame.dtypes.items():
+        types[name] = dtype if isinstance(dtype, np.dtype) and dtype.kind in "fc" else np.float64
+        try:
+            frame[name].astype(types[name])
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"column {name!r} of view {number} is of type {dtype}, not of numbers; encode it, for example with "
+                "OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
+            ) from None
+    return frame.astype(types).reindex(index)

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,8 @@ COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.IGNORECASE)
 # A whole number whose digits may stand in groups of three: 1,234 and 12.345.678, not 0,123, 1234,567 or 1,5.
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,.]\d{3})+")
 WHOLE = re.compile(r"[+-]?\d+")
+# What makes numbers with a decimal mark those of Python, and of all others none; of no mark, whole numbers are some.
+AS_PYTHON = {".": {}, ",": str.maketrans(",.", ".,"), None: str.maketrans(",.", "??")}
 CHANCE = 1e-5  # of a sample that counts its columns: below it, such a first row is a header
 
 
@@ -31,33 +33,31 @@ def is_number(cell: str) -> bool:
 
 def is_name(cell: str) -> bool:
     """Return whether a cell can name a column: it is no number, nothing like one, no truth and no mark of a gap."""
-    return cell.lower() not in (*MISSING, *TRUTHS) and not is_number(cell) and LIKE_NUMBER.fullmatch(cell) is None
+    return not (cell.lower() in (*MISSING, *TRUTHS) or is_number(cell) or LIKE_NUMBER.fullmatch(cell))
 
 
-def decimal_mark(cell: str) -> str | None:
-    """Return which mark a number has that may stand before its decimals."""
-    if COMMA_NUMBER.fullmatch(cell):
+def find_decimal(cells: Iterable[str], delimiter: str | None) -> str | None:
+    """Return the decimal mark of cells; None where semicolons stand between them, and points may be for thousands."""
+    sure = [cell for cell in cells if not GROUPED.fullmatch(cell)]
+    if any(map(COMMA_NUMBER.fullmatch, sure)):
         return ","
-    return "." if "." in cell and is_number(cell) else None
+    return "." if delimiter != ";" or any("." in cell and is_number(cell) for cell in sure) else None
 
 
-def is_header(first: Sequence[str], below: Sequence[Sequence[str]] = ()) -> bool:
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row of a file names its columns, given rows below it.
 
-    A row of text is a header if there is a name in it. A row with numbers, or with true and false, is a sample,
-    whatever stands beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, if it
-    counts more than two columns, if it counts them after an empty cell, as pandas writes it, or if it counts them from
-    0 and cannot be a sample.
+    Text is a header if there is a name in it. A row with numbers, or with true and false, is a sample, whatever stands
+    beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, or empty or a name before
+    numbers that count the columns, as pandas writes it; or if it counts them from 0 and cannot be a sample.
     """
-    if len(first) > 1 and first == [str(i) for i in range(len(first))]:
+    counts = [[str(i + start) for i in range(len(first))] for start in (0, 1)]
+    if len(first) > 1 and first == counts[0]:
         return _only_counts([row for row in below if len(row) == len(first)])
-    numbers = [cell for cell in first if is_number(cell)]
-    counts = numbers in ([str(i) for i in range(len(numbers))], [str(i + 1) for i in range(len(numbers))])
-    if not any(map(is_name, first)):
-        return counts and not first[0] and len(numbers) == len(first) - 1 > 0
-    if not numbers and not any(LIKE_NUMBER.fullmatch(cell) or cell.lower() in TRUTHS for cell in first):
-        return True
-    return first[0].lower() in ID_NAMES or (counts and len(numbers) > 2)  # fewer may well be measurements
+    if first[1:] in (counts[0][:-1], counts[1][:-1]) and len(first) > 1:
+        return not first[0] or (is_name(first[0]) and len(first) > 3)  # fewer may well be measurements
+    is_text = not any(is_number(cell) or LIKE_NUMBER.fullmatch(cell) or cell.lower() in TRUTHS for cell in first)
+    return any(map(is_name, first)) and (is_text or first[0].lower() in ID_NAMES)
 
 
 def _only_counts(below: Sequence[Sequence[str]]) -> bool:
@@ -81,36 +81,16 @@ def _only_counts(below: Sequence[Sequence[str]]) -> bool:
 
 
 def find_delimiter(lines: Sequence[str], usual: str) -> str:
-    """Return what stands between the cells of lines: what is usual, or something else if it clearly does.
+    """Return what stands between the cells of lines: what makes as many of them in each, most of them numbers.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        The first lines of a table, none of them blank.
-    usual : str
-        The delimiter that the name of the file promises.
-
-    Returns
-    -------
-    str
-        Another one than the usual if all lines have as many cells with it, more than one, and the usual one does not
-        fit: the lines have one cell, or not the same number, or it would stand between the digits of numbers. Spaces
-        must stand between numbers, too: texts have them.
+    Nothing but numbers tells in doubt, and what is usual. Spaces must stand between numbers: texts have them.
     """
-    rows = list(csv.reader(lines, delimiter=usual))
-    widths = {len(row) for row in rows}
-    for other in (";", "\t", "|", " "):  # a comma may be a decimal mark
-        if other == usual or not all(other in line for line in lines):
-            continue
-        found = list(
-            csv.reader(map(str.rstrip, lines) if other == " " else lines, delimiter=other, skipinitialspace=True)
-        )
-        others = {len(row) for row in found}
-        # A number that ends with one cell and another one that begins the next, as in 1,5;2,5.
-        between = re.compile(rf"\d\s*{re.escape(other)}\s*[+-]?[\d,.]")
-        is_cut = any(between.search(cell) for row in rows for cell in row)
-        numbers = [sum(is_number(cell) or decimal_mark(cell) is not None for cell in row) for row in found]
-        is_meant = other != " " or min(numbers[1:] or numbers, default=0) > 1
-        if len(others) == 1 and others != {1} and is_meant and (widths == {1} or len(widths) > 1 or is_cut):
-            return other
-    return usual
+    best, most = usual, -1.0
+    for sign in dict.fromkeys((usual, ";", "\t", "|", " ")):
+        rows = list(csv.reader(map(str.strip, lines), delimiter=sign, skipinitialspace=True))
+        numbers = [sum(is_number(cell) or bool(COMMA_NUMBER.fullmatch(cell)) for cell in row) for row in rows]
+        width, *others = {len(row) for row in rows} or {1}
+        if width > 1 and not others and (sign != " " or min(numbers[1:] or numbers) > 1):
+            share = sum(numbers) / width
+            best, most = (sign, share) if share > most else (best, most)
+    return best

@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, DecimalException
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernelbraid._typing import Host
 from kernelbraid.io.arrays import is_label_array, read_array
-from kernelbraid.io.columns import Table, listing, open_table, read_columns, read_frame
 from kernelbraid.io.dialect import ID_NAMES, MISSING, is_name, is_number
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, open_source
+from kernelbraid.io.tables import Table, listing, open_table, read_parquet, read_texts
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES_OF_ARRAYS = ("y", "labels", "label", "gnd")
 LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
 
 
@@ -106,29 +110,29 @@ def read_labels(
     if source.suffix in ARRAY_FILES:
         if column is not None:
             raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
-        values = read_array(source, key, ("y", "labels", "label", "gnd"), is_label_array)
-        return LabelFile(check_labels(source.path, values))
+        return LabelFile(_checked(source.path, read_array(source, key, NAMES_OF_ARRAYS, is_label_array)))
+    import pandas as pd
+
     table = open_table(source, header=False)
-    has_header = may_be_header = None
+    has_header = None
     if source.suffix == ".parquet":
-        columns = read_columns(table, range(len(table.names)))
+        frame, may_be_header = pd.concat(read_parquet(table, range(len(table.names)))), False
     else:
-        rows = [tuple(map(str.strip, row)) for row in read_frame(table, dtype=str).to_numpy().tolist()]
+        frame = read_texts(table)
+        rows = frame.to_numpy().tolist()
         is_named = column is not None and not str(column).isdecimal()  # by its name in the header
         has_header = (is_named or _has_header(rows)) if header is None else header
         may_be_header = has_header or (header is None and _may_be_header(rows))
         if has_header and len(rows) == 1:
-            raise table.error("the file has a header but no labels; give one label per row.")
-        header_names = list(rows[0]) if may_be_header else table.names
-        table = replace(table, names=header_names, has_header=may_be_header, skipped=table.skipped + has_header)
-        columns = list(zip(*rows[has_header:], strict=True))
-    first = list(map(str, columns[0]))
-    at = _find_labels(table, first) if column is None else table.find(column)
+            raise table.error("the file has a header but no labels; give one label per row")
+        table = replace(table, names=rows[0] if may_be_header else table.names, has_header=may_be_header)
+        frame = frame.iloc[int(has_header) :]
+    at = _find_labels(table, frame) if column is None else table.find(column)
     ids = table.default_id()
-    if ids is None and len(set(first)) == len(first) and not any(map(is_number, first)):
+    if ids is None and frame[0].is_unique and not any(is_number(str(cell)) for cell in frame[0]):
         ids = 0
-    names = None if ids in (None, at) else list(map(str, columns[ids]))
-    return LabelFile(_values(table, at, columns[at]), names, has_header, bool(may_be_header))
+    names = None if ids in (None, at) else list(map(str, frame[ids]))
+    return LabelFile(_values(table, at, frame[at]), names, has_header, may_be_header)
 
 
 def _may_be_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -150,58 +154,45 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     return is_text and any(is_name(name) and all(is_number(row[i]) for row in rest) for i, name in enumerate(first))
 
 
-def _find_labels(table: Table, first_column: Sequence[str]) -> int:
+def _find_labels(table: Table, frame: "pd.DataFrame") -> int:
     """Return the column that holds the labels: by its name, or the only one beside ids; nothing is guessed."""
     names = [name.lower() for name in table.names] if table.has_header else []
-    named = [i for i, name in enumerate(names) if name in LABEL_NAMES]
     # y may be a coordinate, and is no name of classes where something else is.
-    named = [i for i in named if names[i] != "y"] or named
-    n_columns = len(table.names)
-    found = named or [i for i in range(n_columns) if i != table.default_id() or n_columns == 1]
+    named = [i for i, name in enumerate(names) if name in LABEL_NAMES and name != "y"]
+    named = named or [i for i, name in enumerate(names) if name == "y"]
+    found = named or [i for i in range(len(table.names)) if i != table.default_id() or len(table.names) == 1]
     # Texts or whole numbers that tell all rows apart are no classes.
-    are_ids = len(set(first_column)) == len(first_column) and all(
-        c.isdecimal() or not is_number(c) for c in first_column
-    )
-    if len(found) > 1 and (named or n_columns > 2 or not are_ids):
-        raise table.error(
-            f"the labels may be in any of the columns {listing([table.names[i] for i in found])}; say in which "
-            "(--column NAME for the truth, --labels-column NAME for the labels that are scored), or call it label."
-        )
+    are_ids = frame[0].is_unique and all(cell.isdecimal() or not is_number(cell) for cell in map(str, frame[0]))
+    if len(found) > 1 and (named or len(table.names) > 2 or not are_ids):
+        where = f"in any of the columns {listing([table.names[i] for i in found])}"
+        remedy = "say in which (--column NAME for the truth, --labels-column NAME for the labels that are scored)"
+        raise table.error(f"the labels may be {where}; {remedy}, or call it label")
     return found[-1]
 
 
-def _values(table: Table, column: int, cells: Any) -> Host:
-    """Return a column as labels, none of which is missing."""
-    path, texts = table.source.path, ["" if cell is None else str(cell) for cell in cells]
-    numbers = [text for text in texts if is_number(text) and text.lower() not in MISSING]
-    are_numbers = len(numbers) > 0 and all(is_number(text) or text.lower() in MISSING for text in texts)
-    for row, text in enumerate(texts):
+def _values(table: Table, at: int, column: "pd.Series") -> Host:
+    """Return a column as labels: numbers if all of them are, and no two of them become one."""
+    path, texts = table.source.path, ["" if cell is None else str(cell) for cell in column]
+    numbers = [text for text in texts if text.lower() not in MISSING]
+    are_numbers = len(numbers) > 0 and all(map(is_number, numbers))
+    for row, text in zip(column.index, texts, strict=True):
         if text.lower() in (MISSING if are_numbers else ("",)):
-            name, number = table.describe(column), table.number(row)
-            raise table.error(f"{name} has no label in row {number} ({text!r}); fill the cell or delete the row.")
-    if table.source.suffix == ".parquet" and not isinstance(cells.iloc[0], Decimal):
-        return check_labels(path, cells.to_numpy())
-    return _parsed(path, texts)
-
-
-def _parsed(path: Path, cells: Sequence[str]) -> Host:
-    """Return labels as numbers where all of them are, and as text otherwise; no two of them become one."""
+            where = f"{table.describe(at)} has no label in row {row} ({text!r})"
+            raise table.error(f"{where}; fill the cell or delete the row")
+    if column.dtype.kind in "biuf":
+        return _checked(path, column.to_numpy())
     try:
-        exact = [Decimal(cell) for cell in cells if is_number(cell)]
+        exact = [Decimal(text) for text in texts] if are_numbers else []
     except DecimalException:  # an exponent beyond all bounds
         exact = []
-    if len(exact) < len(cells):
-        return np.array(cells, dtype=str)
-    numbers = np.array(list(map(float, exact)))
-    if not all(value.is_finite() for value in exact):
-        return check_labels(path, numbers)
-    if all(abs(value) < 2**63 and value == value.to_integral_value() for value in exact):
+    if exact and all(abs(value) < 2**63 and value == value.to_integral_value() for value in exact):
         return np.array(list(map(int, exact)))
-    is_apart = np.isfinite(numbers).all() and len(np.unique(numbers)) == len(set(exact))
-    return numbers if is_apart else np.array(cells, dtype=str)
+    floats = np.array(list(map(float, exact)))
+    is_apart = len(exact) > 0 and len(np.unique(floats)) == len({*exact})
+    return _checked(path, floats) if is_apart else np.array(texts, dtype=str)
 
 
-def check_labels(path: Path, values: Host) -> Host:
+def _checked(path: Path, values: Host) -> Host:
     """Return an array as one label per sample, or say what is wrong with it."""
     if values.ndim not in (1, 2) or values.size != max(values.shape) or not values.size:
         raise DataError(f"{path}: the labels have shape {values.shape}; give one label per sample.")
