@@ -14,7 +14,7 @@ from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
-from kernelbraid.learning.vertices import Vertices
+from kernelbraid.learning.weighing import Vertices
 from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.

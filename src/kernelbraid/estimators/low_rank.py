@@ -40,8 +40,7 @@ from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRIC
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
-from kernelbraid.learning.vertices import Vertices
-from kernelbraid.learning.weighing import Weighed, check_weights, weigh
+from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
 
@@ -504,7 +503,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _are_rows(self, samples: Any, settings: Settings) -> bool:
         """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
-        if self.approximation == "exact" or not settings.learning.is_closed_form or settings.fused_neighbors == "all":
+        if settings.approximation == "exact" or not settings.learning.is_closed_form or settings.fused_neighbors == "all":
             return False
         return samples.has_rows(settings.fused_banks) and samples.n_samples > EXACT
 

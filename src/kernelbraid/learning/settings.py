@@ -126,6 +126,7 @@ class Settings:
     fused_neighbors: int | Literal["all"] | None = None  # edges that stay of each sample there; None: by their number
     is_trusting: bool = False  # whether views are weighed before they are fused; otherwise all kernels are candidates
     view_weights: Any = None  # of the user
+    approximation: Literal["auto", "exact"] = "auto"  # whether rows are formed where samples are many
     left_open: frozenset[str] = frozenset()  # alpha, n_neighbors, assign_labels, n_init, where the data decide
 
     @classmethod
@@ -151,7 +152,8 @@ class Settings:
             given.get("n_neighbors", preset.fused_neighbors),
             preset.is_trusting or "view_weights" in given or given.get("fusion") == "graphs",
             given.get("view_weights"),
-            preset.left_open - given.keys(),
+            approximation=given.get("approximation", "auto"),
+            left_open=preset.left_open - given.keys(),
         )
 
     def sized(
@@ -199,7 +201,8 @@ class Settings:
 
     def flat(self) -> dict[str, Any]:
         """Return the value of every parameter under its name."""
-        parts = {"kernels": self.kernels, "keep_matrices": self.keep_matrices, "fusion": self.fusion}
+        names = ("kernels", "keep_matrices", "fusion", "approximation")
+        parts = {name: getattr(self, name) for name in names}
         for part in (self.learning, self.readout):
             parts |= {field.name: getattr(part, field.name) for field in fields(part)}
         return parts
