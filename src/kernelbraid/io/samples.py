@@ -1,6 +1,7 @@
 """Samples of a file: a matrix of finite numbers, or one sentence that says which cell is none."""
 
 import io
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXACT = 2**25  # bytes of a file up to which numbers are rounded to the last bit, which takes pandas three times as long
-PLAIN: dict[str, Any] = {"header": None, "na_filter": False, "low_memory": False}
+PLAIN: dict[str, Any] = {"header": None, "na_filter": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +233,9 @@ def _read_plain(table: Table, kept: list[int], ids: int | None) -> "tuple[pd.Dat
     source, width = table.source, len(table.names)
     certain = source.decimal or find_decimal((row[i] for row in table.head for i in kept), source.delimiter)
     own = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "dtype": {} if ids is None else {ids: str}}
-    with suppress(ValueError), source.open() as file:  # what it is about is said after another look
+    # What errors and warnings (of mixed columns) are about is said after another look.
+    with suppress(ValueError), warnings.catch_warnings(), source.open() as file:
+        warnings.simplefilter("ignore")
         own["float_precision"] = "round_trip" if file.seek(0, io.SEEK_END) < EXACT else None
         file.seek(0)
         frame = pd.read_csv(file, skiprows=table.skipped, decimal=certain or ".", **own, **PLAIN)
