@@ -248,7 +248,7 @@ def _sums(A: Array, factors: Digests, kind: type) -> Digests:
     """Return the sums of the mixed bits of each row times factors; a zero adds nothing."""
     if not sparse.issparse(A):
         size = max(1, MIXED // max(A.shape[1], 1))
-        blocks = (to_numpy(A[first : first + size, :]) for first in range(0, A.shape[0], size))
+        blocks = (to_numpy(A[first : min(first + size, A.shape[0]), :]) for first in range(0, A.shape[0], size))
         return np.concatenate([_mixed(block, kind) @ factors for block in blocks])
     A = sparse.csr_array(A)
     if not A.has_canonical_format:

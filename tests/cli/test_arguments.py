@@ -120,7 +120,7 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
         ),
         ("cluster {data} -k 3 --kernels x", ["--kernels", "'x' is unknown", "precomputed"]),
         ("cluster {data} -k 3 --set alhpa=1", "LKG has no parameter 'alhpa'; the nearest is 'alpha'."),
-        ("cluster {data} -k 3 --set zzz=1", "LKG has no parameter 'zzz'; choose one of alpha, assign_labels,"),
+        ("cluster {data} -k 3 --set zzz=1", "LKG has no parameter 'zzz'; choose one of alpha, approximation,"),
         ("cluster {data} -k 3 --set max_iter", "'max_iter' parameter of LKG must be"),
         ("cluster {data} -k 3 --method KKM --preset paper", "KernelKMeans has no parameter 'preset'"),
         ("cluster {data} -k 3 --method SC --n-landmarks 9", "KernelSpectralClustering has no parameter 'n_landmarks'"),

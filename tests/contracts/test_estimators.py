@@ -33,7 +33,14 @@ def unlike_others(estimator):
     if hasattr(estimator, "predict_proba"):
         # They read the tags of classifiers, which clusterers have not; the test below asks for the same.
         checks = ("check_estimator_sparse_array", "check_estimator_sparse_matrix")
-        return dict.fromkeys(checks, "takes what has predict_proba for a classifier of four classes")
+        expected = dict.fromkeys(checks, "takes what has predict_proba for a classifier of four classes")
+        if getattr(estimator, "preset", "recommended") != "recommended" and isinstance(estimator, LKG):
+            weighing = (
+                "check_sample_weights_not_overwritten",
+                *(f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")),
+            )
+            expected |= dict.fromkeys(weighing, "the paper's solver takes no weights, and says so")
+        return expected
     return {}
 
 

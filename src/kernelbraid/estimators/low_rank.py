@@ -32,6 +32,7 @@ from kernelbraid.estimators.reading import (
     warn_of_kernel_list,
 )
 from kernelbraid.learning.compared import count
+from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
@@ -482,7 +483,9 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
-        vertices = Vertices.of(samples, sample_weight, are_joined=settings.learning.is_closed_form)
+        least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
+        are_joined = settings.learning.is_closed_form
+        vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
         if vertices.is_smaller:
             samples = samples.some(vertices.first)
         in_rows = self._are_rows(samples, settings)
@@ -503,7 +506,11 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _are_rows(self, samples: Any, settings: Settings) -> bool:
         """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
-        if settings.approximation == "exact" or not settings.learning.is_closed_form or settings.fused_neighbors == "all":
+        if (
+            settings.approximation == "exact"
+            or not settings.learning.is_closed_form
+            or settings.fused_neighbors == "all"
+        ):
             return False
         return samples.has_rows(settings.fused_banks) and samples.n_samples > EXACT
 

@@ -239,7 +239,7 @@ class Vertices:
     counts: NDArray[np.float64] | None  # (n_vertices,): how often each counts, relative to their mean; None: alike
 
     @classmethod
-    def of(cls, samples: Samples, sample_weight: Any = None, *, are_joined: bool = True) -> "Vertices":
+    def of(cls, samples: Samples, sample_weight: Any = None, *, are_joined: bool = True, least: int = 0) -> "Vertices":
         """Find the distinct samples.
 
         Parameters
@@ -250,6 +250,8 @@ class Vertices:
             How often each counts.
         are_joined : bool, default=True
             Whether equal samples become one, and weights count: the solvers of the paper take samples as they come.
+        least : int, default=0
+            Distinct samples below which there is nothing to be learned between them: copies stay apart then.
         """
         n = samples.n_samples
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
@@ -262,14 +264,18 @@ class Vertices:
                 )
             return cls(everyone, everyone, None)
         numbers = samples.identities(range(samples.n_views))
+        if weights is None and int(numbers.max()) + 1 < least:
+            return cls(everyone, everyone, None)
         sums = np.bincount(numbers, weights)
-        heavy = sums > 0
-        place = np.where(heavy, np.cumsum(heavy) - 1, -1)
-        index = place[numbers]
-        _, first = np.unique(index, return_index=True)
-        first = first if heavy.all() else first[1:]
-        counts = sums[heavy]
-        return cls(index, first, None if np.ptp(counts) == 0 else counts / counts.mean())
+        _, first = np.unique(numbers, return_index=True)
+        # Vertices that count differently stand in an order of their own: weights give what copies in any order do.
+        is_even = np.ptp(sums[sums > 0]) == 0
+        order = np.arange(len(first)) if is_even else np.argsort(samples.digests(range(samples.n_views))[first])
+        order = order[sums[order] > 0]
+        place = np.full(len(first), -1)
+        place[order] = np.arange(len(order))
+        counts = sums[order]
+        return cls(place[numbers], first[order], None if is_even else counts / counts.mean())
 
     @property
     def is_smaller(self) -> bool:
