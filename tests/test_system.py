@@ -3,15 +3,7 @@ import sys
 
 import pytest
 
-from kernelbraid import _system
-from kernelbraid._system import (
-    ABANDONED,
-    available_bytes,
-    format_bytes,
-    peak_bytes,
-    remove_drafts,
-    write_whole,
-)
+from kernelbraid._system import ABANDONED, format_bytes, peak_bytes, remove_drafts, write_whole
 
 
 @pytest.mark.parametrize(("mode", "content"), [("w", "a\r\nb\n"), ("wb", b"\x00\xff")])
@@ -56,22 +48,6 @@ def test_drafts_that_a_killed_process_left_are_removed_after_a_day_and_other_fil
     remove_drafts(tmp_path / "none")
 
 
-def test_this_machine_tells_how_much_is_free():
-    free = available_bytes()
-    assert free is None or free > 0
-
-
-def test_a_container_may_have_less(monkeypatch, tmp_path):
-    monkeypatch.setattr(_system, "Path", lambda path: tmp_path if "cgroup" in path else tmp_path / "meminfo")
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 5000 kB\n")
-    (tmp_path / "memory.max").write_text("3000000\n")
-    (tmp_path / "memory.current").write_text("2000000\n")
-    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 500000\n")
-    assert available_bytes() == 1_500_000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert available_bytes() == 5000 * 1024
-
-
 def test_the_peak_of_memory_is_known_or_zero(monkeypatch):
     assert peak_bytes() > 0
     monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
@@ -81,16 +57,3 @@ def test_the_peak_of_memory_is_known_or_zero(monkeypatch):
 @pytest.mark.parametrize(("count", "text"), [(999, "999 B"), (1.5e3, "1.5 KB"), (9.6e7, "96 MB"), (2e13, "20 TB")])
 def test_numbers_of_bytes_are_readable(count, text):
     assert format_bytes(count) == text
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what a process uses")
-def test_a_limit_of_the_address_space_counts(monkeypatch):
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**50, resource.RLIM_INFINITY))
-    left = _system._address_space()
-    assert 0 < left < 2**50
-    monkeypatch.setattr(_system, "_meminfo", lambda: 2**60)
-    monkeypatch.setattr(_system, "_cgroup", lambda: None)
-    assert 0 < available_bytes() < 2**50
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
-    assert available_bytes() == 0

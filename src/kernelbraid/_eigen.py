@@ -1,10 +1,14 @@
-"""Eigenvalues and eigenvectors in the fastest way that each backend offers.
+"""Eigenvalues and eigenvectors in the fastest way of each backend, and such that rounding does not choose them.
 
 NumPy goes to LAPACK directly: in place, one triangle of a symmetric matrix only, and no eigenvector that nobody asked
 for. Other backends use the functions of the array API standard.
+
+Where eigenvalues are equal, any basis of their space is one of eigenvectors, and which of them a solver returns depends
+on rounding, and so on the number of threads. :func:`choose_vectors` takes the basis that follows from the space itself.
 """
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +18,8 @@ from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
-from kernelbraid._threads import blas_threads
-from kernelbraid._typing import Array
+from kernelbraid._machine import blas_threads
+from kernelbraid._typing import Array, DType
 
 # Of sparse matrices of this order or larger, up to this share of the eigenvectors come from products, not from a
 # decomposition.
@@ -25,6 +29,10 @@ DENSE_ORDER, DENSE_SHARE = 200, 0.25
 # Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked.
 RESIDUAL = 1e-9
 ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
+#: Eigenvalues of size one that are closer are equal, in double and in single precision: graphs that differ by the
+#: rounding of a whole fit, some 1e-11, have eigenvalues as close.
+DOUBLE, SINGLE = 1e-8, 1e-5
+TIED = 1e-6  # rows of a basis whose squared lengths differ by less, relative to the longest, are equally long
 
 
 def gram_eigh(A: Array) -> tuple[Array, Array]:
@@ -168,3 +176,104 @@ def _lower_eigh(G: Array) -> tuple[Array, Array]:
     """Decompose a symmetric matrix given by its lower triangle in column-major order, which is destroyed."""
     values, vectors = linalg.eigh(G, lower=True, overwrite_a=True, check_finite=False, driver="evd")
     return values, vectors
+
+
+def tolerance(dtype: DType, xp: Any = np) -> float:
+    """Return the distance of eigenvalues of size one that counts as none.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of the matrix.
+    xp : module, default=numpy
+        Its namespace.
+    """
+    return SINGLE if float(xp.finfo(dtype).eps) > DOUBLE else DOUBLE
+
+
+def choose_vectors(
+    values: np.ndarray,
+    vectors: Array,
+    count: int,
+    *,
+    rank: Callable[[np.ndarray], np.ndarray] = np.asarray,
+    known: Callable[[float], Array | None] = lambda value: None,
+    tol: float | None = None,
+) -> Array:
+    """Return the eigenvectors of highest rank, with a basis of every space that follows from the space alone.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        Eigenvalues in ascending order, of size one.
+    vectors : array of shape (n, m)
+        Orthonormal eigenvectors.
+    count : int
+        How many to return.
+    rank : callable, default=numpy.asarray
+        Turns eigenvalues into what is sorted by, highest first; of a value and its negative that rank alike, the
+        positive one comes first.
+    known : callable, default=None of any value
+        ``known(value)`` is called for eigenvalues that several vectors share; it returns vectors of the space that are
+        taken first, orthonormal, or None.
+    tol : float or None, default=None
+        Distance of eigenvalues that counts as none; that of the type of the vectors if None.
+
+    Returns
+    -------
+    array of shape (n, count)
+        Eigenvectors that stand alone are returned as they are.
+    """
+    xp = namespace(vectors)
+    found: list[Array] = []
+    left = count
+    for start, stop in _spaces(values, rank, tolerance(vectors.dtype, xp) if tol is None else tol):
+        own = vectors[:, start:stop]
+        if stop - start > 1:
+            own = _basis(own, known(float(values[start:stop].mean())), left)
+        found.append(own)
+        left -= int(own.shape[1])
+        if left <= 0:
+            break
+    return xp.concat(found, axis=1)[:, :count]
+
+
+def _spaces(values: np.ndarray, rank: Callable[[np.ndarray], np.ndarray], tol: float) -> list[tuple[int, int]]:
+    """Return where eigenvalues that are equal start and stop, those of highest rank first."""
+    ends = np.flatnonzero(np.diff(values) > tol) + 1
+    bounds = list(zip(np.concatenate([[0], ends]), np.concatenate([ends, [values.shape[0]]]), strict=True))
+    middles = np.array([values[start:stop].mean() for start, stop in bounds])
+    ranks = np.asarray(rank(middles), dtype=float).copy()
+    places = np.searchsorted(middles, -middles)
+    for own in np.flatnonzero(middles < 0):
+        for other in {max(places[own] - 1, 0), min(places[own], middles.shape[0] - 1)}:
+            if abs(middles[other] + middles[own]) <= tol and abs(ranks[other] - ranks[own]) <= tol:
+                ranks[own] = ranks[other]
+    order = np.lexsort((-middles, -ranks))
+    return [(int(bounds[i][0]), int(bounds[i][1])) for i in order]
+
+
+def _basis(U: Array, known: Array | None, most: int) -> Array:
+    """Return at most so many vectors of a basis of a space: those known, then by pivots.
+
+    The row of the orthogonal projector with the largest diagonal entry is the first vector; the others follow in the
+    space that is left. Vectors that are no basis, as a decomposition of values that are not finite leaves them, stay.
+    """
+    xp, given = namespace(U), U
+    found: list[Array] = []
+    size = min(most, int(U.shape[1]))
+    if known is not None:
+        found = [known[:, :size]]
+        U = U - known @ (known.T @ U)
+    for place in range(0 if known is None else int(found[0].shape[1]), size):
+        lengths = to_numpy(xp.sum(U * U, axis=1))
+        if not lengths.max() > 0:
+            found.append(given[:, place:size])
+            break
+        at = int(np.argmax(lengths >= (1 - TIED) * lengths.max()))
+        q = U[at, :] / asarray_like(float(np.sqrt(lengths[at])), U)
+        v = U @ q
+        v = v / xp.linalg.vector_norm(v)
+        found.append(v[:, None])
+        U = U - v[:, None] * (v @ U)[None, :]
+    return xp.concat(found, axis=1)

@@ -1,4 +1,4 @@
-"""What differs between systems: files that are whole or not there, memory, and words for it."""
+"""What differs between systems: files that are whole or not there; and words for what there is."""
 
 import os
 import secrets
@@ -49,51 +49,6 @@ def remove_drafts(folder: Path) -> None:
         for draft in folder.glob(DRAFT.format("*")):
             if time.time() - draft.stat().st_mtime > ABANDONED:
                 draft.unlink()
-
-
-def available_bytes() -> int | None:
-    """Return the memory that is free now, within the limits of a container and of ulimit; None if nothing tells it."""
-    limits = [_meminfo(), _cgroup(), _address_space()]
-    known = [limit for limit in limits if limit is not None]
-    if known:
-        return min(known)
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _meminfo() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return None
-
-
-def _cgroup() -> int | None:
-    """Return what a container's limit leaves (version 2 of control groups)."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = int((folder / "memory.current").read_text(encoding="ascii"))
-        stat = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
-        cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
-        return None if limit == "max" else max(int(limit) - used + cache, 0)
-    except (OSError, ValueError):
-        return None
-
-
-def _address_space() -> int | None:
-    """Return what ``ulimit -v`` leaves."""
-    try:
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-        return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
-    except (ImportError, OSError, ValueError):  # Windows, and systems without /proc
-        return None
 
 
 def peak_bytes() -> int:

@@ -72,7 +72,7 @@ def assert_same_partition(one, other):
 
 
 def test_one_thread_or_two(name, monkeypatch):
-    monkeypatch.setattr("kernelbraid._threads.ORDER", 0)  # small matrices have one thread otherwise
+    monkeypatch.setattr("kernelbraid._machine.ORDER", 0)  # small matrices have one thread otherwise
     with threadpool_limits(2):
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {2}
         model = fit(name)

@@ -4,7 +4,8 @@ import pytest
 from kernelbraid._arrays import to_numpy
 from kernelbraid.ops.refinement import refine_graph
 from kernelbraid.ops.spectral import spectral_embedding, spectral_vectors
-from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.extension import Placement
+from kernelbraid.solvers.low_rank.ridge import Expression
 from problems import blobs
 
 SPECTRA = ["largest", "magnitude", "unnormalised", "random_walk"]

@@ -4,7 +4,6 @@ from scipy import sparse
 
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.kernels import FittedBank, Gaussian, resolve_banks, stack_bank
-from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.landmark_centres import Centres, find_centres
 from kernelbraid.solvers.landmarks import (
     BipartiteEmbedding,
@@ -18,6 +17,7 @@ from kernelbraid.solvers.landmarks import (
     settle,
     spread,
 )
+from kernelbraid.solvers.low_rank.ridge import Expression
 
 rng = np.random.default_rng(0)
 COEFFICIENTS = rng.random((30, 8))

@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
-from kernelbraid._threads import calm, n_workers
+from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels

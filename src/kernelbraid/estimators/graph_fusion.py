@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from kernelbraid._arrays import namespace
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,

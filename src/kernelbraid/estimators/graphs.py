@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients

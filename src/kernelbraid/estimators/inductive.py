@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import calm, n_workers
+from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels

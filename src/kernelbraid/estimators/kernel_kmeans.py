@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,

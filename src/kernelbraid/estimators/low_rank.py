@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin

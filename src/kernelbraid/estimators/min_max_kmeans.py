@@ -5,7 +5,7 @@ from typing import ClassVar
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels

@@ -3,7 +3,7 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelbraid._threads import blas_threads, n_workers
+from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
 from kernelbraid.estimators.graphs import GraphClusterer

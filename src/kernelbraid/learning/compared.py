@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import calm
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
 from kernelbraid.learning import effort, progress

@@ -5,7 +5,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import calm
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors

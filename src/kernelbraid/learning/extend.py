@@ -22,7 +22,8 @@ from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.refinement import EdgeWeights
 from kernelbraid.ops.spectral import degrees
-from kernelbraid.solvers.extension import Expression, Placement
+from kernelbraid.solvers.extension import Placement
+from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from kernelbraid._system import available_bytes, counted, format_bytes
+from kernelbraid._machine import available_bytes
+from kernelbraid._system import counted, format_bytes
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.

@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import namespace, to_numpy
-from kernelbraid._linalg import ridge_inverse
 from kernelbraid._typing import Array
 from kernelbraid.learning.confidence import without_loops
 from kernelbraid.ops.neighbourhoods import kernel_distances
+from kernelbraid.solvers.low_rank.ridge import ridge_inverse
 
 #: Weight of the squared coefficients in units of the mean kernel value of a sample with itself: small, so that what is
 #: left of a sample is what the others lack, and not what the penalty takes.

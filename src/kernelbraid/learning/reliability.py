@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelbraid._threads import calm
+from kernelbraid._machine import calm
 from kernelbraid.learning.readout import Reading, join_pieces, run_kmeans
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.label_free import agreement

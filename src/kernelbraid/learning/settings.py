@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from kernelbraid._threads import n_workers
+from kernelbraid._machine import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, SVD_MATRICES, WORKING_MATRICES

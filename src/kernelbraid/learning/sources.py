@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import as_dense, device, itemsize, measured_rows, namespace, to_numpy
-from kernelbraid._threads import blas_threads
+from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
     FittedBank,

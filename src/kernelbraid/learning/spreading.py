@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._threads import blas_threads
+from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.ops.spectral import degrees, normalised_graph
 

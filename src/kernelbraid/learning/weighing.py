@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import namespace
+from kernelbraid._machine import calm
 from kernelbraid._system import counted
-from kernelbraid._threads import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, stack_given
 from kernelbraid.kernels.banks import resolve_bank

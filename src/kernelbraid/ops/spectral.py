@@ -9,9 +9,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
-from kernelbraid._eigen import eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh
+from kernelbraid._eigen import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid._typing import Array
-from kernelbraid.ops.eigenspaces import choose_vectors, tolerance
 
 #: Which eigenvectors of a graph span the embedding.
 Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised", "random_walk"]

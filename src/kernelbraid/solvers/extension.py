@@ -8,10 +8,10 @@ so that the new edges place the sample in the embedding (Bengio and others, the 
 from dataclasses import dataclass
 
 from kernelbraid._arrays import asarray_like, clip_negative, namespace
-from kernelbraid._linalg import ridge_inverse
 from kernelbraid._typing import Array
 from kernelbraid.ops.refinement import EdgeWeights, refine_columns
 from kernelbraid.ops.spectral import Spectrum, unit_rows
+from kernelbraid.solvers.low_rank.ridge import ridge_inverse
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
-from kernelbraid._eigen import eigh
+from kernelbraid._eigen import choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
-from kernelbraid.ops.eigenspaces import choose_vectors
 from kernelbraid.ops.spectral import normalised_graph
 from kernelbraid.solvers.iterate import Solution, iterate
 from kernelbraid.solvers.status import AlternationProgress, defect

@@ -1,10 +1,20 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.low_rank.ridge import ridge_coefficients, solve_ridge
+from kernelbraid.solvers.low_rank.ridge import (
+    TILE,
+    mirror,
+    resolved_ridge,
+    ridge_coefficients,
+    ridge_inverse,
+    ridge_smoother,
+    solve_ridge,
+)
 from problems import blob_bank
 
 
@@ -98,3 +108,131 @@ def test_a_single_edge_is_found_wherever_it_is(n):
         K = np.eye(n)
         K[place] = K[place[::-1]] = 0.5
         assert solve(K)[0].status is Status.CONVERGED
+
+
+def definite(n, seed=0):
+    A = np.random.default_rng(seed).normal(size=(n, n + 2))
+    return A @ A.T / n
+
+
+def indefinite(n, seed=0):
+    """Symmetric, with eigenvalues on both sides of -1, none near it."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    K = (Q * np.linspace(-3.3, 2.1, n)) @ Q.T
+    return (K + K.T) / 2
+
+
+def without_negative_eigenvalues(K):
+    values, vectors = np.linalg.eigh(K)
+    return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("kind", [definite, indefinite])
+def test_the_smoother_solves_the_ridge_equations_of_the_nearest_kernel_with_a_minimum(kind, overwrite):
+    for n in [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70]:
+        K = kind(n)
+        Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
+        K = without_negative_eigenvalues(K)
+        np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
+
+
+def test_no_negative_eigenvalue_outweighs_the_others(xp):
+    for lowest in [-0.4, -0.9, -1.0, -40.0]:
+        K = definite(12)
+        K[:2, :2] = [[0.0, lowest], [lowest, 0.0]]  # eigenvalues of both signs
+        K[:2, 2:] = K[2:, :2] = 0.0
+        Z = to_numpy(ridge_smoother(xp.asarray(K), 1.0))
+        assert np.linalg.norm(Z, 2) <= 1
+        expected = K if lowest > -0.5 else without_negative_eigenvalues(K)
+        np.testing.assert_allclose((expected + np.eye(12)) @ Z, expected, atol=1e-9)
+        inverse = to_numpy(ridge_inverse(xp.asarray(K), 1.0))
+        np.testing.assert_allclose(inverse @ (expected + np.eye(12)), np.eye(12), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [definite, indefinite])
+def test_smoothers_of_all_libraries_agree(xp, kind):
+    for overwrite in [False, True]:
+        K = kind(30)
+        found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
+        K = without_negative_eigenvalues(K)
+        np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [definite, indefinite])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_kernel_that_must_stay_stays(kind, order):
+    K = np.array(kind(20), order=order)
+    before = K.copy()
+    Z = ridge_smoother(K, 1.0)
+    np.testing.assert_array_equal(K, before)
+    assert not np.shares_memory(Z, K)
+
+
+def test_the_memory_of_a_kernel_that_is_used_up_becomes_that_of_the_graph():
+    K = definite(20)
+    Z = ridge_smoother(K, 1.0, overwrite=True)
+    assert Z.base is K or np.shares_memory(Z, K)
+    assert Z.flags.c_contiguous
+
+
+def test_a_view_that_is_not_contiguous_may_be_used_up_too():
+    wide = np.zeros((20, 40))
+    wide[:, ::2] = definite(20)
+    K = wide[:, ::2]
+    np.testing.assert_allclose(ridge_smoother(K, 1.0, overwrite=True), ridge_smoother(definite(20), 1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_smoothers_are_exactly_symmetric_and_keep_their_precision(overwrite):
+    for dtype in (np.float32, np.float64):
+        Z = ridge_smoother(definite(300).astype(dtype), 1.0, overwrite=overwrite)
+        assert Z.dtype == dtype
+        np.testing.assert_array_equal(Z, Z.T)
+
+
+def test_kept_and_used_up_kernels_give_the_same_graph():
+    K = definite(70)
+    np.testing.assert_array_equal(ridge_smoother(K.copy(), 0.3, overwrite=True), ridge_smoother(K, 0.3))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_nothing_is_expressed_in_a_kernel_without_positive_eigenvalues(overwrite):
+    np.testing.assert_array_equal(ridge_smoother(-np.eye(4), 1.0, overwrite=overwrite), 0)
+
+
+@given(st.integers(1, 12), st.integers(0, 30))
+def test_the_smoother_shrinks_the_eigenvalues_of_a_kernel(n, seed):
+    values = np.linalg.eigvalsh(definite(n, seed))
+    found = np.linalg.eigvalsh(ridge_smoother(definite(n, seed), 0.5))
+    np.testing.assert_allclose(found, values / (values + 0.5), atol=1e-10)
+
+
+def test_a_mirror_copies_the_lower_triangle_to_the_upper():
+    for n in [1, 5, TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 9]:
+        A = np.random.default_rng(0).normal(size=(n, n))
+        expected = np.tril(A) + np.tril(A, -1).T
+        assert mirror(A) is A
+        np.testing.assert_array_equal(A, expected)
+
+
+def test_a_ridge_beside_a_kernel_of_any_size_leaves_something_to_invert(xp):
+    for size in [1e-3, 1.0, 1e60, 1e300]:
+        A = np.random.default_rng(0).normal(size=(8, 3))
+        K = xp.asarray(size * (A @ A.T))
+        assert resolved_ridge(K, 2.0) >= 2.0
+        assert np.isfinite(to_numpy(ridge_inverse(K, 2.0))).all()
+        smooth = to_numpy(ridge_smoother(K, 2.0))
+        assert np.isfinite(smooth).all()
+        if size > 1:  # the projection to the space of the kernel, as far as rounding leaves it
+            Q = np.linalg.qr(A)[0]
+            np.testing.assert_allclose(smooth, Q @ Q.T, atol=0.1)
+
+
+def test_a_kernel_that_is_singular_by_rounding_has_an_inverse_beside_a_ridge():
+    K = np.array([[3.90625021e116, 3.90625026e116], [3.90625026e116, 3.90625031e116]])
+    for sign in (1, -1):
+        assert np.isfinite(ridge_inverse(sign * K, 1.0)).all()
+    singular = np.array([[-1.0, 0.0], [0.0, 1.0]])  # with the ridge
+    assert np.isfinite(ridge_inverse(singular, 1.0)).all()

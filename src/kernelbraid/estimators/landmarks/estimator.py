@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernelbraid._machine import calm, n_workers
 from kernelbraid._system import counted
-from kernelbraid._threads import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.blocks.parts import Parts
 from kernelbraid.estimators.base import AUTO, COUNT, Interval, StrOptions, check_n_clusters, fit_context
@@ -35,7 +35,6 @@ from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.trust import TELLING
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
-from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.landmark_centres import Centres, find_centres
 from kernelbraid.solvers.landmarks import (
@@ -47,6 +46,7 @@ from kernelbraid.solvers.landmarks import (
     mean_diagonal,
     split_views,
 )
+from kernelbraid.solvers.low_rank.ridge import Expression
 
 SUBSAMPLE = 20_000  # samples on which k-means is started again and again
 LLOYD_STEPS = 10  # over all samples, from centres that are good already

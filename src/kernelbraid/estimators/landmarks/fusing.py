@@ -6,9 +6,9 @@ import numpy as np
 
 from kernelbraid.learning.extend import KernelMember
 from kernelbraid.learning.weighing import Weighed
-from kernelbraid.solvers.extension import Expression
 from kernelbraid.solvers.fused_landmarks import FusedExpression
 from kernelbraid.solvers.landmarks import LandmarkExpression, mean_diagonal
+from kernelbraid.solvers.low_rank.ridge import Expression
 
 
 def express_fused(weighed: Weighed, members: Sequence[KernelMember], n_neighbors: int | None) -> FusedExpression:

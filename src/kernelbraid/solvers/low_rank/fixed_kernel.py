@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kernelbraid._arrays import frobenius_norm, namespace
-from kernelbraid._threads import blas_threads
+from kernelbraid._machine import blas_threads
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank.penalties import Prox
 from kernelbraid.solvers.low_rank.step import (

@@ -19,7 +19,7 @@ from kernelbraid._arrays import (
     namespace,
 )
 from kernelbraid._linalg import solve_in_place
-from kernelbraid._threads import blas_threads
+from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
 from kernelbraid.ops.closed_forms import nonnegative

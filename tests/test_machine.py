@@ -1,5 +1,6 @@
-"""Threads of linear algebra."""
+"""Threads of linear algebra, and memory."""
 
+import sys
 import threading
 
 import numpy as np
@@ -7,8 +8,8 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kernelbraid import LKG, _threads
-from kernelbraid._threads import blas_threads, calm, n_workers
+from kernelbraid import LKG, _machine
+from kernelbraid._machine import available_bytes, blas_threads, calm, n_workers
 
 
 def counts():
@@ -34,14 +35,14 @@ def test_there_is_one_unless_more_are_asked_for():
 
 
 def test_small_matrices_have_one():
-    with blas_threads(_threads.ORDER - 1):
+    with blas_threads(_machine.ORDER - 1):
         assert counts() == {1}
 
 
 def test_large_matrices_have_those_that_there_were():
-    with blas_threads(_threads.ORDER):
+    with blas_threads(_machine.ORDER):
         assert counts() == {2}
-    with calm(), blas_threads(_threads.ORDER):
+    with calm(), blas_threads(_machine.ORDER):
         assert counts() == {2}
 
 
@@ -102,9 +103,38 @@ def test_negative_numbers_count_down_from_all_cores():
 
 
 def test_a_fit_with_all_cores_has_so_many_threads(monkeypatch):
-    monkeypatch.setattr(_threads, "effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
+    monkeypatch.setattr(_machine, "effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
     for n_jobs, expected in ((-1, {2}), (-2, {1})):
         seen = []
         X = np.random.default_rng(0).normal(size=(30, 3))
         LKG(2, n_jobs=n_jobs, callback=lambda *_, seen=seen: seen.append(counts())).fit(X)
         assert seen == [expected]
+
+
+def test_this_machine_tells_how_much_is_free():
+    free = available_bytes()
+    assert free is None or free > 0
+
+
+def test_a_container_may_have_less(monkeypatch, tmp_path):
+    monkeypatch.setattr(_machine, "Path", lambda path: tmp_path if "cgroup" in path else tmp_path / "meminfo")
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 5000 kB\n")
+    (tmp_path / "memory.max").write_text("3000000\n")
+    (tmp_path / "memory.current").write_text("2000000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 500000\n")
+    assert available_bytes() == 1_500_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_bytes() == 5000 * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what a process uses")
+def test_a_limit_of_the_address_space_counts(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**50, resource.RLIM_INFINITY))
+    left = _machine._address_space()
+    assert 0 < left < 2**50
+    monkeypatch.setattr(_machine, "_meminfo", lambda: 2**60)
+    monkeypatch.setattr(_machine, "_cgroup", lambda: None)
+    assert 0 < available_bytes() < 2**50
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
+    assert available_bytes() == 0

@@ -1,15 +1,17 @@
-"""How many threads linear algebra gets: those that are asked for; otherwise one, and all for large matrices.
+"""What a machine has: threads for linear algebra, and memory that is free.
 
 Threads of BLAS wait for each other by spinning, and small matrices gain nothing by them. So everything runs with one
 thread (:func:`calm`), and factorisations and products of large matrices get what BLAS had before
-(:func:`blas_threads`).
+(:func:`blas_threads`); those that are asked for win over both.
 """
 
 import contextlib
 import functools
+import os
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -17,7 +19,6 @@ from threadpoolctl import ThreadpoolController
 
 #: Order of matrices from which several threads work on them.
 ORDER = 3000
-
 _asked: ContextVar[int | None] = ContextVar("_asked", default=None)
 
 
@@ -102,3 +103,48 @@ def blas_threads(n: int, asked: int | None = None) -> Iterator[None]:
     asked = asked or _asked.get()
     with _pools().limited(1 if asked is None and n < ORDER else asked):
         yield
+
+
+def available_bytes() -> int | None:
+    """Return the memory that is free now, within the limits of a container and of ulimit; None if nothing tells it."""
+    limits = [_meminfo(), _cgroup(), _address_space()]
+    known = [limit for limit in limits if limit is not None]
+    if known:
+        return min(known)
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def _cgroup() -> int | None:
+    """Return what a container's limit leaves (version 2 of control groups)."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        stat = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        cache = next((int(line.split()[1]) for line in stat if line.startswith("inactive_file ")), 0)
+        return None if limit == "max" else max(int(limit) - used + cache, 0)
+    except (OSError, ValueError):
+        return None
+
+
+def _address_space() -> int | None:
+    """Return what ``ulimit -v`` leaves."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
+    except (ImportError, OSError, ValueError):  # Windows, and systems without /proc
+        return None
