@@ -8,7 +8,7 @@ from scipy.stats import ortho_group
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._eigen import DOUBLE, SINGLE, choose_vectors, leading_eigenvectors, outer_eigh, tolerance
-from kernelbraid.ops.spectral import spectral_vectors
+from kernelbraid.ops.graphs import spectral_vectors
 
 
 @pytest.mark.parametrize("n", [30, 250])  # by the decomposition, and by products

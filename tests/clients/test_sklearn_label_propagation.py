@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from borrowed_tests import borrow, unmatched
 from kernelbraid import LKGClassifier
 from kernelbraid.learning.spreading import shares_of
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.graphs import normalised_graph
 
 
 def nearest(X, Y, n_neighbors):

@@ -37,7 +37,7 @@ SIZES = {
     "kernelbraid._arrays.BLOCK_SIZE": 7 * N,
     "kernelbraid.solvers.landmarks.BLOCK_SIZE": 11 * 35,
     "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
-    "kernelbraid.solvers.kmeans.BATCH_SIZE": 6 * N,
+    "kernelbraid.solvers.lloyd.BATCH_SIZE": 6 * N,
     "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
 }
 # In so few steps the sparse graph of LKGs ends as a diagonal, and the last sound one is kept.

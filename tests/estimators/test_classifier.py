@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKGClassifier
 from kernelbraid.kernels import Gaussian, build_bank
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.graphs import normalised_graph
 from problems import blobs
 
 X, y = blobs(n=60)

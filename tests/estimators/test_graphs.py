@@ -13,8 +13,8 @@ from kernelbraid import (
 )
 from kernelbraid.estimators import graphs as module
 from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.ops.spectral import spectral_embedding
-from kernelbraid.solvers.status import Status
+from kernelbraid.ops.graphs import spectral_embedding
+from kernelbraid.solvers.iterate import Status
 from problems import blobs, dense
 
 X, y = blobs(n=30)

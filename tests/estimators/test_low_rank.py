@@ -21,7 +21,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.metrics import evaluate
-from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.graphs import refine_graph
 from kernelbraid.solvers.low_rank import step as low_rank
 from problems import blobs, dense, lacking, paper_data, rings
 

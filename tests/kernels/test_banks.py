@@ -12,9 +12,11 @@ from kernelbraid.kernels import (
     bank_names,
     banks_for,
     build_bank,
+    name_in_view,
     pairs_of,
     resolve_bank,
     resolve_banks,
+    split_name,
     stack_bank,
     stack_given,
     stack_pairs,
@@ -22,6 +24,8 @@ from kernelbraid.kernels import (
 from kernelbraid.kernels.banks import FEW, KERNELS, count_directions, resolve_kernel
 
 X = np.random.default_rng(0).standard_normal((9, 5))
+
+
 WIDTHS = (0.01, 0.05, 0.1, 1, 10, 50, 100)
 
 
@@ -216,3 +220,22 @@ def test_given_kernels_are_a_stack_without_a_copy(xp):
     total = stack.combine(np.eye(12)[0])
     total *= 0.0
     np.testing.assert_array_equal(to_numpy(H), before)
+
+
+def test_names_of_kernels_on_views_come_apart_again():
+    assert name_in_view("gaussian t=1", 2) == "view 2: gaussian t=1"
+    assert split_name(name_in_view("gaussian t=1", 2)) == (2, "gaussian t=1")
+    assert split_name("view 12: view 3: linear") == (12, "view 3: linear")
+
+
+@pytest.mark.parametrize("name", ["polynomial (1 + x.y)^2", "view", "view x: linear", "view 2:", "a view 2: linear"])
+def test_a_name_without_a_view_stays_whole(name):
+    assert split_name(name) == (None, name)
+
+
+@pytest.mark.parametrize("bank", BANKS)
+def test_names_of_a_bank_have_a_view_where_there_are_several(bank):
+    for n_views in [1, 3]:
+        found = [split_name(name) for name in bank_names(resolve_banks(bank, n_views))]
+        views = [None] if n_views == 1 else [1, 2, 3]
+        assert found == [(view, kernel.name) for view in views for kernel in BANKS[bank]]

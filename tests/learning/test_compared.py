@@ -24,7 +24,7 @@ from kernelbraid.learning.progress import heard_by
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, weigh
-from kernelbraid.ops.refinement import refine_graph
+from kernelbraid.ops.graphs import refine_graph
 from problems import blobs, lacking, view_of
 
 module = importlib.import_module("kernelbraid.learning.learn")  # the package has a function of this name

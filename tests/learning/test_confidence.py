@@ -6,7 +6,7 @@ from scipy import sparse
 
 from kernelbraid.learning.confidence import from_centres, matched, of_labels, one_hot, votes, walked
 from kernelbraid.learning.confidence import memberships as memberships_of
-from kernelbraid.ops.spectral import spectral_embedding
+from kernelbraid.ops.graphs import spectral_embedding
 
 
 @pytest.fixture

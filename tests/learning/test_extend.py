@@ -11,24 +11,40 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows, to_numpy
 from kernelbraid.kernels import BANKS, FittedBank, Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning.extend import Extension, KernelMember, NewSamples
+from kernelbraid.learning.extend import Extension, KernelMember, NewSamples, Placement
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import place
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, weigh
-from kernelbraid.solvers.extension import Placement
+from kernelbraid.ops.graphs import refine_graph, spectral_embedding, spectral_vectors
 from problems import blobs, lacking, view_of
 
 X, y = blobs(n=50)
+
+
 FITTED, OTHERS = X[:40], X[40:]
+
+
 N, NEW = 72, 9
+
+
 TRUTH = np.arange(N + NEW) % 3
+
+
 BANK = [Gaussian(0.5), Gaussian(2.0), Linear()]
+
+
 rng = np.random.default_rng(0)
+
+
 ALL = [view_of(TRUTH, rng), view_of(TRUTH, rng, 6), rng.normal(size=(N + NEW, 20))]
+
+
 FIRST, SECOND, NOISE = (view[:N] for view in ALL)
+
+
 UNSEEN = [view[N:] for view in ALL]
 
 
@@ -245,3 +261,38 @@ def test_what_was_found_is_kept_for_the_next_samples_but_not_stored(extended, fi
     np.testing.assert_array_equal(again.known(new(*fitted)), places)
     monkeypatch.setattr(KernelMember, "consensus", lambda _: pytest.fail("formed again"))
     np.testing.assert_array_equal(extension.edges(new(*unseen)), edges)
+
+
+SPECTRA = ["largest", "magnitude", "unnormalised", "random_walk"]
+
+
+def gaussian(X, Y):
+    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2) / 4)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    X, _ = blobs(n=40)
+    return refine_graph(gaussian(X, X), n_neighbors=12)
+
+
+def test_a_vertex_is_placed_where_it_is(xp, graph):
+    for spectrum in SPECTRA:
+        S = xp.asarray(graph.toarray())
+        placement = Placement.of(S, spectral_vectors(S, 3, spectrum=spectrum), spectrum)
+        expected = to_numpy(spectral_embedding(S, 3, spectrum=spectrum))
+        found = to_numpy(placement.embed(S))
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_a_sparse_graph_places_its_vertices_where_they_are(graph, spectrum):
+    vectors = spectral_vectors(graph, 3, spectrum=spectrum)
+    placement = Placement.of(graph, vectors, spectrum)
+    expected = spectral_embedding(graph, 3, spectrum=spectrum)
+    np.testing.assert_allclose(placement.embed(graph.toarray()), expected, atol=1e-7)
+    dense = Placement.of(graph.toarray(), vectors, spectrum)
+    np.testing.assert_allclose(placement.basis, dense.basis, atol=1e-12)
+    np.testing.assert_allclose(placement.values, dense.values, atol=1e-12)
+    assert isinstance(placement.basis, np.ndarray)
+    assert isinstance(placement.values, np.ndarray)

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.learning.gaps import LESS, MORE, bridged
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.graphs import normalised_graph
 
 N = 30
 

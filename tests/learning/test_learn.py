@@ -15,8 +15,8 @@ from kernelbraid.learning.learn import as_sparse, graph_of, learn
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, weigh
-from kernelbraid.ops.spectral import normalised_graph
-from kernelbraid.solvers.status import Status
+from kernelbraid.ops.graphs import normalised_graph
+from kernelbraid.solvers.iterate import Status
 from problems import lacking, view_of
 
 module = importlib.import_module("kernelbraid.learning.learn")  # the package has a function of this name

@@ -15,7 +15,7 @@ from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.readout import cluster, distinct_labels, place, place_graph, read_out
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Views
-from kernelbraid.ops.spectral import spectral_embedding
+from kernelbraid.ops.graphs import spectral_embedding
 from problems import blobs, dense
 
 X, y = blobs(n=45)

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
-from kernelbraid.ops.refinement import refine_graph
-from kernelbraid.ops.spectral import normalised_graph
+from kernelbraid.ops.graphs import normalised_graph, refine_graph
 
 
 def graph_of(n, seed=0, n_neighbors=4):

@@ -8,9 +8,9 @@ from sklearn.metrics import adjusted_rand_score
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, StoredStack, build_bank, stack_bank
 from kernelbraid.ops.closed_forms import power_weights
-from kernelbraid.solvers.centres import FeatureSpace
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, KernelSpace, kernel_kmeans
-from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus, random_samples
+from kernelbraid.solvers.kmeans import plus_plus, random_samples
+from kernelbraid.solvers.lloyd import FeatureSpace, Rule, best_of
 from problems import blobs, rings
 
 NOISE = np.random.default_rng(0).standard_normal((30, 5))

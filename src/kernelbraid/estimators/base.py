@@ -24,8 +24,7 @@ from kernelbraid._typing import Array, Input, Matrix
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
-from kernelbraid.ops.refinement import EdgeWeights
-from kernelbraid.ops.spectral import Spectrum
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum
 
 __all__ = [
     "HasMethods",

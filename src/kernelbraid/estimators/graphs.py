@@ -15,7 +15,7 @@ from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.ops.spectral import Spectrum
+from kernelbraid.ops.graphs import Spectrum
 from kernelbraid.solvers.iterate import Solution
 
 

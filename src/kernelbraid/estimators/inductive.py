@@ -14,7 +14,7 @@ from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
-from kernelbraid.solvers.centres import nearest_centres, squared_lengths
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")

@@ -26,7 +26,7 @@ from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
-from kernelbraid.solvers.kmeans import Rule
+from kernelbraid.solvers.lloyd import Rule
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 3.0

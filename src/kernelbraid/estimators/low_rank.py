@@ -32,7 +32,7 @@ from kernelbraid.estimators.reading import (
 )
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
 from kernelbraid.learning.readout import Reading, read_out
@@ -40,7 +40,6 @@ from kernelbraid.learning.reliability import Evidence, judge, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh
-from kernelbraid.solvers.extension import Placement
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
 from kernelbraid.solvers.low_rank.thresholding import ROUTES
 

@@ -10,7 +10,7 @@ from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, P
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
-from kernelbraid.ops.spectral import unit_rows
+from kernelbraid.ops.graphs import unit_rows
 from kernelbraid.solvers.kmeans import kmeans
 from kernelbraid.solvers.min_max_kmeans import MinMaxProblem, comparable_kernels, solve_min_max
 

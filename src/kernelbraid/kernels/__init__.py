@@ -8,19 +8,17 @@ from kernelbraid.kernels.banks import (
     bank_names,
     banks_for,
     build_bank,
-    n_matrices,
+    name_in_view,
     resolve_bank,
     resolve_banks,
     resolve_kernel,
+    split_name,
     stack_bank,
     stack_given,
-    stack_pairs,
 )
-from kernelbraid.kernels.fitted import FittedBank
 from kernelbraid.kernels.functions import *  # noqa: F403 (its __all__ says what)
 from kernelbraid.kernels.local import *  # noqa: F403 (its __all__ says what)
-from kernelbraid.kernels.names import name_in_view, split_name
-from kernelbraid.kernels.pairs import pairs_of
+from kernelbraid.kernels.pairs import FittedBank, n_matrices, pairs_of, stack_pairs
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel, list_kernels, stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, LazyStack, StoredStack, without_spread
 

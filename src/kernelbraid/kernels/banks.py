@@ -1,5 +1,6 @@
 """Banks of kernels: lists that turn data into a stack of kernel matrices."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -10,16 +11,13 @@ from kernelbraid._arrays import (
     device,
     is_finite,
     is_foreign,
-    itemsize,
     namespace,
     power_of_two,
 )
 from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
-from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
-from kernelbraid.kernels.names import name_in_view
-from kernelbraid.kernels.pairs import pairs_of
-from kernelbraid.kernels.precomputed import check_kernel
+from kernelbraid.kernels.local import Neighbours, SelfTuning
+from kernelbraid.kernels.pairs import pairs_of, stack_pairs
 from kernelbraid.kernels.stacks import LazyStack
 
 #: One entry of a bank: a kernel of ours or any function of two data matrices.
@@ -54,6 +52,7 @@ FEW = 10
 # A direction counts with this share of the largest variance; so many samples, evenly spaced, tell.
 LEAST_VARIANCE, N_TELLING = 1e-3, 2000
 
+_OF_A_VIEW = re.compile(r"view (\d+): (.+)")
 
 #: Single kernels by name.
 KERNELS: dict[str, Kernel] = {
@@ -172,6 +171,17 @@ def bank_names(banks: Sequence[Sequence[Kernel | Custom]]) -> list[str]:
     return [name_in_view(kernel.name, view) for view, bank in enumerate(banks, 1) for kernel in bank]
 
 
+def name_in_view(kernel: str, view: int) -> str:
+    """Return the name of a kernel of one of several views, which are counted from 1."""
+    return f"view {view}: {kernel}"
+
+
+def split_name(name: str) -> tuple[int | None, str]:
+    """Return the number of the view and the name of the kernel alone; None where there is one view."""
+    found = _OF_A_VIEW.fullmatch(name)
+    return (None, name) if found is None else (int(found[1]), found[2])
+
+
 def build_bank(
     X: Array | Sequence[Array],
     kernels: BankLike | Sequence[BankLike] = "rmkkm",
@@ -236,25 +246,6 @@ def stack_bank(
     return stack_pairs(views, banks_for(kernels, views), pairs_of(views, place), dtype=dtype, place=place)
 
 
-def stack_pairs(
-    views: Sequence[Array],
-    banks: Sequence[Sequence[Kernel | Custom]],
-    pairs: Sequence[Pairs],
-    *,
-    dtype: DType = None,
-    place: Callable[[Array], Array] | None = None,
-) -> LazyStack:
-    """Return a bank per view over samples whose inner products are known, so that several banks share them."""
-    xp = namespace(*views)
-    if dtype is None:
-        dtype = xp.float32 if all(view.dtype == xp.float32 for view in views) else xp.float64
-    bound = [_bind(bank, view, of) for of, view, bank in zip(pairs, views, banks, strict=True)]
-    if place is not None:
-        bound = [[_move(kernel, place) for kernel in kernels] for kernels in bound]
-        dtype = getattr(namespace(pairs[0].products), "float32" if itemsize(dtype) == 4 else "float64")
-    return LazyStack(list(zip(pairs, bound, strict=True)), dtype)
-
-
 def stack_given(H: Array) -> LazyStack:
     """Return given kernels, (n_kernels, n, n), as a stack that adds them up without another copy of each."""
     kernels = [Given(H[i, ...], f"kernel {i}") for i in range(H.shape[0])]
@@ -276,34 +267,3 @@ def _check_samples(X: Array, number: int) -> Array:
             "sklearn.impute.SimpleImputer."
         )
     return X
-
-
-def _move(kernel: Kernel, place: Callable[[Array], Array]) -> Kernel:
-    return Given(place(kernel.values), kernel.name) if isinstance(kernel, Given) else kernel
-
-
-def _bind(bank: Sequence[Kernel | Custom], X: Array, pairs: Pairs) -> list[Kernel]:
-    """Let local kernels see the samples, and evaluate the user's functions on them; the rest stays lazy."""
-
-    def bound(kernel: Kernel | Custom) -> Kernel:
-        if isinstance(kernel, Custom):
-            return Given(_evaluate(kernel, X), kernel.name)
-        return kernel.bind(pairs) if isinstance(kernel, LocalKernel) else kernel
-
-    return [bound(kernel) for kernel in bank]
-
-
-def n_matrices(bank: Sequence[Kernel | Custom]) -> int:
-    """Return how many matrices of n x n the kernels of a bank keep for themselves."""
-    return sum(
-        1 if isinstance(kernel, Custom) else kernel.n_matrices if isinstance(kernel, LocalKernel) else 0
-        for kernel in bank
-    )
-
-
-def _evaluate(kernel: Custom, X: Array) -> Array:
-    """Return the checked matrix of a user's function, beside X if the function gives NumPy arrays."""
-    K = check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
-    if is_foreign(X) and not is_foreign(K):
-        return namespace(X).asarray(K, device=device(X))
-    return K

@@ -21,11 +21,10 @@ from kernelbraid.learning.learn import edges_of, learn
 from kernelbraid.learning.settings import LEAST_ALPHA, Settings
 from kernelbraid.learning.sources import Candidates, Views, spread_out
 from kernelbraid.learning.weighing import Weighed
-from kernelbraid.metrics.label_free import cut_share
-from kernelbraid.ops.refinement import refine_graph
-from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
+from kernelbraid.metrics.partitions import cut_share
+from kernelbraid.ops.graphs import normalised_graph, refine_graph, spectral_vectors, unit_rows
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, settle
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
-from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
 
 #: Samples for each unit of the penalty's weight, and the parts of that weight that get graphs of their own.
 SAMPLES_PER_ALPHA, PARTS, FEW_PARTS = 500, (1.0, 1 / 3, 3.0), (1.0, 3.0)

@@ -8,10 +8,10 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.spreading import shares_of
-from kernelbraid.ops.spectral import Spectrum, embed_rows, spectral_vectors
-from kernelbraid.solvers.centres import Labels
+from kernelbraid.ops.graphs import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import kmeans
 from kernelbraid.solvers.landmark_centres import Centres
+from kernelbraid.solvers.lloyd import Labels
 
 #: Times that the clusters are found again, every time with other weights of the samples.
 REPLICATES = 20
@@ -54,7 +54,7 @@ def memberships(
     n_clusters : int
         k, above all labels.
     spectrum : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors in which clusters are found, as for :func:`~kernelbraid.ops.spectral.spectral_vectors`.
+        Eigenvectors in which clusters are found, as for :func:`~kernelbraid.ops.graphs.spectral_vectors`.
     copies : ndarray of shape (n,), default=None
         For each sample the first one that it is a copy of; copies get the mean of what each has.
     threads : int, default=None

@@ -16,10 +16,9 @@ from kernelbraid._typing import Array
 from kernelbraid.learning import effort, progress
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.parallel import each
-from kernelbraid.metrics.label_free import agreement, cut_share, modularity
-from kernelbraid.ops.spectral import normalised_graph, spectral_vectors, unit_rows
-from kernelbraid.solvers.kmeans import kmeans
-from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
+from kernelbraid.metrics.partitions import agreement, cut_share, modularity
+from kernelbraid.ops.graphs import normalised_graph, spectral_vectors, unit_rows
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, settle
 
 T = TypeVar("T")
 

@@ -20,9 +20,7 @@ from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
-from kernelbraid.ops.refinement import EdgeWeights
-from kernelbraid.ops.spectral import degrees
-from kernelbraid.solvers.extension import Placement
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
 from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
@@ -171,6 +169,40 @@ class GraphMember:
         return sparse.csr_array(left @ rows @ right)
 
 
+@dataclass(frozen=True)
+class Placement:
+    """How edges to fitted samples place new ones in their embedding."""
+
+    basis: Array  # (n, k): eigenvectors, scaled so that edges times basis give coordinates
+    values: Array  # (k,): eigenvalues
+    spectrum: Spectrum
+
+    @classmethod
+    def of(cls, graph: Array, vectors: Array, spectrum: Spectrum) -> "Placement":
+        """Take the degrees and the eigenvalues from a graph and its eigenvectors."""
+        xp = namespace(graph)
+        degrees = xp.sum(graph, axis=1)
+        if spectrum == "unnormalised":
+            product = degrees[:, None] * vectors - graph @ vectors
+            return cls(vectors, xp.sum(vectors * product, axis=0), spectrum)
+        scale = 1 / xp.sqrt(xp.where(degrees > 0, degrees, asarray_like(1.0, degrees)))
+        scaled = scale[:, None] * vectors
+        values = xp.sum(scaled * (graph @ scaled), axis=0)
+        largest = xp.max(graph)  # by which the embedding divides the graph
+        return cls(scaled * xp.sqrt(largest) if spectrum == "random_walk" else scaled, values, spectrum)
+
+    def embed(self, edges: Array) -> Array:
+        """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
+        xp = namespace(edges)
+        degrees = xp.sum(edges, axis=1)[:, None]
+        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))
+        if self.spectrum == "unnormalised":
+            distance = degrees - self.values[None, :]
+            return unit_rows((edges @ self.basis) / _away_from_zero(distance))
+        placed = (edges @ self.basis) / degrees / _away_from_zero(self.values[None, :])
+        return placed if self.spectrum == "random_walk" else unit_rows(placed)
+
+
 @dataclass
 class Extension:
     """A learned graph with what it takes to place new samples beside its own."""
@@ -257,3 +289,11 @@ def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
         edges = where @ edges
         edges = edges if sparse.issparse(total) else edges.toarray()
     return edges if total is None else total + edges
+
+
+def _away_from_zero(A: Array) -> Array:
+    """Return numbers that can divide: eigenvalues of zero carry no information and are not blown up."""
+    xp = namespace(A)
+    least = 1e-8 * (1 + xp.max(xp.abs(A)))
+    sign = xp.where(A < 0, asarray_like(-1.0, A), asarray_like(1.0, A))
+    return xp.where(xp.abs(A) < least, least * sign, A)

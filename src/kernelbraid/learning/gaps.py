@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._typing import Array
-from kernelbraid.ops.spectral import degrees
+from kernelbraid.ops.graphs import degrees
 
 #: What such an edge weighs beside one that was measured, and how many of them a sample gets for each of those.
 LESS, MORE = 0.7, 2

@@ -14,7 +14,7 @@ from kernelbraid._system import counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import NEIGHBOURS, TIED
-from kernelbraid.ops.spectral import degrees
+from kernelbraid.ops.graphs import degrees
 
 #: The neighbour whose distance is the scale of a sample.
 SEVENTH = 7

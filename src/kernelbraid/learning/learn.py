@@ -16,9 +16,8 @@ from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
-from kernelbraid.ops.refinement import refine_graph
-from kernelbraid.ops.spectral import degrees, normalised_graph, symmetrise
-from kernelbraid.solvers.status import Status
+from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise
+from kernelbraid.solvers.iterate import Status
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
-from kernelbraid.metrics.label_free import agreement
-from kernelbraid.ops.spectral import embed_rows, spectral_vectors
-from kernelbraid.solvers.kmeans import Clustering, kmeans, separate
-from kernelbraid.solvers.pieces import PIECES, Edges, cut, join, settle
+from kernelbraid.metrics.partitions import agreement
+from kernelbraid.ops.graphs import embed_rows, spectral_vectors
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, separate, settle
+from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
 

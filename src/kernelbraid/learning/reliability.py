@@ -7,7 +7,7 @@ import numpy as np
 from kernelbraid._machine import calm
 from kernelbraid.learning.readout import Reading, join_pieces, run_kmeans
 from kernelbraid.learning.settings import Readout
-from kernelbraid.metrics.label_free import agreement
+from kernelbraid.metrics.partitions import agreement
 
 #: Of the restarts of k-means that a user asks for, the part that the other way gets; and the most of them.
 BESIDE, MOST = 4, 20

@@ -9,9 +9,8 @@ import numpy as np
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
 from kernelbraid.kernels import KernelStack
 from kernelbraid.learning.settings import Learning
-from kernelbraid.solvers.iterate import Solution
+from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress
-from kernelbraid.solvers.status import Status
 
 # Sound fits stay near the hull of the candidates (ratio about 1); a diverging one passes this at once.
 OVERSIZE = 1e3

@@ -10,8 +10,7 @@ from kernelbraid._machine import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, SVD_MATRICES, WORKING_MATRICES
-from kernelbraid.ops.refinement import EdgeWeights
-from kernelbraid.ops.spectral import Spectrum
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum
 from kernelbraid.solvers.batch import Setting
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
 from kernelbraid.solvers.low_rank.thresholding import Route

@@ -6,7 +6,7 @@ from scipy import sparse
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
-from kernelbraid.ops.spectral import degrees, normalised_graph
+from kernelbraid.ops.graphs import degrees, normalised_graph
 
 # Relative error of every entry, however small: far from the known labels all of them are, and they decide there.
 ACCURACY = 1e-10

@@ -18,8 +18,8 @@ from kernelbraid.kernels.banks import resolve_bank
 from kernelbraid.learning.settings import Learning, Settings
 from kernelbraid.learning.sources import Candidates, Samples
 from kernelbraid.learning.trust import LEVEL, TELLING, Trust, deviations, judge, names_of
-from kernelbraid.metrics.label_free import modularity
-from kernelbraid.ops.spectral import spectral_embedding
+from kernelbraid.metrics.partitions import modularity
+from kernelbraid.ops.graphs import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
 
 FEW_RESTARTS = 3

@@ -1,7 +1,7 @@
 """Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
 from kernelbraid.metrics.from_scikit_learn import ami, kernel_silhouette, kernel_silhouettes
-from kernelbraid.metrics.label_free import agreement, balance, cut_share, modularity
+from kernelbraid.metrics.partitions import agreement, balance, cut_share, modularity
 from kernelbraid.metrics.scores import (
     SCORES,
     accuracy,

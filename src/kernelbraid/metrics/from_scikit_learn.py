@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
 
-from kernelbraid.metrics.counts import encode_pair, numbers_of
+from kernelbraid.metrics.partitions import encode_pair, numbers_of
 
 
 def kernel_silhouette(K: ArrayLike, labels: ArrayLike) -> float:

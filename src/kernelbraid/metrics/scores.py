@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 
-from kernelbraid.metrics.counts import adjusted_rand, contingency, encode_pair, joined_pairs, share
+from kernelbraid.metrics.partitions import adjusted_rand, contingency, encode_pair, joined_pairs, share
 
 Score: TypeAlias = Callable[[ArrayLike, ArrayLike], float]
 NMIAverage: TypeAlias = Literal["max", "arithmetic"]

@@ -1,7 +1,7 @@
 """Closed forms: proximal operators, projection onto the simplex, spectral embedding, weights from costs."""
 
 from kernelbraid.ops.closed_forms import nonnegative, power_weights, project_to_simplex, soft_threshold
-from kernelbraid.ops.spectral import (
+from kernelbraid.ops.graphs import (
     laplacian,
     normalised_graph,
     spectral_embedding,

@@ -27,10 +27,9 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._typing import Array
 from kernelbraid.ops.closed_forms import project_to_simplex
+from kernelbraid.ops.graphs import normalised_graph, symmetrise
 from kernelbraid.ops.neighbourhoods import Neighbourhoods
-from kernelbraid.ops.spectral import normalised_graph, symmetrise
-from kernelbraid.solvers.iterate import Solution, iterate
-from kernelbraid.solvers.status import AlternationProgress, defect
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Kernels whose contrast is below this share of the highest are no views: where neighbours are as far as all others, a

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import LocalParts
-from kernelbraid.solvers.centres import Labels, Matrix, cluster_sums, inner_products, squared_lengths
 from kernelbraid.solvers.landmark_centres import Centres, Sums, means
 from kernelbraid.solvers.landmarks import row_slices, split_views
+from kernelbraid.solvers.lloyd import Labels, Matrix, cluster_sums, inner_products, squared_lengths
 
 #: Mean squared distance of two samples, in squared units of the spread; taken for those without a view in common.
 STRANGERS = 2.0

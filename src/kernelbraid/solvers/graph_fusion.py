@@ -22,11 +22,10 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import project_to_simplex
 from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.graphs import symmetrise
 from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
-from kernelbraid.ops.spectral import symmetrise
-from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances
-from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Views as far from the graph as this are equal to it: a weight has to be finite.

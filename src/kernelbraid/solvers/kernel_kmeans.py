@@ -11,8 +11,8 @@ from scipy import sparse
 from kernelbraid._arrays import asarray_like, device, namespace
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
-from kernelbraid.solvers.centres import Labels, nearest_centres
-from kernelbraid.solvers.kmeans import Clustering, Rule, best_of, plus_plus, random_samples
+from kernelbraid.solvers.kmeans import plus_plus, random_samples
+from kernelbraid.solvers.lloyd import Clustering, Labels, Rule, best_of, nearest_centres
 
 Vector: TypeAlias = NDArray[np.float64]
 #: How a run starts: far samples as centres, random samples as centres, or random labels.

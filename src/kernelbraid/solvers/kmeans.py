@@ -1,80 +1,35 @@
-"""k-means with many restarts at once: Lloyd's iteration as matrix products over a batch of starts.
+"""Clusters of points: by k-means from many starts, or as unions of pieces that k-means has cut.
 
-One iteration serves all variants. They differ in the space, which knows the distances to weighted means of samples
-(coordinates here, kernels in `kernel_kmeans`); in the weights of the samples, which are equal or robust; and in the
-weights of the kernels, which are fixed or learned.
+k-means cuts what is long or large, and joins what is small: its pieces are about the same in size and spread. With
+twice as many pieces as clusters the cuts do no harm, since the graph knows which of the pieces belong together.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, is_foreign, namespace, to_numpy
-from kernelbraid._typing import Array, Host
-from kernelbraid.ops.closed_forms import power_weights
-from kernelbraid.solvers.centres import Clusters, FeatureSpace, Labels, Matrix, MeanSpace, Space
+from kernelbraid._arrays import to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.solvers.lloyd import (
+    Clustering,
+    FeatureSpace,
+    Labels,
+    Rule,
+    Space,
+    best_of,
+    descend,
+    over_kernels,
+)
 
-# Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.
-BATCH_SIZE = 4_000_000
-# Squared distance, in units of the type's precision and the largest squared length, at which a point leaves its centre.
-COINCIDENT = 1e4
-# Squared distance, relative to the largest squared length, below which robust distances count by their squares
-# (Huber's function): the weight of a sample on its centre would have no bounds.
-ON_CENTRE = 1e-14
-
-# Relative difference of the results of runs that found the same clusters.
-TIED = 1e-9
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What is minimised, and when to stop."""
-
-    robust: bool = False  # sum of distances instead of squared ones
-    exponent: float | None = None  # gamma of learned kernel weights, sum_k a_k^gamma = 1; None: the sum of all kernels
-    unused: NDArray[np.bool_] | None = None  # kernels that must not be used, (m,)
-    by_distance: bool = False  # choose among runs by the sum of distances, which forgives a few far samples
-    max_iter: int = 100
-    tol: float = 0.0  # relative decrease of the objective, beside unchanged labels, at which a robust run ends
-
-    def cost(self, squared: Matrix, scale: Matrix) -> Matrix:
-        """Return what samples at these squared distances add to the objective, (runs, n)."""
-        squared = np.maximum(squared, 0.0)
-        if not self.robust:
-            return squared
-        least = np.sqrt(ON_CENTRE * scale[:, None])
-        distances = np.sqrt(squared)
-        return np.where(distances > least, distances - least / 2, squared / (2 * np.where(least > 0, least, 1.0)))
-
-    def sample_weights(self, squared: Matrix, scale: Matrix) -> Matrix:
-        """Return the weights of the samples in the means, (runs, n): 1 / (2 distance) if robust."""
-        if not self.robust:
-            return np.ones_like(squared)
-        least = np.where(scale > 0, ON_CENTRE * scale, 1.0)[:, None]
-        return np.asarray(0.5 / np.sqrt(np.maximum(squared, least)))
-
-    def kernel_weights(self, costs: Matrix) -> Matrix:
-        """Return the weights of the kernels, (..., m), from their costs."""
-        if self.exponent is None:
-            return np.ones_like(costs)
-        return power_weights(costs if self.unused is None else np.where(self.unused, np.inf, costs), self.exponent)
-
-
-@dataclass(frozen=True)
-class Clustering:
-    """The best of several runs of k-means."""
-
-    labels: Labels  # (n,), values 0 .. k - 1
-    inertia: float  # the objective at the end: sum of squared distances, or of distances if robust
-    merit: float  # what runs are compared by
-    n_iter: int  # Lloyd steps of the best run
-    clusters: Clusters  # to whose means the labels belong
-    kernel_weights: Matrix  # a, (m,)
-    objective: Matrix  # value after every step
-    converged: bool
-    centres: Array = None  # V, (k, n): these means as weights of the samples; of the best run alone
+#: Pieces for each cluster.
+PIECES = 2
+#: Power of the volumes that divides the edges between two pieces. With 1 it is the mean edge, by which small pieces are
+#: lost to their neighbours; with 1/2 any few samples that stand aside stay a cluster of their own.
+CLOSENESS = 0.85
+# Edges between pieces that share none, in units of all edges: the smallest of them join first.
+NO_EDGE = 1e-12
 
 
 def kmeans(
@@ -167,7 +122,9 @@ def plus_plus(
             drawn = np.minimum(np.stack(found), n - 1)
             again = ~left[runs[:, None], drawn]  # odds too small to be told apart
             drawn = np.where(again, left.argmax(axis=1)[:, None], drawn)
-        distances = to_numpy(_sum(space.from_samples(drawn.ravel()))).astype(float, copy=False).reshape(n_init, -1, n)
+        distances = (
+            to_numpy(over_kernels(space.from_samples(drawn.ravel()))).astype(float, copy=False).reshape(n_init, -1, n)
+        )
         np.minimum(distances, nearest[:, None, :], out=distances)
         best = distances.sum(axis=2).argmin(axis=1)
         starts[:, c], nearest = drawn[runs, best], distances[runs, best]
@@ -181,139 +138,141 @@ def spread_samples(X: Array, n_init: int, k: int, random_state: np.random.Random
     return plus_plus(space, n_init, k, random_state, n_trials=2 + int(np.log(k)))
 
 
-def best_of(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> Clustering:
-    """Return the best of the runs from all starts; for the arguments see :func:`descend`."""
-    runs = descend(space, starts, k, rule)
-    best = runs[_lowest([run.merit for run in runs])]
-    V = best.clusters.weights(space.squares)
-    return replace(best, centres=asarray_like(V.toarray(), space.squares) if sparse.issparse(V) else V)
-
-
-def descend(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> list[Clustering]:
-    """Return where Lloyd's iteration ends from all starts, in batches that bound the memory.
+def cut(
+    X: Array,
+    n_pieces: int,
+    *,
+    n_cuts: int,
+    n_init: int,
+    random_state: np.random.RandomState,
+    spread: bool = True,
+) -> Labels:
+    """Cut points into pieces several times, each time by the better of some runs of k-means from starts of its own.
 
     Parameters
     ----------
-    space : MeanSpace
-        The samples.
-    starts : ndarray of shape (n_init, k) or (n_init, n)
-        Samples as centres, or labels of all samples.
-    k : int
-        Number of clusters.
-    rule : Rule
-        Objective and end.
+    X : array of shape (n, d)
+        Points.
+    n_pieces : int
+        At most n.
+    n_cuts : int
+        How often.
+    n_init : int
+        Runs of k-means for every cut.
+    random_state : RandomState
+        Draws the starts, in NumPy whatever the backend.
+    spread : bool, default=True
+        Start from samples that are far from each other; others are drawn faster.
+
+    Returns
+    -------
+    ndarray of shape (n_cuts, n)
+        Numbers of pieces from 0 on.
     """
-    m, n = space.squares.shape
-    size = max(1, BATCH_SIZE // (m * n * k))
-    batches = (Clusters.of(starts[i : i + size], k, n) for i in range(0, len(starts), size))
-    return [run for batch in batches for run in _descend(space, batch, rule)]
+    n, n_starts = X.shape[0], n_cuts * n_init
+    if spread:
+        starts = spread_samples(X, n_starts, n_pieces, random_state)
+    else:
+        starts = random_samples(n_starts, n, n_pieces, random_state)
+    ends = descend(FeatureSpace(X), starts, n_pieces, Rule())
+    merits = np.array([ended.merit for ended in ends]).reshape(n_cuts, n_init)
+    best = np.argmin(merits, axis=1) + np.arange(n_cuts) * n_init
+    return np.stack([ends[run].labels for run in best])
 
 
-def _descend(space: MeanSpace, clusters: Clusters, rule: Rule) -> list[Clustering]:
-    """Run Lloyd's iteration from the means of a batch of clusters.
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a symmetric graph, each in both directions; negative ones, and those to oneself, are left out."""
 
-    A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
-    them, assigns the samples, and forms the centres anew. Each of the four lowers the objective.
+    ends: Labels  # (2, n_edges)
+    weights: NDArray[np.float64]
+    n: int  # vertices
+
+    @classmethod
+    def of(cls, graph: "Array | Edges") -> "Edges":
+        """Take them from an array or a csr array, once for all cuts."""
+        if isinstance(graph, Edges):
+            return graph
+        found = sparse.coo_array(graph if sparse.issparse(graph) else to_numpy(graph))
+        kept = (found.data > 0) & (found.row != found.col)
+        ends = np.stack([found.row[kept], found.col[kept]]).astype(np.int64)
+        return cls(ends, found.data[kept].astype(np.float64), int(found.shape[0]))
+
+    def between(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+        """Return the sums of edges between groups of vertices."""
+        starts, ends = groups[self.ends]
+        return _summed(starts, ends, self.weights, (n_groups, n_groups))
+
+    def to(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+        """Return the sums of the edges of each vertex to groups."""
+        return _summed(self.ends[0], groups[self.ends[1]], self.weights, (self.n, n_groups))
+
+
+def _summed(rows: Labels, columns: Labels, weights: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return a matrix of sums."""
+    sums = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
+    return np.asarray(sums, dtype=np.float64).reshape(shape)
+
+
+def join(graph: Array | Edges, pieces: Labels, n_clusters: int, *, closeness: float = CLOSENESS) -> Labels:
+    r"""Join pieces of a graph until so many clusters are left, each time the two that are closest.
+
+    .. math:: w_{ab} / (v_a v_b)^{0.85}
+
+    with :math:`w_{ab}` the edges between two pieces and :math:`v` the sums of all edges of each.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), or Edges
+        Symmetric; negative edges count as none.
+    pieces : ndarray of shape (n,)
+        Numbers of pieces.
+    n_clusters : int
+        How many are left.
+    closeness : float, default=0.85
+        The power.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Clusters from 0 on; as many as there are pieces if these are fewer.
     """
-    lengths = np.maximum(to_numpy(space.squares), 0.0).astype(float)
-    xp, (m, n) = namespace(space.squares), lengths.shape
-    precision = COINCIDENT * float(xp.finfo(space.squares.dtype).eps)
-    active = np.arange(len(clusters.labels))
-    weights = np.tile(rule.kernel_weights(np.ones(m)), (len(active), 1))
-    trace = np.full((len(active), rule.max_iter), np.inf)
-    ends: dict[int, Clustering] = {}
-    for step in range(rule.max_iter):
-        D = xp.reshape(space.distances(clusters.weights(space.squares)), (m, len(active), clusters.k, n))
-        if rule.exponent is not None:
-            weights = rule.kernel_weights(_costs(D, clusters)) if step > 0 else weights
-            D = D * asarray_like(weights.T[:, :, None, None], D)
-        scale = (weights @ lengths).max(axis=1)
-        labels, nearest = _smallest(_sum(D))
-        labels = _refilled(labels, clusters.k, nearest / np.where(scale > 0, scale, 1.0)[:, None] / precision)
-        inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
-        merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
-        moving = (labels != clusters.labels).any(axis=1) | (step == 0)
-        if rule.robust:  # the first weights show in the third step
-            moving |= (step < 2) | (trace[active, step - 1] - inertia > rule.tol * inertia)
-        last = step == rule.max_iter - 1
-        for i in np.flatnonzero(~moving | last):
-            mine = labels[i].copy(), float(inertia[i]), float(merit[i]), step + 1, clusters.only([i]), weights[i]
-            ends[int(active[i])] = Clustering(*mine, trace[active[i], : step + 1], not moving[i])
-        if last or not moving.any():
-            break
-        # At first, samples are centres: robust weights would keep them there.
-        shares = rule.sample_weights(nearest, scale) if rule.robust and step > 0 else None
-        clusters = Clusters(labels, clusters.k, shares).only(moving)
-        active, weights = active[moving], weights[moving]
-    return [ends[run] for run in range(len(ends))]
+    _, pieces = np.unique(pieces, return_inverse=True)
+    m = int(pieces.max()) + 1
+    edges = Edges.of(graph).between(pieces, m)
+    edges = edges / max(float(edges.sum()), np.finfo(float).tiny) + NO_EDGE
+    volumes = edges.sum(axis=1)
+    cluster_of, alive = np.arange(m), np.ones(m, dtype=bool)
+    near = edges / np.outer(volumes, volumes) ** closeness
+    np.fill_diagonal(near, -1.0)
+    for _ in range(m - n_clusters):
+        a = int(np.argmax(near.max(axis=1)))
+        b = int(np.argmax(near[a]))
+        edges[a] += edges[b]
+        edges[:, a] += edges[:, b]
+        volumes[a] += volumes[b]
+        alive[b] = False
+        near[b] = near[:, b] = -1.0
+        near[a] = near[:, a] = np.where(alive, edges[a] / (volumes[a] * volumes) ** closeness, -1.0)
+        near[a, a] = -1.0
+        cluster_of[cluster_of == b] = a
+    return np.unique(cluster_of[pieces], return_inverse=True)[1]
 
 
-def _sum(D: Array) -> Array:
-    """Return the sum over the kernels; of a single one, no copy."""
-    return D[0, ...] if D.shape[0] == 1 else namespace(D).sum(D, axis=0)
+def settle(graph: Array | Edges, labels: Labels) -> Labels:
+    """Give every vertex the cluster to which most of its edges go; all stay where a cluster would be lost.
 
-
-def _smallest(D: Array) -> tuple[Labels, Matrix]:
-    """Return the first of the smallest elements along the second of three axes, and their values, (runs, n) each."""
-    if is_foreign(D):
-        xp = namespace(D)
-        return to_numpy(xp.argmin(D, axis=1)).astype(np.int64), to_numpy(xp.min(D, axis=1)).astype(float)
-    # NumPy's argmin would copy the whole array to have the axis last. Numbers that fall along it, in as few bytes as
-    # they need, find the first of the smallest; where nothing can be compared they are 0.
-    values, k = D.min(axis=1), D.shape[1]
-    falling = np.arange(k, 0, -1, dtype=np.min_scalar_type(k))
-    first = ((values[:, None, :] == D) * falling[:, None]).max(axis=1)
-    return (k - first.astype(np.int64)) % k, values.astype(float, copy=False)
-
-
-def _refilled(labels: Labels, k: int, misfits: Matrix) -> Labels:
-    """Refill the empty clusters of every run that has one; the misfit is the squared distance in the run's unit."""
-    numbers = labels + k * np.arange(len(labels))[:, None]
-    sizes = np.bincount(numbers.ravel(), minlength=len(labels) * k).reshape(-1, k)
-    for run in np.flatnonzero(~sizes.all(axis=1)):
-        labels[run] = refill(labels[run], misfits[run], k)
-    return labels
-
-
-def _lowest(merits: ArrayLike) -> int:
-    """Return the first of the lowest values; runs that differ by rounding found the same clusters."""
-    values = np.asarray(merits)
-    return int(np.argmax(values <= values.min() * (1 + TIED)))
-
-
-def _costs(D: Array, clusters: Clusters) -> Matrix:
-    """Return what the clusters cost under every kernel: weighted squared distances to their centres, (runs, m)."""
-    xp = namespace(D)
-    m, n_runs, _, n = D.shape
-    index = np.ascontiguousarray(np.broadcast_to(clusters.labels[None, :, None, :], (m, n_runs, 1, n)))
-    own = xp.take_along_axis(D, xp.asarray(index, device=device(D)), axis=2)[:, :, 0, :]
-    own = np.ascontiguousarray(to_numpy(xp.permute_dims(own, (1, 0, 2))), dtype=float)
-    own = own if clusters.shares is None else own * clusters.shares[:, None, :]
-    return np.asarray(np.maximum(own.sum(axis=2), 0.0))
-
-
-def refill(labels: Labels, misfit: Host, k: int) -> Labels:
-    """Give every empty cluster the point of largest misfit whose own cluster keeps another point.
-
-    Points with a misfit up to 1 sit on their centre and stay: splitting copies of one point would make up a cluster.
-    Of points of one cluster with the same misfit, which may be copies, the first goes; the others see a centre next.
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), or Edges
+        Symmetric; negative edges count as none.
+    labels : ndarray of shape (n,)
+        Clusters from 0 on, without gaps.
     """
-    counts = np.bincount(labels, minlength=k)
-    if counts.all():
-        return labels
-    labels = labels.copy()
-    alike = np.round(misfit / misfit.max(initial=1.0) / TIED)  # rounding must not decide which one goes
-    worst_first = iter(np.argsort(-alike, kind="stable")[: np.count_nonzero(misfit > 1)])
-    gone: set[tuple[int, float]] = set()
-    for empty in np.flatnonzero(counts == 0):
-        for point in worst_first:
-            kind = int(labels[point]), float(alike[point])
-            if counts[labels[point]] > 1 and kind not in gone:
-                gone.add(kind)
-                counts[labels[point]] -= 1
-                labels[point] = empty
-                break
-    return labels
+    k = int(labels.max()) + 1
+    to_clusters = Edges.of(graph).to(labels, k)
+    moved = np.where(to_clusters.max(axis=1) > 0, to_clusters.argmax(axis=1), labels)
+    return moved if np.bincount(moved, minlength=k).all() else labels
 
 
 def separate(labels: Labels, n_clusters: int, same: Labels) -> Labels:

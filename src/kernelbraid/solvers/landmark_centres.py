@@ -9,15 +9,17 @@ from scipy import sparse
 
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import Parts
-from kernelbraid.solvers.centres import (
+from kernelbraid.solvers.kmeans import plus_plus
+from kernelbraid.solvers.lloyd import (
     FeatureSpace,
     Labels,
+    Rule,
+    best_of,
     cluster_sums,
     inner_products,
     nearest_centres,
     squared_lengths,
 )
-from kernelbraid.solvers.kmeans import Rule, best_of, plus_plus
 
 Single: TypeAlias = NDArray[np.float32]
 # How fast memberships fall with the distance to a centre, in units of the distance between centres.

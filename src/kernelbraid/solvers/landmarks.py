@@ -20,11 +20,10 @@ from kernelbraid._eigen import SINGLE, choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.kernels import FittedBank
-from kernelbraid.ops.refinement import EdgeWeights
-from kernelbraid.ops.spectral import Spectrum, component_vectors, unit_rows, with_positive_peaks
-from kernelbraid.solvers.centres import FeatureSpace, Labels, Matrix
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum, component_vectors, unit_rows, with_positive_peaks
 from kernelbraid.solvers.kmeans import plus_plus
 from kernelbraid.solvers.landmark_centres import Centres, Single
+from kernelbraid.solvers.lloyd import FeatureSpace, Labels, Matrix
 from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Singular values, relative to the largest, that count as zero: such directions say nothing about a sample.

@@ -20,9 +20,8 @@ from kernelbraid._eigen import choose_vectors, eigh, eigvalsh, tolerance
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.cosines import cosine_kernel
-from kernelbraid.ops.spectral import with_positive_peaks
-from kernelbraid.solvers.iterate import Solution, iterate
-from kernelbraid.solvers.status import AlternationProgress, defect
+from kernelbraid.ops.graphs import with_positive_peaks
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
 Vector: TypeAlias = NDArray[np.float64]
 GOLDEN = (math.sqrt(5) + 1) / 2

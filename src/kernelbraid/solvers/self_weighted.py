@@ -22,10 +22,9 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.ops.cosines import check_squares
-from kernelbraid.ops.spectral import symmetrise
-from kernelbraid.solvers.iterate import Solution, iterate
+from kernelbraid.ops.graphs import symmetrise
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances
-from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 #: Steps before the change of the graph may end the iteration.

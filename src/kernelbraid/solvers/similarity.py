@@ -21,10 +21,9 @@ from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, names
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.ops.closed_forms import power_weights
-from kernelbraid.ops.spectral import spectral_vectors, symmetrise
-from kernelbraid.solvers.iterate import Solution, Status, iterate
+from kernelbraid.ops.graphs import spectral_vectors, symmetrise
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Status, defect, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
-from kernelbraid.solvers.status import AlternationProgress, defect
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.

@@ -17,9 +17,8 @@ from kernelbraid._eigen import choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
-from kernelbraid.ops.spectral import normalised_graph
-from kernelbraid.solvers.iterate import Solution, iterate
-from kernelbraid.solvers.status import AlternationProgress, defect
+from kernelbraid.ops.graphs import normalised_graph
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
 Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.

@@ -8,6 +8,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.low_rank.ridge import (
     TILE,
+    Expression,
     mirror,
     resolved_ridge,
     ridge_coefficients,
@@ -15,7 +16,7 @@ from kernelbraid.solvers.low_rank.ridge import (
     ridge_smoother,
     solve_ridge,
 )
-from problems import blob_bank
+from problems import blob_bank, blobs
 
 
 def kernel_of(n=20, seed=0):
@@ -236,3 +237,32 @@ def test_a_kernel_that_is_singular_by_rounding_has_an_inverse_beside_a_ridge():
         assert np.isfinite(ridge_inverse(sign * K, 1.0)).all()
     singular = np.array([[-1.0, 0.0], [0.0, 1.0]])  # with the ridge
     assert np.isfinite(ridge_inverse(singular, 1.0)).all()
+
+
+def gaussian(X, Y):
+    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2) / 4)
+
+
+def test_edges_solve_the_ridge_regression_on_the_fitted_samples(xp):
+    X, _ = blobs(n=30)
+    new = X[:5] + 0.05
+    K, cross = gaussian(X, X), gaussian(new, X)
+    found = Expression.of(xp.asarray(K), 0.5, None, "learned").edges(xp.asarray(cross))
+    expected = np.maximum(np.linalg.solve(K + 0.5 * np.eye(30), cross.T).T, 0)
+    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-10)
+
+
+def test_edges_are_refined_as_those_of_the_fit():
+    X, _ = blobs(n=30)
+    expression = Expression.of(gaussian(X, X), 0.5, 4, "scaled")
+    edges = expression.edges(gaussian(X[:6] + 0.05, X))
+    assert ((edges > 0).sum(axis=1) == 4).all()
+    np.testing.assert_allclose(edges.max(axis=1), 1.0)
+
+
+def test_a_sample_far_from_all_others_is_joined_with_the_most_similar_one():
+    X, _ = blobs(n=20)
+    cross = np.full((1, 20), -1.0)
+    cross[0, 7] = -0.5
+    edges = Expression.of(gaussian(X, X), 1.0, 5, "scaled").edges(cross)
+    assert np.flatnonzero(edges[0]).tolist() == [7]

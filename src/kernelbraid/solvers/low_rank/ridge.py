@@ -24,9 +24,9 @@ from kernelbraid._eigen import eigh
 from kernelbraid._machine import blas_threads, calm
 from kernelbraid._typing import Array
 from kernelbraid.ops.closed_forms import nonnegative
-from kernelbraid.ops.refinement import EdgeWeights, refine_columns
+from kernelbraid.ops.graphs import EdgeWeights, refine_columns
+from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.low_rank.step import ROUNDING
-from kernelbraid.solvers.status import Status
 
 SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a weight on its diagonal is lost in it
 # Entries on the diagonal of alpha (K + alpha I)^-1 are at most 1 for a kernel without negative eigenvalues; above this,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.solvers.centres import (
+from kernelbraid.solvers.lloyd import (
     Clusters,
     FeatureSpace,
     cluster_sums,

@@ -1,4 +1,4 @@
-"""From a graph to the coordinates that k-means clusters."""
+"""Graphs: refined from what was learned, with their degrees divided out, and as coordinates that k-means clusters."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,10 +8,25 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import add_to_diagonal, asarray_like, namespace, symmetric_part, to_numpy
+from kernelbraid._arrays import (
+    add_to_diagonal,
+    as_rows,
+    asarray_like,
+    is_on_host,
+    kth_largest,
+    kth_largest_of_rows,
+    namespace,
+    row_blocks,
+    symmetric_part,
+    to_numpy,
+)
 from kernelbraid._eigen import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Host
+from kernelbraid.ops.closed_forms import nonnegative
 
+#: What an edge weighs: what was learned, that relative to the strongest edge of its column, or one.
+EdgeWeights: TypeAlias = Literal["learned", "scaled", "binary"]
+DEVICE_SHARE = 64  # blocks on an accelerator, in units of those on the host: it waits for each
 #: Which eigenvectors of a graph span the embedding.
 Spectrum: TypeAlias = Literal["largest", "magnitude", "unnormalised", "random_walk"]
 #: What each sorts eigenvalues by, highest first.
@@ -26,6 +41,71 @@ RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
 MANY, APART = 20_000, 0.01
 #: Eigenvectors beside those that are taken, at most, among which others share the last eigenvalue; of dense graphs.
 MORE, FEW_MORE = 50, 10
+
+
+def refine_graph(A: Array, *, n_neighbors: int | None = None, edge_weights: EdgeWeights = "learned") -> Array:
+    """Return the symmetric graph of coefficients, with the strongest neighbours of every sample alone if asked for.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Coefficients: column j expresses sample j by the others. Negative ones count as zero.
+    n_neighbors : int, default=None
+        Entries that stay in each column, the largest ones off the diagonal (more where several are equal to the last
+        of them), and the diagonal becomes zero. None keeps everything, the diagonal included.
+    edge_weights : {"learned", "scaled", "binary"}, default="learned"
+        Keep the entries, divide each column by its largest one, or set all of them to one.
+
+    Returns
+    -------
+    array or csr array of shape (n, n)
+        Symmetric and not negative: a sparse NumPy array if `n_neighbors` is a number, whatever the library of A.
+    """
+    if n_neighbors is None:
+        return symmetrise(refine_columns(nonnegative(A), n_neighbors=None, edge_weights=edge_weights))
+    edges = strongest_edges(A, n_neighbors)
+    if edge_weights == "binary":
+        edges.data[:] = 1.0
+    elif edge_weights == "scaled":
+        strongest = edges.max(axis=1).toarray().ravel()
+        edges.data /= np.repeat(strongest, np.diff(edges.indptr))
+    edges.data /= 2  # by two as such, the sum would be double for single precision
+    return sparse.csr_array(edges + edges.T)
+
+
+def strongest_edges(A: Array, n_neighbors: int) -> Array:
+    """Return the largest positive entries off the diagonal of each column as the rows of a csr array."""
+    n = A.shape[0]
+    share = 1.0 if is_on_host(A) else DEVICE_SHARE
+    parts = [_strongest(A, columns, min(n_neighbors, n)) for columns in row_blocks(n, share)]
+    values, indices, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return sparse.csr_array((values, indices, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+
+
+def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
+    """Return values and rows of the largest entries of some columns, and their number in each."""
+    xp = namespace(A)
+    block = as_rows(A, columns)
+    n_rows, n = block.shape
+    itself = block[:, columns]
+    block[:, columns] = add_to_diagonal(itself, -xp.linalg.diagonal(itself))
+    kept = (block > 0) & (kth_largest_of_rows(block, k)[:, None] <= block)
+    rows, indices = xp.nonzero(kept)
+    values = xp.take(xp.reshape(block, (-1,)), rows * n + indices)
+    counts = np.bincount(to_numpy(rows), minlength=n_rows)
+    return to_numpy(values), to_numpy(indices).astype(np.int32), counts
+
+
+def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeights) -> Array:
+    """Return coefficients with the strongest of each column alone, weighted as asked; A is not negative."""
+    xp = namespace(A)
+    zero = asarray_like(0.0, A)
+    if n_neighbors is not None and n_neighbors < A.shape[0]:
+        A = xp.where(kth_largest(A, n_neighbors)[None, :] <= A, A, zero)
+    if edge_weights == "scaled":
+        largest = xp.max(A, axis=0)
+        return A / xp.where(largest > 0, largest, 1 + zero)[None, :]
+    return xp.where(A > 0, 1 + zero, zero) if edge_weights == "binary" else A
 
 
 def symmetrise(A: Array) -> Array:
