@@ -4,13 +4,14 @@ import contextlib
 import importlib
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as array_device
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from kernelbraid._typing import Array, DType, Host, Namespace
@@ -221,6 +222,34 @@ def measured_rows(X: Array) -> NDArray[np.bool_]:
         places = X.tocoo()
         has[places.row[np.isnan(places.data)]] = False
     return has
+
+
+def row_digests(arrays: Sequence[Array]) -> list[bytes]:
+    """Return a digest of each sample, the same for rows that agree in every array, sparse or not."""
+    digests = [blake2b(digest_size=16) for _ in range(arrays[0].shape[0])]  # rows themselves would copy all arrays
+    # In single precision only if all are: kernels of a list may differ in it, those of the stack they become do not.
+    kind = np.float32 if all(itemsize(array.dtype) == 4 for array in arrays) else np.float64
+    for array in arrays:
+        for digest, (columns, values) in zip(digests, _entries(array, kind), strict=True):
+            digest.update(len(columns).to_bytes(8))
+            digest.update(columns.astype(np.int64).tobytes())
+            digest.update(values.tobytes())
+    return [digest.digest() for digest in digests]
+
+
+def _entries(A: Array, kind: DTypeLike) -> Iterator[tuple[Host, Host]]:
+    """Yield the places and values of what is not zero in each row."""
+    if not sparse.issparse(A):
+        for row in to_numpy(A):
+            columns = np.flatnonzero(row)
+            yield columns, np.asarray(row[columns], dtype=kind)
+        return
+    A = sparse.csr_array(A, copy=True)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    data = A.data.astype(kind, copy=False)
+    for start, end in zip(A.indptr[:-1], A.indptr[1:], strict=True):
+        yield A.indices[start:end], data[start:end]
 
 
 def frobenius_norm(A: Array) -> float:

@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from kernelbraid import LKG, KernelKMeans, LandmarkLKG
-from kernelbraid.estimators.tables import named_columns, remedy_for
+from kernelbraid.estimators.tables import SEEN, named_columns, outweighing_feature, remedy_for, tell_of_scales
 
 pandas = pytest.importorskip("pandas")
+
+
 FRAME = pandas.DataFrame({"size": np.arange(30.0), "colour": ["red", "blue", "green"] * 10})
+
+
 MODELS = [LKG(2), LandmarkLKG(2, n_landmarks=9), KernelKMeans(2)]
 
 
@@ -56,3 +62,123 @@ def test_gaps_name_what_fills_them_and_infinity_does_not(model):
 def test_the_remedy_follows_the_value():
     assert "SimpleImputer" in remedy_for(np.nan)
     assert "SimpleImputer" not in remedy_for(-np.inf)
+
+
+WINE, CANCER = load_wine(), load_breast_cancer()
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def scores(X, centred=True):
+    """Return principal components, or coordinates of singular vectors."""
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0) if centred else X, full_matrices=False)
+    return U * s
+
+
+def some_counts(rng):
+    """Draw words of a text: few of them are very frequent, most are rare."""
+    return rng.poisson(30 / np.arange(1, 3001) ** 1.1 * rng.gamma(2.0, size=(600, 1))).astype(float)
+
+
+@pytest.mark.parametrize(("data", "name"), [(WINE, "proline"), (CANCER, "worst area")])
+def test_the_feature_of_another_unit_is_found_in_raw_tables(data, name):
+    found = outweighing_feature(data.data)
+    assert found is not None
+    assert list(data.feature_names)[found.feature] == name
+
+
+def test_ratio_and_share_are_those_of_the_spreads():
+    spreads = WINE.data.std(axis=0)
+    found = outweighing_feature(WINE.data)
+    others = np.delete(spreads, spreads.argmax())
+    assert found.ratio == pytest.approx(spreads.max() / np.median(others))
+    assert found.share == pytest.approx(spreads.max() ** 2 / (spreads**2).sum())
+
+
+def test_the_share_is_that_of_the_mean_squared_distance():
+    X = WINE.data
+    distances = ((X[:, None] - X) ** 2).mean(axis=(0, 1))
+    found = outweighing_feature(X)
+    assert found.share == pytest.approx(distances[found.feature] / distances.sum())
+
+
+@pytest.mark.parametrize(
+    "X",
+    [load_iris().data, load_digits().data, *map(standardised, (WINE.data, CANCER.data))],
+    ids=["iris", "pixels", "scaled wine", "scaled cancer"],
+)
+def test_features_of_one_unit_are_no_reason(X):
+    assert outweighing_feature(X) is None
+
+
+@pytest.mark.parametrize("centred", [True, False], ids=["principal components", "singular vectors"])
+@pytest.mark.parametrize("data", [WINE, CANCER], ids=["wine", "cancer"])
+def test_spreads_of_rotated_features_are_meant(data, centred):
+    X = scores(data.data, centred)
+    assert X.std(axis=0).max() > 100 * np.median(X.std(axis=0))
+    assert outweighing_feature(X) is None
+    assert outweighing_feature(X[::2]) is None  # a part of the samples, orthogonal up to chance
+
+
+def test_words_and_one_hot_columns_are_no_reason():
+    rng = np.random.default_rng(0)
+    words = some_counts(rng)
+    spreads = words.std(axis=0)
+    assert spreads.max() > 100 * np.median(spreads[spreads > 0])
+    assert outweighing_feature(words) is None
+    assert outweighing_feature(sparse.csr_array(words)) is None
+    assert outweighing_feature(np.eye(40)[rng.integers(40, size=500)]) is None
+
+
+def test_genes_of_log_normal_intensities_are_no_reason():
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=2000) * 1.5) * np.exp(rng.normal(size=(60, 2000)))
+    assert X.std(axis=0).max() > 100 * np.median(X.std(axis=0))
+    assert outweighing_feature(X) is None
+
+
+def test_constant_features_do_not_count():
+    X = np.hstack([load_digits().data, np.full((1797, 200), 0.1)])  # whose spread is a rounding error
+    assert outweighing_feature(X) is None
+    assert outweighing_feature(np.hstack([np.ones((9, 3)), np.arange(9.0)[:, None]])) is None
+
+
+def test_one_hot_columns_beside_a_raw_one_are_outweighed():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.eye(4)[rng.integers(4, size=300)], rng.normal(5e4, 1e4, size=(300, 1))])
+    for given in (X, sparse.csr_array(X)):
+        assert outweighing_feature(given).feature == 4
+
+
+def test_missing_rows_and_the_kind_of_the_numbers_change_nothing():
+    X = WINE.data
+    with_gaps = np.insert(X, [3, 90], np.nan, axis=0)
+    found = outweighing_feature(X)
+    assert outweighing_feature(with_gaps) == found
+    assert outweighing_feature(X.astype(np.float32)).feature == found.feature
+    assert outweighing_feature(sparse.csr_array(X)).ratio == pytest.approx(found.ratio)
+
+
+def test_a_part_of_many_samples_is_enough():
+    X = np.repeat(WINE.data, 60, axis=0)
+    assert len(X) > 10 * SEEN
+    assert outweighing_feature(X).ratio == pytest.approx(outweighing_feature(WINE.data).ratio, rel=0.1)
+
+
+@pytest.mark.parametrize("X", [np.ones((1, 3)), np.ones((5, 1)), np.full((3, 2), np.nan), [[1e300, 0], [-1e300, 1]]])
+def test_there_may_be_nothing_to_compare(X):
+    assert outweighing_feature(np.asarray(X)) is None
+
+
+def test_one_sentence_names_the_worst_view_and_feature():
+    told = tell_of_scales([WINE.data, CANCER.data[:178]])
+    assert told.startswith("feature 23 (counted from 0) of view 2 of X has ")
+    assert tell_of_scales([WINE.data], WINE.feature_names).startswith("feature 'proline' of X has 414 times the spread")
+    assert tell_of_scales([standardised(WINE.data)]) is None
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-120, 1e-150])
+def test_tiny_numbers_have_the_spreads_of_larger_ones(size):
+    assert outweighing_feature(size * WINE.data).feature == outweighing_feature(WINE.data).feature

@@ -1,5 +1,6 @@
 import pytest
 
+from kernelbraid.learning import progress
 from kernelbraid.learning.progress import expect, heard_by, on_course, stretch, within
 
 
@@ -55,3 +56,28 @@ def test_an_end_before_its_time_is_no_arrival(heard):
     with stretch(1.0):
         pass
     assert max(heard) == (0, 4)
+
+
+PARTS = {
+    "factor": progress.factor_effort,
+    "refine": progress.refine_effort,
+    "basis": lambda n: progress.basis_effort(n, 50),
+    "evidence": lambda n: progress.evidence_effort(n, 10, 6, 3),
+    "separation": progress.separation_effort,
+    "cloud": progress.cloud_effort,
+}
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_effort_grows_with_the_samples(part):
+    assert 0 < part(10) < part(100) < part(1000)
+
+
+def test_effort_grows_with_clusters_graphs_and_restarts():
+    assert (
+        progress.evidence_effort(100, 10, 6, 3)
+        < progress.evidence_effort(100, 20, 6, 3)
+        < progress.evidence_effort(100, 20, 9, 3)
+    )
+    assert progress.evidence_effort(100, 10, 6, 1) < progress.evidence_effort(100, 10, 6, 3)
+    assert progress.basis_effort(100, 10) < progress.basis_effort(100, 20)

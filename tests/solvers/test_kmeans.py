@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid.metrics import ari
-from kernelbraid.solvers import kmeans as module
+from kernelbraid.solvers import lloyd as module
 from kernelbraid.solvers.kmeans import cut, join, kmeans, plus_plus, random_samples, separate, settle, spread_samples
 from kernelbraid.solvers.lloyd import FeatureSpace, Rule, best_of, refill
 from problems import blobs

@@ -20,11 +20,6 @@ TRIPLES = 2000  # of samples by which distances are told from affinities
 SLACK = 1e-6  # by which a distance may exceed the sum of two others, relative to it
 
 
-def is_graph(kernels: Any) -> bool:
-    """Tell whether samples come as a graph."""
-    return isinstance(kernels, str) and kernels in (GRAPH, DISTANCES)
-
-
 def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     """Check graphs that a user hands over.
 

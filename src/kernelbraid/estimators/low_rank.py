@@ -35,8 +35,7 @@ from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
-from kernelbraid.learning.readout import Reading, read_out
-from kernelbraid.learning.reliability import Evidence, judge, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
 from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh

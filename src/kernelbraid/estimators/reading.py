@@ -24,8 +24,8 @@ from kernelbraid.estimators.base import (
     read_views,
     sources_of,
 )
-from kernelbraid.estimators.given_graphs import is_graph, read_graphs, read_rows, refuse_distances
-from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
+from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
 from kernelbraid.learning.counting import largest_count
 from kernelbraid.learning.counts import Counts
@@ -38,7 +38,6 @@ from kernelbraid.learning.memory import (
     choose_storage,
     clustering_bytes,
 )
-from kernelbraid.learning.scales import tell_of_scales
 from kernelbraid.learning.sources import Candidates, Samples, Views
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
@@ -48,6 +47,11 @@ FEATURES = ("n_features_in_", "feature_names_in_")
 def is_precomputed(kernels: Any) -> bool:
     """Tell whether samples come as kernels."""
     return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def is_graph(kernels: Any) -> bool:
+    """Tell whether samples come as a graph."""
+    return isinstance(kernels, str) and kernels in (GRAPH, DISTANCES)
 
 
 def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool = False) -> Samples:

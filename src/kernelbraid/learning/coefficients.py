@@ -1,7 +1,7 @@
 """From candidate kernels to coefficients, by the cheapest solver that gives them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,8 @@ from kernelbraid.solvers.low_rank.ridge import solve_ridge
 from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
 
 Callback = Callable[[int, Any], bool | None]
+# What the only step of the closed form does.
+ONE_STEP: dict[str, Any] = asdict(Progress(1.0, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED))
 
 
 @dataclass(frozen=True)
@@ -123,15 +125,17 @@ def _closed_form(
 ) -> Coefficients:
     """Learn the graph of the average kernel by one linear system."""
     m = candidates.stack.n_kernels
+    keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
+    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
+    g, status, step = np.full(m, 1 / m), found.status, {**ONE_STEP, "mu": learning.mu}
+    if status is Status.CONVERGED and callback is None and not learning.record_objective:
+        told = {name: np.array([value]) for name, value in step.items()}
+        return Coefficients(found.Z, g, found.Z, found.K, judged_by=learning.graph_from, history=told)
     objective = None
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(callback, objective)
-    keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
-    found = solve_ridge(candidates.average, learning.alpha, keep_kernel=keep_kernel, threads=learning.n_jobs)
-    progress = Progress(learning.mu, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED)
-    g, status = np.full(m, 1 / m), found.status
-    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, progress)
+    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, Progress(**step))
     if status is not Status.NON_FINITE and history(1, state) and status.is_sound:
         status = Status.STOPPED
     return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)

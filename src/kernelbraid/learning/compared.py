@@ -14,7 +14,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
-from kernelbraid.learning import effort, progress
+from kernelbraid.learning import progress
 from kernelbraid.learning.counting import COUNTING, LARGE, RESTARTS, count_clusters, effort_of_counting
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.learn import edges_of, learn
@@ -66,7 +66,7 @@ def count(
         return replace(counts, compared="parts of the graph")
     alphas = PENALTIES if n <= LARGE else FEW_PENALTIES
     n_graphs = len(alphas) * len(weighed.samples.banks_of(0, settings.fused_banks))
-    ahead = n_graphs * len(weighed.needed) * (effort.factor(n) + effort.refine(n))
+    ahead = n_graphs * len(weighed.needed) * (progress.factor_effort(n) + progress.refine_effort(n))
     ahead += effort_of_counting(n, n_graphs, n_jobs)
     with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
         graphs = summed_graphs(weighed, settings, alphas)
@@ -81,8 +81,8 @@ def count_of_kernels(
     # Processes do not share the first part: its threads must not depend on their number, as rounding decides ties.
     n = candidates.n_samples
     n_graphs, ahead = _graphs_ahead(n)
-    ahead += effort_of_counting(n, n_graphs, n_jobs) + effort.separation(n)
-    ahead += CLOUDS * (effort.cloud(n) + effort.separation(n))
+    ahead += effort_of_counting(n, n_graphs, n_jobs) + progress.separation_effort(n)
+    ahead += CLOUDS * (progress.cloud_effort(n) + progress.separation_effort(n))
     with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
         counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
         counts = replace(counts, n_distinct=int(candidates.identities.max()) + 1)
@@ -96,7 +96,9 @@ def _graphs_ahead(n_samples: int) -> tuple[int, float]:
     """Return how many graphs of the average kernel are compared, and the effort of them."""
     is_large = n_samples > LARGE
     parts, neighbours = (len(FEW_PARTS), len(FEW_NEIGHBOURS)) if is_large else (len(PARTS), len(NEIGHBOURS))
-    return parts * neighbours, parts * (effort.factor(n_samples) + neighbours * effort.refine(n_samples))
+    return parts * neighbours, parts * (
+        progress.factor_effort(n_samples) + neighbours * progress.refine_effort(n_samples)
+    )
 
 
 def kernel_graphs(candidates: Candidates) -> list[Array]:
@@ -113,10 +115,10 @@ def kernel_graphs(candidates: Candidates) -> list[Array]:
     is_large = n > LARGE
     found = []
     for part in FEW_PARTS if is_large else PARTS:
-        with progress.stretch(effort.factor(n)):
+        with progress.stretch(progress.factor_effort(n)):
             coefficients = ridge_coefficients(K, part * _alpha(n))
         for few in FEW_NEIGHBOURS if is_large else NEIGHBOURS:
-            with progress.stretch(effort.refine(n)):
+            with progress.stretch(progress.refine_effort(n)):
                 found.append(refine_graph(coefficients, n_neighbors=_edges(few, n), edge_weights="scaled"))
     return found
 
@@ -147,7 +149,7 @@ def background(candidates: Candidates, n_clusters: int, random_state: np.random.
     share = _share_between(candidates, n_clusters, random_state)
     apart = []
     for _ in range(CLOUDS):  # one at a time: each has its own kernel
-        with progress.stretch(effort.cloud(n)):
+        with progress.stretch(progress.cloud_effort(n)):
             cloud = cloud_of(candidates, random_state)
         if cloud is None:
             return None
@@ -158,7 +160,7 @@ def background(candidates: Candidates, n_clusters: int, random_state: np.random.
 def _share_between(candidates: Candidates, n_clusters: int, random_state: np.random.RandomState) -> float:
     """Return the mean share of edges that leave a cluster."""
     n = candidates.n_samples
-    with progress.stretch(effort.separation(n)):
+    with progress.stretch(progress.separation_effort(n)):
         K = candidates.average()
         progress.within(0.1)
         coefficients = ridge_coefficients(K, _alpha(n))
@@ -183,7 +185,7 @@ def summed_graphs(weighed: Weighed, settings: Settings, alphas: tuple[float, ...
     for view, number, candidates in weighed.posed(settings.fused_banks):
         K = candidates.average()
         for alpha in alphas:
-            with progress.stretch(effort.factor(n) + effort.refine(n)):
+            with progress.stretch(progress.factor_effort(n) + progress.refine_effort(n)):
                 Z = ridge_coefficients(K, alpha)
                 _keep_refined(weighed, settings, (view, number, alpha), Z)
                 edges = refine_graph(Z, n_neighbors=SUMMED_NEIGHBOURS, edge_weights="scaled")

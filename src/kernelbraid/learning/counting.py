@@ -5,17 +5,18 @@ the same clusters, which share few edges and hold many. Too many clusters cut wh
 elsewhere; too few join what lies apart, each graph something else.
 """
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 
 from kernelbraid._typing import Array
-from kernelbraid.learning import effort, progress
+from kernelbraid.learning import progress
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.parallel import each
 from kernelbraid.metrics.partitions import agreement, cut_share, modularity
 from kernelbraid.ops.graphs import normalised_graph, spectral_vectors, unit_rows
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, settle
@@ -48,14 +49,14 @@ def effort_of_counting(n_samples: int, n_graphs: int, n_jobs: int | None = None)
         Processes.
     """
     coarse = _coarse(n_samples)
-    bases = n_graphs * effort.basis(n_samples, coarse[-1])
-    tried = sum(effort.evidence(n_samples, k, n_graphs, FEW_RESTARTS) for k in coarse)
+    bases = n_graphs * progress.basis_effort(n_samples, coarse[-1])
+    tried = sum(progress.evidence_effort(n_samples, k, n_graphs, FEW_RESTARTS) for k in coarse)
     return (bases + tried + _near_effort(n_samples, [MIDDLE] * 2 * FINE, n_graphs)) / (n_jobs or 1)
 
 
 def _near_effort(n_samples: int, near: Sequence[int], n_graphs: int) -> float:
     """Return the effort of trying numbers around the best."""
-    return sum(effort.evidence(n_samples, k, n_graphs, _restarts(n_samples)) for k in near)
+    return sum(progress.evidence_effort(n_samples, k, n_graphs, _restarts(n_samples)) for k in near)
 
 
 def _restarts(n_samples: int) -> int:
@@ -90,14 +91,14 @@ def count_clusters(
     coarse = _coarse(n)
     largest = coarse[-1]
     tasks = each(_basis, ((graph, largest) for graph in graphs), n_jobs)
-    bases = [_next(tasks, share * effort.basis(n, largest)) for _ in graphs]
+    bases = [_next(tasks, share * progress.basis_effort(n, largest)) for _ in graphs]
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     tried: dict[int, Counts] = {}
 
     def attempt(numbers: Sequence[int], n_init: int) -> None:
         tasks = each(_evidence, ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers), n_jobs)
         for k in numbers:
-            tried[k] = _next(tasks, share * effort.evidence(n, k, n_graphs, n_init))
+            tried[k] = _next(tasks, share * progress.evidence_effort(n, k, n_graphs, n_init))
 
     attempt(coarse, FEW_RESTARTS)
     best = sorted(coarse, key=lambda k: -float(tried[k].score[0]))[:2]
@@ -105,6 +106,33 @@ def count_clusters(
     progress.expect(share * (_near_effort(n, near, n_graphs) - _near_effort(n, [MIDDLE] * 2 * FINE, n_graphs)))
     attempt(near, _restarts(n))
     return _gather(tried, near)
+
+
+def each(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> Iterator[T]:
+    """Yield the results in the order of the tasks, which are made as they are needed.
+
+    Parameters
+    ----------
+    function : callable
+        Known by its name where there are several processes.
+    tasks : iterable of tuple
+        Its arguments. Large arrays are shared between processes, not copied.
+    n_jobs : int, default=None
+        Processes, each with one thread of linear algebra; this one alone if None or 1.
+    """
+    if n_jobs is None or n_jobs == 1:
+        for task in tasks:
+            yield function(*task)
+        return
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
+        try:
+            for result in results:  # noqa: UP028 (delegating would close them without the filter below)
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib warns of tasks that nobody wants any more
+                results.close()
 
 
 def _next(results: Iterator[T], length: float) -> T:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, namespace, row_blocks, to_numpy
+from kernelbraid._arrays import asarray_like, namespace, row_blocks, row_digests, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
-from kernelbraid.learning.identity import row_digests
 from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of

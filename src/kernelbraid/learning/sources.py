@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import as_dense, device, itemsize, measured_rows, namespace, to_numpy
+from kernelbraid._arrays import as_dense, device, itemsize, measured_rows, namespace, row_digests, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array
 from kernelbraid.kernels import (
@@ -27,7 +27,6 @@ from kernelbraid.kernels import (
     stack_pairs,
 )
 from kernelbraid.kernels.functions import Pairs
-from kernelbraid.learning.identity import identities, row_digests
 from kernelbraid.learning.trust import neighbour_graph
 
 Place = Callable[[Array], Array]
@@ -327,6 +326,12 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
         return graph
     edges = graph.tocoo()
     return sparse.csr_array((edges.data, (rows[edges.row], rows[edges.col])), shape=(n, n))
+
+
+def identities(digests: Sequence[bytes]) -> np.ndarray:
+    """Number the distinct samples by their digests: equal numbers for equal ones, in order of appearance."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(digest, len(numbers)) for digest in digests])
 
 
 def is_bank_per_view(kernels: Any) -> bool:

@@ -13,7 +13,7 @@ from kernelbraid._arrays import namespace
 from kernelbraid._machine import calm
 from kernelbraid._system import counted
 from kernelbraid._typing import Array
-from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, stack_given
+from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, name_in_view, stack_given
 from kernelbraid.kernels.banks import resolve_bank
 from kernelbraid.learning.settings import Learning, Settings
 from kernelbraid.learning.sources import Candidates, Samples
@@ -143,7 +143,7 @@ class Weighed:
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
         names = [
-            f"{names_of([view])}: {name}"
+            name_in_view(name, view + 1)
             for view, candidates in zip(self.used, posed, strict=True)
             for name in candidates.names
         ]
@@ -181,21 +181,18 @@ class Weighed:
 
     def report(self, weights: NDArray[np.float64], n_clusters: int) -> list[dict[str, Any]]:
         """Return an entry per view: its name, agreement with the others, whether it is trusted and why, its weight."""
-        trust = self.trust
-        if trust is None:
-            alone = self.n_views == 1 or len(weights) == 1
-            why = "is the only one" if alone else "is used as it comes: the preset does not weigh views"
-            trust = Trust.of_all(len(weights), why)
+        trust, alone = self.trust, self.n_views == 1 or len(weights) == 1
+        why = "is the only one" if alone else "is used as it comes: the preset does not weigh views"
         clarity = self._clarity(n_clusters) if self.neighbours else [None] * len(weights)
         return [
             {
-                "name": names_of([view]),
-                "trusted": bool(trust.trusted[view]),
+                "name": f"view {view + 1}",
+                "trusted": trust is None or bool(trust.trusted[view]),
                 "weight": float(weight),
-                "reason": trust.reasons[view],
+                "reason": why if trust is None else trust.reasons[view],
                 "agreement": {
-                    names_of([other]): float(z)
-                    for other, z in enumerate(trust.agreement[view])
+                    f"view {other + 1}": float(z)
+                    for other, z in enumerate(() if trust is None else trust.agreement[view])
                     if other != view and np.isfinite(z)
                 },
                 "n_samples": int(self.samples.measured[view].sum()),
