@@ -39,7 +39,7 @@ def run_process(*args, module="kernelbraid", **environment):
         ("kernelbraid clu", ["cluster"]),
         ("kernelbraid cluster --kern", ["--kernels"]),
         ("kernelbraid cluster a.csv --kernels m", ["middle"]),
-        ("kernelbraid cluster a.csv --method LKG", ["LKGs", "LKGr", "LKG"]),
+        ("kernelbraid cluster a.csv --method LKG", ["LKG", "LKGs", "LKGr"]),
         ("kernelbraid datasets fe", ["fetch"]),
     ],
 )

@@ -244,15 +244,14 @@ def test_the_views_are_told_as_a_table(run, write_views, told, tmp_path):
     result = run("cluster", *write_views(), *FAST, "--out", out)
     assert result.exit_code == 0, result.stderr
     header, rows = told_of(result.stdout)
-    assert header == ["view", "file", "trusted", "weight", "agrees most with", "reason"]
+    assert header == ["view", "file", "samples", "weight", "reason"]
     assert [row[:4] for row in rows] == [
-        ["1", "a.csv", "yes", "0.50"],
-        ["2", "b.csv", "yes", "0.50"],
-        ["3", "noise.csv", "no", "0.00"],
+        ["1", "a.csv", "60", "0.50"],
+        ["2", "b.csv", "60", "0.50"],
+        ["3", "noise.csv", "60", "0.00"],
     ]
-    assert [row[4].split()[0] for row in rows[:2]] == ["b.csv", "a.csv"]
-    assert rows[0][5].startswith("shares neighbours with view 2 (")
-    assert rows[2][5].startswith("shares neighbours with no other view (")
+    assert rows[0][4].startswith("shares neighbours with view 2 (")
+    assert rows[2][4].startswith("shares neighbours with no other view (")
     assert "kernels  " not in result.stdout
     assert evaluate(told[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
@@ -311,7 +310,7 @@ def test_the_output_file_is_checked_before_the_fit(refuse, no_fit, monkeypatch, 
         (tmp_path, "is a folder"),
         (blobs_csv, "is another file"),
         (blobs_csv / "labels.csv", "no folder"),
-        ("/dev/null", "not a plain file"),
+        ("/dev/null", "no plain file"),
     ]:
         refuse("cluster", blobs_csv, *FAST, "--out", out, code=2, says=["--out", says])
     monkeypatch.setattr(os, "access", lambda *_: False)

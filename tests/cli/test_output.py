@@ -9,7 +9,7 @@ import pytest
 
 from kernelbraid.cli import output
 from kernelbraid.cli.ending import Failure
-from kernelbraid.cli.output import STANDARD, collect_warnings, print_json, print_table, write_labels, write_whole
+from kernelbraid.cli.output import STANDARD, library_speaks, print_json, print_table, write_labels, writing
 from kernelbraid.datasets import read_labels
 from kernelbraid.methods import METHODS, TITLES, kernels_taken
 
@@ -17,7 +17,7 @@ CONFIDENCE = {"confidence": np.array([1.0, 0.12345])}
 
 
 def test_a_repeated_warning_is_one_line_and_deprecations_none():
-    with collect_warnings() as lines:
+    with library_speaks() as lines:
         for _ in range(3):
             warnings.warn("first\nline", UserWarning, stacklevel=1)
         warnings.warn("old", DeprecationWarning, stacklevel=1)
@@ -26,7 +26,7 @@ def test_a_repeated_warning_is_one_line_and_deprecations_none():
 
 def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_path):
     path = tmp_path / "a.csv"
-    with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), write_whole(path):
+    with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), writing(path):
         raise OSError(28, "No space left on device")
     assert not path.exists()
 

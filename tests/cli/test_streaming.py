@@ -1,6 +1,5 @@
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,7 +92,7 @@ def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, mo
     again = tmp_path / "again.csv"
     assert run("predict", model, *files, "--out", again).exit_code == 0
     assert again.read_bytes() == out.read_bytes()
-    refuse("predict", model, files[0], code=1, says=["DATA has 3 features, and the model was fitted on 5"])
+    refuse("predict", model, files[0], code=1, says=["X has 3 features, but LandmarkLKG is expecting 5"])
     np.save(tmp_path / "short.npy", X[:9, 3:])
     refuse("cluster", files[0], tmp_path / "short.npy", *MANY, code=1, says=["9 samples, but", "has 200"])
 
@@ -129,8 +128,9 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
     refuse("cluster", blobs_csv, "-k", 3, "--n-landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
 
 
-def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
-    stream = replace(open_stream(npy), path=npy.with_name("elsewhere.npy"))
+def test_a_file_that_a_worker_does_not_see_is_named(refuse, cluster, npy, monkeypatch):
+    stream = open_stream(npy.rename(npy.with_name("elsewhere.npy")))
+    stream.path.rename(npy)
     monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
-    says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
+    says = ["a Dask worker could not read a file, which all must see", "elsewhere.npy: there is no such file"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)
