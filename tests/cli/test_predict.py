@@ -241,7 +241,7 @@ def test_columns_are_found_by_name(run, refuse, blobs, saved, new, tmp_path, fit
     assert first["cluster_sizes"] == second["cluster_sizes"] == [3, 3, 3]
     assert first["warnings"] == []
     table.write_text("a,b,c,d,d\n1,2,3,4,5\n")
-    refuse("predict", saved, table, code=1, says="more than one column 'd', which is needed")
+    refuse("predict", saved, table, code=1, says="several columns are called 'd', which is needed")
     table.write_text("a,b,c,e\n1,2,3,4\n")
     refuse("predict", saved, table, code=1, says=["no column 'd', which is needed", "a, b, c, e"])
     table.write_text("1,2,3,4\n5,6,7,8\n")

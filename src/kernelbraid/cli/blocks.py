@@ -99,7 +99,7 @@ def samples_of(views: list[Any], watch: Watch, *, times: int = 1, address: str |
     with open_client(address) as client, client.as_current():
         try:
             yield [on_workers(stream) for stream in views]
-        except DataError as error:
+        except (DataError, OSError) as error:
             raise Failure(f"a Dask worker could not read a file, which all must see: {error}") from None
 
 
