@@ -122,5 +122,5 @@ def run_to_its_end(program: Callable[[], None]) -> None:
         from multiprocessing import active_children
 
         for child in active_children():
-            child.kill()
+            child.terminate()
         os._exit(ended.code)
