@@ -14,8 +14,7 @@ from kernelbraid.cli import output
 from kernelbraid.metrics import evaluate
 from kernelbraid.plotting.drawing import new_figure
 
-PICTURES = {"graph.png": plotting.plot_graph, "kernel.png": plotting.plot_kernel}
-PICTURES["embedding.png"] = plotting.plot_embedding
+PICTURES = {"graph": plotting.plot_graph, "kernel": plotting.plot_kernel, "embedding": plotting.plot_embedding}
 
 
 def load() -> tuple[str, Any, Any]:
@@ -47,8 +46,8 @@ def run(out: Path, *, as_json: bool) -> None:
         for name, plot in PICTURES.items():
             figure, [ax] = new_figure(1, 6.4, 4.8)
             plot(models["LKG"], ax=ax)
-            output.write_picture(out / name, figure)
-            files.append(name)
+            output.write_picture(out / f"{name}.png", figure)
+            files.append(f"{name}.png")
     except ImportError as error:
         warnings.append(str(error))
     output.print_warnings(warnings)

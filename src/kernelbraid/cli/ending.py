@@ -5,9 +5,10 @@ import signal
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from difflib import get_close_matches
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 TABLES = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
 BY_CTRL_C = ("interrupted before the work was done.", INTERRUPTED)
 BY_SIGTERM = ("ended by SIGTERM before the work was done; nothing half-written is left.", TERMINATED)
+PATIENCE = 1.0  # seconds that work has to end by itself when it is broken off
+at_work: list[Future[Any]] = []  # beside the thread that hears signals
 GLANCE = 0.2  # seconds between two looks at whether the work is done, where waiting hears no signal
 
 
@@ -101,6 +104,7 @@ def beside(work: Callable[[], Any]) -> Any:
     pool = ThreadPoolExecutor(1)
     done = pool.submit(copy_context().run, work)
     pool.shutdown(wait=False)
+    at_work[:] = [done]
     while not wait([done], GLANCE).done:
         pass
     return done.result()
@@ -117,10 +121,9 @@ def run_to_its_end(program: Callable[[], None]) -> None:
     try:
         program()
     except SystemExit as ended:
-        if ended.code not in (INTERRUPTED, TERMINATED):
-            raise
-        from multiprocessing import active_children
-
-        for child in active_children():
-            child.terminate()
-        os._exit(ended.code)
+        if ended.code in (INTERRUPTED, TERMINATED):
+            for child in active_children():
+                child.terminate()  # then what waits for it ends, too
+            if wait(at_work, PATIENCE).not_done:
+                os._exit(ended.code)
+        raise

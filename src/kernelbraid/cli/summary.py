@@ -80,7 +80,6 @@ def print_summary(summary: dict[str, Any]) -> None:
     get = summary.get
     sizes, classes, kernels = summary["cluster_sizes"], get("classes"), get("kernels", ())
     told = map(str, sizes) if classes is None else map("{} {}".format, classes, sizes)
-    one_name = len(kernels) == 1 and summary["n_features"] is not None
     parts, sure, out, of_fit = get("n_components"), summary["confidence"], summary["out"], "method" in summary
     used = None if of_fit else f"{summary['model']}, {' and '.join([*summary['steps'], summary['estimator']])}"
     number = summary["n_clusters"] if of_fit else f"{np.count_nonzero(sizes)} of {summary['n_clusters']} occur"
@@ -92,7 +91,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "tables": by_file(summary["tables"], table_in_words),
         "scale": None if get("scale") == "none" else get("scale"),
         "landmarks": get("n_landmarks"),
-        "kernels": kernels[0] if one_name else len(kernels) or None,
+        "kernels": kernels[0] if len(kernels) == 1 and summary["n_features"] else len(kernels) or None,
         "status": "stopped at the limit of iterations" if get("status") == "max_iter" else get("status"),
         "iterations": get("n_iter"),
         "graph": parts and ("connected" if parts == 1 else f"{parts} connected components"),
