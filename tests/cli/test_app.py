@@ -49,14 +49,6 @@ def test_a_shell_completes_commands_options_and_words(words, offered):
     assert result.stdout.split() == offered
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_what_a_shell_needs_for_completion_is_shown(shell):
-    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # or it would be the one that runs the tests
-    result = run_process("--show-completion", shell, module="kernelbraid", **named)
-    assert result.returncode == 0
-    assert "_KERNELBRAID_COMPLETE" in result.stdout
-
-
 def test_a_failing_process_prints_one_line_even_in_ascii(tmp_path):
     path = tmp_path / "zahlen-ö.csv"
     path.write_text("a,b\n1,zwölf\n")

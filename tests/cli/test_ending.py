@@ -4,7 +4,6 @@ import sys
 import pytest
 import typer
 
-from kernelbraid import LKG
 from kernelbraid.cli import app
 from kernelbraid.cli.ending import (
     BAD_USAGE,
@@ -16,23 +15,6 @@ from kernelbraid.cli.ending import (
     Terminated,
 )
 from kernelbraid.datasets import DataError
-
-
-def test_ctrl_c_ends_with_code_130_and_one_sentence(refuse, monkeypatch, blobs_csv, tmp_path):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(LKG, "fit", interrupt)
-    refuse("cluster", blobs_csv, "-k", 3, "--out", tmp_path / "labels.csv", code=130, says="interrupted")
-
-
-def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv):
-    def fail(*_):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(LKG, "fit", fail)
-    with pytest.raises(ZeroDivisionError):
-        run("cluster", blobs_csv, "-k", 3)
 
 
 def test_other_programs_may_call_a_command(blobs_csv, capsys):
@@ -126,13 +108,20 @@ def test_what_is_interrupted_while_it_is_written_leaves_nothing(refuse, monkeypa
         refuse("cluster", blobs_csv, "-k", 3, option, tmp_path / "written", code=143, says="SIGTERM")
 
 
-@pytest.mark.parametrize("error", [ValueError, ImportError])
-def test_a_defect_outside_reading_and_fitting_is_not_hidden(monkeypatch, run, blobs_csv, error):
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("kernelbraid.LKG.fit", ZeroDivisionError()),
+        ("kernelbraid.cli.cluster.report", ValueError("a defect")),
+        ("kernelbraid.cli.cluster.report", ImportError("no module", name="inner")),
+    ],
+)
+def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv, place, error):
     def fail(*_):
-        raise error("a defect") if error is ValueError else ImportError("no module", name="inner")
+        raise error
 
-    monkeypatch.setattr("kernelbraid.cli.cluster.report", fail)
-    with pytest.raises(error):
+    monkeypatch.setattr(place, fail)
+    with pytest.raises(type(error)):
         run("cluster", blobs_csv, "-k", 3)
 
 

@@ -4,13 +4,11 @@ import os
 import warnings
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from kernelbraid.cli import output
 from kernelbraid.cli.ending import Failure
 from kernelbraid.cli.output import STANDARD, library_speaks, print_json, print_table, write_labels, writing
-from kernelbraid.datasets import read_labels
 from kernelbraid.methods import METHODS, TITLES, kernels_taken
 
 CONFIDENCE = {"confidence": np.array([1.0, 0.12345])}
@@ -60,14 +58,6 @@ def test_the_name_of_the_file_says_how_it_is_written(tmp_path, name, delimiter):
     content = (tmp_path / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
     assert content.decode() == "id,label\na,2\nb,0\n".replace(",", delimiter)
-
-
-@pytest.mark.parametrize("labels", [[2, 0], ["ash", "birch"]])
-def test_parquet_holds_the_numbers_as_they_are(tmp_path, labels):
-    write_labels(tmp_path / "a.parquet", np.array(labels), ["a", "b"], CONFIDENCE)
-    table = pq.read_table(tmp_path / "a.parquet").to_pydict()
-    assert table == {"id": ["a", "b"], "label": labels, "confidence": [1.0, 0.12345]}
-    assert read_labels(tmp_path / "a.parquet").values.tolist() == labels
 
 
 def test_parquet_without_pyarrow_is_refused_with_what_installs_it(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):

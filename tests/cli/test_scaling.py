@@ -71,21 +71,6 @@ def test_every_file_is_scaled_on_its_own_and_gaps_stay(run, told, write_views, t
     assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
 
 
-@pytest.mark.parametrize("scale", ["standard", "unit"])
-def test_blocks_are_measured_first_and_scaled_as_they_are_read(run, tmp_path, monkeypatch, scale):
-    monkeypatch.setattr(module, "ROWS", 64)
-    path, out, model = tmp_path / "X.npy", tmp_path / "labels.csv", tmp_path / "a.model"
-    np.save(path, X)
-    assert run("cluster", path, *MANY, "--scale", scale, "--out", out, "--save", model, "-q").exit_code == 0
-    loaded = load_model(model)
-    scaler = {"standard": StandardScaler(), "unit": Normalizer()}[scale]
-    np.testing.assert_allclose(loaded[0].transform(X), scaler.fit_transform(X))
-    expected = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(loaded[0].transform(X))
-    np.testing.assert_array_equal(labels_in(out), expected.labels_)
-    assert run("predict", model, path, "--out", tmp_path / "again.csv").exit_code == 0
-    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
-
-
 def test_several_files_in_blocks_are_scaled_with_their_gaps(run, refuse, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROWS", 64)
     first = X[:, :3].copy()

@@ -64,18 +64,6 @@ def test_files_with_the_id_column_are_matched_by_it(tables):
     np.testing.assert_array_equal(views.data[1], [[9, 3], [8, 2], nothing, [7, 1]])
 
 
-def test_an_id_stands_for_one_sample_of_a_file(tables):
-    tables[1].write_text("id,z\ns1,7\ns2,8\ns1,9\n")
-    with pytest.raises(ValueError, match="view 2 has more than one row 's1'"):
-        READERS["at once"](tables, asked(id="id"))
-
-
-def test_two_files_share_an_id(tables):
-    tables[1].write_text("id,z\n1,7\n2,8\n3,9\n")
-    with pytest.raises(ValueError, match="no row name occurs in two views"):
-        READERS["at once"](tables, asked(id="id"))
-
-
 @pytest.mark.parametrize("text", ["id,z\ns1,7\ns3,8\ns2,9\n", "id,z\ns1,7\ns2,8\n"], ids=["order", "number"])
 @pytest.mark.parametrize(
     ("read", "what"),

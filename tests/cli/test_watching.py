@@ -30,29 +30,12 @@ def test_nothing_is_shown_where_nobody_looks(look_like_a_terminal, capsys, is_te
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_terminal_has_a_bar_that_moves_while_the_number_of_clusters_is_chosen(look_like_a_terminal, capsys):
-    look_like_a_terminal()
-    with watching("LKG") as watch:
-        work(watch)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "LKG, choosing the number of clusters" in captured.err
-    assert len({line.split("%")[0][-3:] for line in captured.err.split("LKG, choosing") if "%" in line}) > 2
-
-
 @pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
 def test_a_terminal_shows_the_last_step(look_like_a_terminal, capsys, state):
     look_like_a_terminal()
     with watching("LKGr") as watch:
         watch.step(4, state)
     assert "LKGr, step 4: change 3.0e-04" in capsys.readouterr().err
-
-
-def test_an_error_under_a_bar_is_not_kept_by_it(look_like_a_terminal, capsys):
-    look_like_a_terminal()
-    with pytest.raises(ZeroDivisionError), watching("LKGr"):
-        raise ZeroDivisionError
-    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_lines_tell_of_every_step_and_of_tenths(capsys):
