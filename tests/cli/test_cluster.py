@@ -1,7 +1,6 @@
 import csv
 import json
 import os
-import re
 
 import numpy as np
 import pytest
@@ -180,28 +179,16 @@ def test_several_files_are_views_of_the_same_samples(run, blobs, tmp_path):
     assert evaluate(y, [int(row[1]) for row in rows])["acc"] == 1.0
 
 
-def told_of(stdout):
-    """The table of the views as rows of cells, and the names of its columns."""
-    lines = stdout.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("view "))
-    end = lines.index("", start)
-    columns = [re.split(r"\s{2,}", line.strip()) for line in lines[start:end]]
-    return columns[0], columns[1:]
-
-
 def test_the_views_are_told_as_a_table(run, write_views, told, tmp_path):
     out = tmp_path / "labels.csv"
     result = run("cluster", *write_views(), *FAST, "--out", out)
     assert result.exit_code == 0, result.stderr
-    header, rows = told_of(result.stdout)
-    assert header == ["view", "file", "samples", "weight", "reason"]
-    assert [row[:4] for row in rows] == [
-        ["1", "a.csv", "60", "0.50"],
-        ["2", "b.csv", "60", "0.50"],
-        ["3", "noise.csv", "60", "0.00"],
-    ]
-    assert rows[0][4].startswith("shares neighbours with view 2 (")
-    assert rows[2][4].startswith("shares neighbours with no other view (")
+    for line in (
+        "\nview  file       samples  weight  reason\n",
+        "\n   1  a.csv           60    0.50  shares neighbours with view 2 (",
+        "\n   3  noise.csv       60    0.00  shares neighbours with no other view (",
+    ):
+        assert line in result.stdout
     assert "kernels  " not in result.stdout
     assert evaluate(told[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 

@@ -8,7 +8,7 @@ import pytest
 
 from kernelbraid.cli import output
 from kernelbraid.cli.ending import Failure
-from kernelbraid.cli.output import STANDARD, library_speaks, print_json, print_table, write_labels, writing
+from kernelbraid.cli.output import STANDARD, library_speaks, print_table, write_labels, writing
 from kernelbraid.methods import METHODS, TITLES, kernels_taken
 
 CONFIDENCE = {"confidence": np.array([1.0, 0.12345])}
@@ -27,13 +27,6 @@ def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_pat
     with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), writing(path):
         raise OSError(28, "No space left on device")
     assert not path.exists()
-
-
-def test_json_is_printed_as_it_is_read(capsys):
-    print_json({"a": [1, None, 0.1], "b": {"ö": True}, "X": np.arange(2)})
-    printed = capsys.readouterr().out
-    assert json.loads(printed) == {"a": [1, None, 0.1], "b": {"ö": True}, "X": [0, 1]}
-    assert "ö" in printed
 
 
 def test_a_table_keeps_cells_whole_and_numbers_to_the_right(capsys):

@@ -114,17 +114,3 @@ def test_streams_go_through_all_steps_of_a_pipeline(run, refuse, tmp_path, monke
     np.save(tmp_path / "b.npy", X[:, 2:])
     says = ["DATA has 2 files, and the StandardScaler of the model takes another number; give the files of the fit."]
     refuse("predict", tmp_path / "a.model", tmp_path / "a.npy", tmp_path / "b.npy", code=1, says=says)
-
-
-def test_workers_scale_what_they_read(run, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    np.save(tmp_path / "X.npy", X)
-    out, model = tmp_path / "labels.csv", tmp_path / "a.model"
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs="CRITICAL"
-    ) as cluster:
-        options = ("--dask", cluster.scheduler_address, "--scale", "standard", "--out", out, "--save", model)
-        result = run("cluster", tmp_path / "X.npy", *MANY, *options)
-    assert result.exit_code == 0, result.stderr
-    expected = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(StandardScaler().fit_transform(X))
-    np.testing.assert_array_equal(labels_in(out), expected.labels_)

@@ -86,23 +86,16 @@ def test_what_cluster_writes_with_confidence_needs_no_column(run, blobs_csv, blo
 
 
 CELLS = ["T cell", "T cell", "B cell", "B cell"]
+NAMED = ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))]
 
 
 @pytest.mark.parametrize(
     ("truth", "labels"),
     [
-        (["celltype", *CELLS], ["0", "0", "1", "1"]),
         (["celltype", *CELLS], ["label", "0", "0", "1", "1"]),
-        (["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))], ["label", "0", "0", "1", "1"]),
-        (
-            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
-            ["id,label", "c3,1", "c2,1", "c1,0", "c0,0"],
-        ),
+        (NAMED, ["label", "0", "0", "1", "1"]),
+        (NAMED, ["sample,label", "0,0", "1,0", "2,1", "3,1"]),
         (["cell,celltype", "c0,T cell", "c1,B cell"], ["id,label", "c1,1", "c0,0"]),  # ids tell it
-        (
-            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
-            ["sample,label", "0,0", "1,0", "2,1", "3,1"],
-        ),
     ],
 )
 def test_a_header_above_texts_is_found_by_the_other_file(run, write, truth, labels):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.datasets import open_stream
@@ -112,13 +113,13 @@ def cluster():
 
 def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expected, tmp_path):
     address, out = cluster.scheduler_address, tmp_path / "labels.csv"
-    result = run("cluster", npy, *MANY, "--dask", address, "--out", out, "--save", tmp_path / "X.model")
+    scaled = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(StandardScaler().fit_transform(X)).labels_
+    options = ("--scale", "standard", "--out", out, "--save", tmp_path / "X.model")
+    result = run("cluster", npy, *MANY, "--dask", address, *options)
     assert result.exit_code == 0, result.stderr
-    np.testing.assert_array_equal(labels_in(out), expected)
-    assert (
-        json.loads(run("predict", tmp_path / "X.model", npy, "--json").stdout)["cluster_sizes"]
-        == np.bincount(expected).tolist()
-    )
+    np.testing.assert_array_equal(labels_in(out), scaled)
+    summary = json.loads(run("predict", tmp_path / "X.model", npy, "--json").stdout)
+    assert summary["labels"] == scaled.tolist()
     result = run("cluster", parquet, *MANY, "--drop", "species", "--dask", address, "--out", out, "--json")
     assert json.loads(result.stdout)["n_samples"] == 200
     np.testing.assert_array_equal(labels_in(out), expected)
