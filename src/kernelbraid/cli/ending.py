@@ -87,7 +87,7 @@ def sentence_of(error: Any) -> str | None:
 def nearest(word: str, known: Sequence[str]) -> str:
     """Return advice: the most similar word, or all words if none is."""
     folded = {name.casefold(): name for name in known}
-    found = get_close_matches(word.casefold(), folded, n=1)
+    found = get_close_matches(word.casefold(), folded, n=1, cutoff=0.7)
     return f"the nearest is {folded[found[0]]!r}." if found else f"choose one of {', '.join(known)}."
 
 
