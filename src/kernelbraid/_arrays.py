@@ -229,18 +229,18 @@ def measured_rows(X: Array) -> NDArray[np.bool_]:
     return has
 
 
-def row_digests(arrays: Sequence[Array]) -> Digests:
+def row_digests(arrays: Sequence[Array], *, by_place: bool = True) -> Digests:
     """Return a digest of each sample, (n,), the same for rows that agree in every array, sparse or not.
 
     It is the sum of the mixed bits of the entries times random odd numbers: two samples that differ have the same one
-    by a chance of 2^-63 or so.
+    by a chance of 2^-63 or so. With `by_place=False` the factors are one, and the order of the columns does not count.
     """
     total = np.zeros(arrays[0].shape[0], dtype=np.uint64)
     # In single precision only if all are: kernels of a list may differ in it, those of the stack they become do not.
     kind = np.float32 if all(itemsize(array.dtype) == 4 for array in arrays) else np.float64
     for number, array in enumerate(arrays):
         odd = np.random.default_rng(number).integers(2**63, size=array.shape[1], dtype=np.uint64) * np.uint64(2)
-        total += _sums(array, odd + np.uint64(1), kind)
+        total += _sums(array, odd + np.uint64(1) if by_place else np.ones_like(odd), kind)
     return total
 
 

@@ -1,8 +1,6 @@
 import csv
-import gzip
 import json
 import os
-import re
 
 import numpy as np
 import pytest
@@ -54,22 +52,21 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
     out = tmp_path / "labels.csv"
     summary = json.loads(run("cluster", blobs_csv, *FAST, "--json", "--out", out).stdout)
     assert set(summary) == KEYS
-    assert summary["method"] == "LKG"
-    assert summary["n_samples"] == 30
-    assert summary["n_features"] == 4
-    assert summary["n_clusters"] == 3
-    assert summary["status"] == "converged"
-    assert summary["cluster_sizes"] == [10, 10, 10]
-    assert summary["evidence"] is None
-    assert len(summary["kernel_weights"]) == 7
+    known = {
+        "method": "LKG",
+        "n_samples": 30,
+        "n_features": 4,
+        "n_clusters": 3,
+        "status": "converged",
+        "evidence": None,
+    }
+    known |= {"cluster_sizes": [10, 10, 10], "out": str(out), "warnings": [], "confidence": None}
+    assert {name: summary[name] for name in known} == known
     assert "7 kernels" in summary["kernels_in_words"][0]
     assert [view["file"] for view in summary["views"]] == ["blobs.csv"]
     assert summary["reliability"] == pytest.approx(1.0)
     assert "reliability 1.00" in summary["why"][0]
     assert sum(summary["kernel_weights"].values()) == pytest.approx(1)
-    assert summary["seconds"] > 0
-    assert summary["out"] == str(out)
-    assert summary["warnings"] == []
     assert [summary["ids"], summary["labels"]] == [
         list(column) for column in zip(*labelled(read_rows(out)), strict=True)
     ]
@@ -78,20 +75,6 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
 
 def labelled(rows):
     return [(row[0], int(row[1])) for row in rows[1:]]
-
-
-@pytest.mark.parametrize("kind", ["csv", "gz", "npy"])
-def test_standard_input_is_clustered_and_labels_go_to_standard_output(run, blobs_csv, blobs, tmp_path, kind):
-    np.save(tmp_path / "blobs.npy", blobs[0])
-    csv_file = blobs_csv.read_bytes()
-    content = {"csv": csv_file, "gz": gzip.compress(csv_file), "npy": (tmp_path / "blobs.npy").read_bytes()}[kind]
-    result = run("cluster", "-", *FAST, "--out", "-", content=content)
-    assert result.exit_code == 0, result.stderr
-    rows = list(csv.reader(result.stdout.splitlines()))
-    assert rows[0] == ["sample" if kind == "npy" else "id", "label"]
-    assert evaluate(blobs[1], [label for _, label in labelled(rows)])["acc"] == 1.0
-    assert "labels         on standard output" in result.stderr
-    assert run("cluster", "-", *FAST, "--out", "-", "--quiet", content=content).stderr == ""
 
 
 def test_a_table_of_another_country_is_clustered_and_the_summary_says_how_it_was_read(run, blobs_csv, blobs):
@@ -121,21 +104,16 @@ def test_warnings_of_the_library_are_single_lines(run, blobs_csv):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_clusters_a_file(run, blobs_csv, blobs, tmp_path, method):
-    out = tmp_path / "labels.csv"
-    result = run("cluster", blobs_csv, "-k", 3, "--set", "n_init=5", "--method", method, "--json", "--out", out)
+def test_every_method_clusters_a_file(run, blobs_csv, blobs, method):
+    result = run("cluster", blobs_csv, "-k", 3, "--set", "n_init=5", "--method", method, "--json")
     assert result.exit_code == 0, result.stderr
     summary = json.loads(result.stdout)
     assert set(summary) == KEYS
     assert summary["method"] == method
     assert summary["status"] in (None, "converged")
-    assert summary["n_iter"] >= 1
-    assert sum(summary["cluster_sizes"]) == 30
     assert len(summary["kernels"]) == {"one": 1, "several": 12, "none": 0}[kernels_taken(METHODS[method])]
     assert set(summary["kernel_weights"]) in (set(), set(summary["kernels"]))
-    labels = [int(row[1]) for row in read_rows(out)[1:]]
-    assert len(set(labels)) == 3
-    assert evaluate(blobs[1], labels)["acc"] == 1.0
+    assert evaluate(blobs[1], summary["labels"])["acc"] == 1.0
 
 
 def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
@@ -148,18 +126,6 @@ def test_a_summary_without_weights_and_status_has_only_the_rest(run, blobs_csv):
     assert rows["header"] == "row 1 names the columns"
     assert rows["kernels"] == "gaussian s=1"
     assert "kernels" not in run("cluster", blobs_csv, *FAST, "--method", "SSR").stdout
-
-
-@pytest.mark.parametrize("method", [name for name, model in METHODS.items() if kernels_taken(model) == "one"])
-def test_a_method_with_one_kernel_takes_a_precomputed_one(run, stack, blobs, tmp_path, method):
-    np.save(tmp_path / "kernel.npy", np.load(stack)[1])
-    out = tmp_path / "labels.csv"
-    options = ("--method", method, "--set", "kernel=precomputed", "--set", "n_init=20", "--out", out)
-    result = run("cluster", tmp_path / "kernel.npy", "-k", 3, *options)
-    assert result.exit_code == 0, result.stderr
-    assert "none, kernels or a graph" in result.stdout
-    assert "kernels        1" in result.stdout
-    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
 
 @pytest.fixture
@@ -180,23 +146,6 @@ def test_graphs_are_read_out(run, graphs, blobs):
         assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
     assert run("predict", graphs / "model", graphs / "new.npz", "--out", out).exit_code == 0
     assert evaluate(blobs[1][::5], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
-
-
-# The number of clusters
-
-
-def test_without_a_number_lkg_chooses_one_and_shows_the_evidence(run, blobs_csv, blobs, tmp_path):
-    out = tmp_path / "labels.csv"
-    result = run("cluster", blobs_csv, "--json", "--out", out)
-    assert result.exit_code == 0, result.stderr
-    summary = json.loads(result.stdout)
-    evidence = summary["evidence"]
-    assert summary["n_clusters"] == len(summary["cluster_sizes"]) == 3
-    assert summary["n_clusters"] in evidence["n_clusters"]
-    assert evidence["n_clusters"] == sorted(evidence["n_clusters"])
-    assert len({len(column) for column in evidence.values()}) == 1
-    assert summary["n_components"] >= 1
-    assert evaluate(blobs[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
 
 # Views
@@ -230,29 +179,16 @@ def test_several_files_are_views_of_the_same_samples(run, blobs, tmp_path):
     assert evaluate(y, [int(row[1]) for row in rows])["acc"] == 1.0
 
 
-def told_of(stdout):
-    """The table of the views as rows of cells, and the names of its columns."""
-    lines = stdout.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("view "))
-    end = lines.index("", start)
-    columns = [re.split(r"\s{2,}", line.strip()) for line in lines[start:end]]
-    return columns[0], columns[1:]
-
-
 def test_the_views_are_told_as_a_table(run, write_views, told, tmp_path):
     out = tmp_path / "labels.csv"
     result = run("cluster", *write_views(), *FAST, "--out", out)
     assert result.exit_code == 0, result.stderr
-    header, rows = told_of(result.stdout)
-    assert header == ["view", "file", "trusted", "weight", "agrees most with", "reason"]
-    assert [row[:4] for row in rows] == [
-        ["1", "a.csv", "yes", "0.50"],
-        ["2", "b.csv", "yes", "0.50"],
-        ["3", "noise.csv", "no", "0.00"],
-    ]
-    assert [row[4].split()[0] for row in rows[:2]] == ["b.csv", "a.csv"]
-    assert rows[0][5].startswith("shares neighbours with view 2 (")
-    assert rows[2][5].startswith("shares neighbours with no other view (")
+    for line in (
+        "\nview  file       samples  weight  reason\n",
+        "\n   1  a.csv           60    0.50  shares neighbours with view 2 (",
+        "\n   3  noise.csv       60    0.00  shares neighbours with no other view (",
+    ):
+        assert line in result.stdout
     assert "kernels  " not in result.stdout
     assert evaluate(told[1], [int(row[1]) for row in read_rows(out)[1:]])["acc"] == 1.0
 
@@ -271,24 +207,17 @@ def test_columns_of_several_files_are_dropped_where_they_are(run, refuse, blobs,
 
 
 def test_precomputed_kernels_come_as_a_stack_or_as_files_which_are_views(run, stack, tmp_path):
-    for i, kernel in enumerate(np.load(stack)):
-        np.save(tmp_path / f"kernel{i}.npy", kernel)
-    together, apart, joined = (
-        json.loads(run("cluster", *files, *FAST, "--kernels", "precomputed", "--json").stdout)
-        for files in (
-            [stack],
-            [tmp_path / "kernel0.npy", tmp_path / "kernel1.npy"],
-            [stack, tmp_path / "kernel0.npy"],
-        )
-    )
-    assert together["n_features"] is apart["n_features"] is None
-    assert together["n_samples"] == apart["n_samples"] == 30
-    assert together["cluster_sizes"] == apart["cluster_sizes"] == joined["cluster_sizes"] == [10, 10, 10]
-    assert len(together["kernel_weights"]) == 2
-    assert [view["file"] for view in together["views"]] == ["stack.npy"]
-    assert [view["file"] for view in apart["views"]] == ["kernel0.npy", "kernel1.npy"]
-    assert [view["file"] for view in joined["views"]] == ["stack.npy", "kernel0.npy"]
-    assert "kernels or a graph" in run("cluster", stack, *FAST, "--kernels", "precomputed").stdout
+    np.save(tmp_path / "kernel.npy", np.load(stack)[1])
+    for files, n_kernels in (([stack], 2), ([stack, tmp_path / "kernel.npy"], 0)):
+        summary = json.loads(run("cluster", *files, *FAST, "--kernels", "precomputed", "--json").stdout)
+        assert (summary["n_samples"], summary["n_features"]) == (30, None)
+        assert summary["cluster_sizes"] == [10, 10, 10]
+        assert len(summary["kernel_weights"]) == n_kernels
+        assert [view["file"] for view in summary["views"]] == [file.name for file in files]
+    one = ("--method", "KKM", "--set", "kernel=precomputed", "--set", "n_init=20")
+    shown = run("cluster", tmp_path / "kernel.npy", "-k", 3, *one).stdout
+    assert "none, kernels or a graph" in shown
+    assert "kernels        1" in shown
 
 
 # Bad data
@@ -311,38 +240,8 @@ def test_the_output_file_is_checked_before_the_fit(refuse, no_fit, monkeypatch, 
         (tmp_path, "is a folder"),
         (blobs_csv, "is another file"),
         (blobs_csv / "labels.csv", "no folder"),
-        ("/dev/null", "not a plain file"),
+        ("/dev/null", "no plain file"),
     ]:
         refuse("cluster", blobs_csv, *FAST, "--out", out, code=2, says=["--out", says])
     monkeypatch.setattr(os, "access", lambda *_: False)
     refuse("cluster", blobs_csv, *FAST, "--out", tmp_path / "labels.csv", code=2, says="not writable")
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_failure_while_writing_leaves_the_old_file_and_no_rest(refuse, monkeypatch, blobs_csv, tmp_path, step):
-    out = tmp_path / "labels.csv"
-    out.write_text("old")
-
-    def fail(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    if step == "fsync":
-        monkeypatch.setattr(os, "fsync", fail)
-    else:
-        monkeypatch.setattr(type(out), "replace", fail)
-    refuse("cluster", blobs_csv, *FAST, "--out", out, code=1, says=["labels.csv", "No space left"])
-    assert out.read_text() == "old"
-
-
-# Progress
-
-
-def test_the_confidence_of_a_fit_is_that_of_python(run, blobs_csv, blobs, tmp_path):
-    out = tmp_path / "labels.csv"
-    said = json.loads(
-        run("cluster", blobs_csv, *FAST, "--confidence", "--random-state", 0, "--out", out, "--json").stdout
-    )
-    model = LKG(3, n_init=3, random_state=0).fit(blobs[0])
-    assert said["confidence"]["mean"] == pytest.approx(model.confidence_.mean(), abs=1e-3)
-    assert said["confidence"]["outliers"] == (model.outlier_scores_ > 0.5).sum()
-    assert json.loads(run("cluster", blobs_csv, *FAST, "--json").stdout)["confidence"] is None

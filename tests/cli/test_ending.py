@@ -1,10 +1,9 @@
-import os
-import signal
+import subprocess
+import sys
 
 import pytest
 import typer
 
-from kernelbraid import LKG
 from kernelbraid.cli import app
 from kernelbraid.cli.ending import (
     BAD_USAGE,
@@ -14,26 +13,8 @@ from kernelbraid.cli.ending import (
     Failure,
     SentenceGroup,
     Terminated,
-    clean_up_when_terminated,
 )
 from kernelbraid.datasets import DataError
-
-
-def test_ctrl_c_ends_with_code_130_and_one_sentence(refuse, monkeypatch, blobs_csv, tmp_path):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(LKG, "fit", interrupt)
-    refuse("cluster", blobs_csv, "-k", 3, "--out", tmp_path / "labels.csv", code=130, says="interrupted")
-
-
-def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv):
-    def fail(*_):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(LKG, "fit", fail)
-    with pytest.raises(ZeroDivisionError):
-        run("cluster", blobs_csv, "-k", 3)
 
 
 def test_other_programs_may_call_a_command(blobs_csv, capsys):
@@ -72,7 +53,6 @@ def end(capsys):
         (Failure("odd.", BAD_USAGE), BAD_USAGE, "Error: odd.\n"),
         (DataError("a.csv:\nempty."), FAILED, "Error: a.csv: empty.\n"),
         (typer.BadParameter("give\na file."), BAD_USAGE, "Error: Invalid value: give a file.\n"),
-        (MemoryError(), FAILED, "Error: the work does not fit into memory; give fewer samples or columns.\n"),
         (BrokenPipeError(), FAILED, ""),
         (ImportError("Pictures need paint."), FAILED, "Error: Pictures need paint.\n"),
         (KeyboardInterrupt(), INTERRUPTED, "Error: interrupted before the work was done.\n"),
@@ -87,38 +67,64 @@ def test_every_end_has_its_exit_code_and_at_most_one_line(end, error, code, prin
     assert end(error) == (code, printed)
 
 
-@pytest.fixture
-def sigterm():
-    """What SIGTERM did before comes back."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+INTERRUPTED_WHILE = """
+import hashlib, os, signal, sys, threading
+from kernelbraid.cli.ending import SentenceGroup, beside, run_to_its_end
+import typer
+program = typer.Typer(cls=SentenceGroup)
+@program.command()
+def work():
+    threading.Timer(0.5, os.kill, (os.getpid(), {number})).start()
+    try:
+        beside(lambda: hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1))  # minutes, and looks at no signal
+    finally:
+        os.kill(os.getpid(), {again})  # a second one changes nothing
+        print("cleaned up")
+program.callback()(lambda: None)
+run_to_its_end(program)
+"""
 
 
-@pytest.mark.parametrize("option", ["--out", "--save"])
-def test_sigterm_ends_with_code_143_and_leaves_nothing(refuse, monkeypatch, blobs_csv, tmp_path, sigterm, option):
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for a child alone")
+@pytest.mark.parametrize(
+    ("number", "again", "code", "says"),
+    [("signal.SIGINT", "0", INTERRUPTED, "interrupted"), ("signal.SIGTERM", "signal.SIGTERM", TERMINATED, "SIGTERM")],
+)
+def test_a_signal_ends_a_computation_that_looks_at_none(number, again, code, says):
+    program = INTERRUPTED_WHILE.format(number=number, again=again)
+    ended = subprocess.run([sys.executable, "-c", program, "work"], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (code, "cleaned up\n"), ended.stderr
+    assert ended.stderr.startswith("Error: ")
+    assert says in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+def test_what_is_interrupted_while_it_is_written_leaves_nothing(refuse, monkeypatch, blobs_csv, tmp_path):
     def terminate(*_):
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)  # the second changes nothing
+        raise Terminated
 
-    clean_up_when_terminated()
     monkeypatch.setattr("os.fsync", terminate)  # the file is written, and has not got its name
-    refuse("cluster", blobs_csv, "-k", 3, "--set", "n_init=1", option, tmp_path / "written", code=143, says="SIGTERM")
+    for option in ("--out", "--save"):
+        refuse("cluster", blobs_csv, "-k", 3, option, tmp_path / "written", code=143, says="SIGTERM")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_child_that_is_terminated_ends_without_a_word(sigterm, capfd):
-    clean_up_when_terminated()
-    child = os.fork()
-    if child == 0:
-        os.kill(os.getpid(), signal.SIGTERM)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == TERMINATED
-    assert capfd.readouterr() == ("", "")
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("kernelbraid.LKG.fit", ZeroDivisionError()),
+        ("kernelbraid.cli.cluster.report", ValueError("a defect")),
+        ("kernelbraid.cli.cluster.report", ImportError("no module", name="inner")),
+    ],
+)
+def test_a_defect_of_the_program_is_not_hidden(monkeypatch, run, blobs_csv, place, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(place, fail)
+    with pytest.raises(type(error)):
+        run("cluster", blobs_csv, "-k", 3)
 
 
 def test_a_calling_program_gets_the_error_itself(blobs_csv):
-    with pytest.raises(typer.BadParameter, match="'mine' is unknown"):
+    with pytest.raises(typer.BadParameter, match="'mine' is not one of"):
         app(["cluster", str(blobs_csv), "--preset", "mine"], standalone_mode=False)

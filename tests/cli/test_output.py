@@ -4,20 +4,18 @@ import os
 import warnings
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from kernelbraid.cli import output
 from kernelbraid.cli.ending import Failure
-from kernelbraid.cli.output import STANDARD, collect_warnings, print_json, print_table, write_labels, write_whole
-from kernelbraid.datasets import read_labels
+from kernelbraid.cli.output import STANDARD, library_speaks, print_table, write_labels, writing
 from kernelbraid.methods import METHODS, TITLES, kernels_taken
 
 CONFIDENCE = {"confidence": np.array([1.0, 0.12345])}
 
 
 def test_a_repeated_warning_is_one_line_and_deprecations_none():
-    with collect_warnings() as lines:
+    with library_speaks() as lines:
         for _ in range(3):
             warnings.warn("first\nline", UserWarning, stacklevel=1)
         warnings.warn("old", DeprecationWarning, stacklevel=1)
@@ -26,16 +24,9 @@ def test_a_repeated_warning_is_one_line_and_deprecations_none():
 
 def test_a_file_that_cannot_be_written_ends_with_its_name_and_the_reason(tmp_path):
     path = tmp_path / "a.csv"
-    with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), write_whole(path):
+    with pytest.raises(Failure, match=r"a\.csv could not be written \(No space left on device\)\.$"), writing(path):
         raise OSError(28, "No space left on device")
     assert not path.exists()
-
-
-def test_json_is_printed_as_it_is_read(capsys):
-    print_json({"a": [1, None, 0.1], "b": {"ö": True}, "X": np.arange(2)})
-    printed = capsys.readouterr().out
-    assert json.loads(printed) == {"a": [1, None, 0.1], "b": {"ö": True}, "X": [0, 1]}
-    assert "ö" in printed
 
 
 def test_a_table_keeps_cells_whole_and_numbers_to_the_right(capsys):
@@ -60,14 +51,6 @@ def test_the_name_of_the_file_says_how_it_is_written(tmp_path, name, delimiter):
     content = (tmp_path / name).read_bytes()
     content = gzip.decompress(content) if name.endswith(".gz") else content
     assert content.decode() == "id,label\na,2\nb,0\n".replace(",", delimiter)
-
-
-@pytest.mark.parametrize("labels", [[2, 0], ["ash", "birch"]])
-def test_parquet_holds_the_numbers_as_they_are(tmp_path, labels):
-    write_labels(tmp_path / "a.parquet", np.array(labels), ["a", "b"], CONFIDENCE)
-    table = pq.read_table(tmp_path / "a.parquet").to_pydict()
-    assert table == {"id": ["a", "b"], "label": labels, "confidence": [1.0, 0.12345]}
-    assert read_labels(tmp_path / "a.parquet").values.tolist() == labels
 
 
 def test_parquet_without_pyarrow_is_refused_with_what_installs_it(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):

@@ -4,8 +4,6 @@ import pytest
 
 from kernelbraid.metrics import evaluate
 
-NAMES = ["acc", "nmi", "purity", "ari", "f_score", "precision", "recall", "entropy"]
-
 
 @pytest.fixture
 def write(tmp_path):
@@ -16,28 +14,17 @@ def write(tmp_path):
     return write_text
 
 
-def test_json_is_what_evaluate_returns(run, write):
+def test_the_table_and_the_json_object_are_what_evaluate_returns(run, write):
     truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
-    result = run("score", truth, labels, "--json")
-    assert result.exit_code == 0
-    scores = json.loads(result.stdout)
-    assert list(scores) == NAMES
+    scores = json.loads(run("score", truth, labels, "--json").stdout)
     assert scores == evaluate(list("aabb"), [0, 0, 1, 2])
-
-
-def test_the_table_has_four_decimals(run, write):
-    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "label\n0\n0\n1\n2\n")
     lines = run("score", truth, labels).stdout.splitlines()
-    values = {line.split()[0]: line.split()[1] for line in lines[1:]}
-    assert list(values) == NAMES
-    assert values["acc"] == "0.7500"
-    assert values["nmi"] == "0.6667"
-    assert values["entropy"] == "1.5000"
+    assert [line.split()[:2] for line in lines[1:]] == [[name, f"{value:.4f}"] for name, value in scores.items()]
+    assert lines[3].endswith("the share of samples that belong to the most frequent class of their cluster.")
 
 
-def test_row_numbers_do_not_stand_against_names(run, write):
-    truth = write("truth.csv", "id,label\nx,a\ny,b\nz,b\n")
-    labels = write("labels.csv", "sample,label\n0,0\n1,1\n2,1\n")
+def test_ids_in_another_order_are_matched(run, write):
+    truth, labels = write("truth.csv", "id,label\nx,a\ny,b\nz,b\n"), write("labels.csv", "id,label\nz,1\nx,0\ny,1\n")
     assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
 
 
@@ -99,23 +86,16 @@ def test_what_cluster_writes_with_confidence_needs_no_column(run, blobs_csv, blo
 
 
 CELLS = ["T cell", "T cell", "B cell", "B cell"]
+NAMED = ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))]
 
 
 @pytest.mark.parametrize(
     ("truth", "labels"),
     [
-        (["celltype", *CELLS], ["0", "0", "1", "1"]),
         (["celltype", *CELLS], ["label", "0", "0", "1", "1"]),
-        (["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))], ["label", "0", "0", "1", "1"]),
-        (
-            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
-            ["id,label", "c3,1", "c2,1", "c1,0", "c0,0"],
-        ),
+        (NAMED, ["label", "0", "0", "1", "1"]),
+        (NAMED, ["sample,label", "0,0", "1,0", "2,1", "3,1"]),
         (["cell,celltype", "c0,T cell", "c1,B cell"], ["id,label", "c1,1", "c0,0"]),  # ids tell it
-        (
-            ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))],
-            ["sample,label", "0,0", "1,0", "2,1", "3,1"],
-        ),
     ],
 )
 def test_a_header_above_texts_is_found_by_the_other_file(run, write, truth, labels):
@@ -145,9 +125,3 @@ def test_a_sample_of_a_class_of_its_own_is_not_lost(run, write):
     result = run("score", truth, labels)
     assert result.stderr == "Header: none, row 1 is a sample.\n"
     assert "acc        1.0000" in result.stdout
-
-
-def test_counts_that_differ_by_one_call_for_a_header(refuse, write):
-    series = write("truth.csv", "0\n0\n0\n1\n")  # as pandas writes a series without its index
-    says = ["labels.csv has 3 labels", "truth.csv has 4", "--header or --no-header"]
-    refuse("score", series, write("labels.csv", "0\n0\n1\n"), code=1, says=says)

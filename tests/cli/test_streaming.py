@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LandmarkLKG, load_model
 from kernelbraid.datasets import open_stream
@@ -93,7 +94,7 @@ def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, mo
     again = tmp_path / "again.csv"
     assert run("predict", model, *files, "--out", again).exit_code == 0
     assert again.read_bytes() == out.read_bytes()
-    refuse("predict", model, files[0], code=1, says=["DATA has 3 features, and the model was fitted on 5"])
+    refuse("predict", model, files[0], code=1, says=["X has 3 features, but LandmarkLKG is expecting 5"])
     np.save(tmp_path / "short.npy", X[:9, 3:])
     refuse("cluster", files[0], tmp_path / "short.npy", *MANY, code=1, says=["9 samples, but", "has 200"])
 
@@ -112,13 +113,13 @@ def cluster():
 
 def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expected, tmp_path):
     address, out = cluster.scheduler_address, tmp_path / "labels.csv"
-    result = run("cluster", npy, *MANY, "--dask", address, "--out", out, "--save", tmp_path / "X.model")
+    scaled = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(StandardScaler().fit_transform(X)).labels_
+    options = ("--scale", "standard", "--out", out, "--save", tmp_path / "X.model")
+    result = run("cluster", npy, *MANY, "--dask", address, *options)
     assert result.exit_code == 0, result.stderr
-    np.testing.assert_array_equal(labels_in(out), expected)
-    assert (
-        json.loads(run("predict", tmp_path / "X.model", npy, "--json").stdout)["cluster_sizes"]
-        == np.bincount(expected).tolist()
-    )
+    np.testing.assert_array_equal(labels_in(out), scaled)
+    summary = json.loads(run("predict", tmp_path / "X.model", npy, "--json").stdout)
+    assert summary["labels"] == scaled.tolist()
     result = run("cluster", parquet, *MANY, "--drop", "species", "--dask", address, "--out", out, "--json")
     assert json.loads(result.stdout)["n_samples"] == 200
     np.testing.assert_array_equal(labels_in(out), expected)
@@ -129,8 +130,8 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
     refuse("cluster", blobs_csv, "-k", 3, "--n-landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
 
 
-def test_a_worker_that_does_not_see_the_file_is_named(refuse, cluster, npy, monkeypatch):
+def test_a_file_that_a_worker_does_not_see_is_named(refuse, cluster, npy, monkeypatch):
     stream = replace(open_stream(npy), path=npy.with_name("elsewhere.npy"))
     monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
-    says = ["on the Dask worker tcp://", "there is no file", "elsewhere.npy; put it where all workers see it"]
+    says = ["a Dask worker could not read a file, which all must see", "elsewhere.npy"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)

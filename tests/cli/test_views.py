@@ -4,10 +4,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kernelbraid import LKG, LandmarkLKG
 from kernelbraid.cli.views import read_views
 
 NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
-READERS = {"at once": read_views, "blocks": partial(read_views, in_blocks=True)}
+READERS = {"at once": partial(read_views, model=LKG()), "blocks": partial(read_views, model=LandmarkLKG())}
 
 
 def asked(**given):
@@ -45,17 +46,17 @@ def test_views_that_do_not_agree_are_refused(tables, tmp_path, read):
 
 
 def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_path):
-    assert read_views(tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
+    assert READERS["at once"](tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
     assert READERS["blocks"](tables[:1], asked()).called == ["a.csv"]
     (tmp_path / "other").mkdir()
     twin = tmp_path / "other" / "a.csv"
     twin.write_text(tables[0].read_text())
-    assert read_views([tables[0], twin], asked(id="id")).called == [str(tables[0]), str(twin)]
+    assert READERS["at once"]([tables[0], twin], asked(id="id")).called == [str(tables[0]), str(twin)]
 
 
 def test_files_with_the_id_column_are_matched_by_it(tables):
     tables[1].write_text("z,id,v\n7,s4,1\n8,s2,2\n9,s1,3\n")
-    views = read_views(tables, asked(id="id"))
+    views = READERS["at once"](tables, asked(id="id"))
     assert (views.n_samples, views.n_features, views.ids) == (4, 4, ["s1", "s2", "s3", "s4"])
     assert views.names == ["x", "y", "z", "v"]
     nothing = [np.nan, np.nan]
@@ -63,24 +64,12 @@ def test_files_with_the_id_column_are_matched_by_it(tables):
     np.testing.assert_array_equal(views.data[1], [[9, 3], [8, 2], nothing, [7, 1]])
 
 
-def test_an_id_stands_for_one_sample_of_a_file(tables):
-    tables[1].write_text("id,z\ns1,7\ns2,8\ns1,9\n")
-    with pytest.raises(ValueError, match="view 2 has more than one row 's1'"):
-        read_views(tables, asked(id="id"))
-
-
-def test_two_files_share_an_id(tables):
-    tables[1].write_text("id,z\n1,7\n2,8\n3,9\n")
-    with pytest.raises(ValueError, match="no row name occurs in two views"):
-        read_views(tables, asked(id="id"))
-
-
 @pytest.mark.parametrize("text", ["id,z\ns1,7\ns3,8\ns2,9\n", "id,z\ns1,7\ns2,8\n"], ids=["order", "number"])
 @pytest.mark.parametrize(
     ("read", "what"),
     [
-        (partial(read_views, on_pairs=True), "kernels"),
-        (partial(read_views, in_blocks=True), "files that are read in blocks"),
+        (partial(read_views, model=LKG(kernels="precomputed")), "kernels"),
+        (READERS["blocks"], "files that are read in blocks"),
     ],
     ids=["kernels", "blocks"],
 )

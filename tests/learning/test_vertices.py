@@ -35,7 +35,7 @@ def test_all_rows_twice_count_as_all_rows_once():
 
 def test_samples_stay_apart_where_they_are_to_be_taken_as_they_come():
     found = vertices(are_joined=False)
-    assert not found.is_smaller
+    assert not found.are_others
     assert found.counts is None
 
 

@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 from kernelbraid._version import __version__
 from kernelbraid.cli import arguments, datasets
-from kernelbraid.cli.ending import BAD_USAGE, SentenceGroup, clean_up_when_terminated
+from kernelbraid.cli.ending import BAD_USAGE, SentenceGroup, run_to_its_end
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
 COMMANDS = (arguments.cluster, arguments.predict, arguments.methods, arguments.score, arguments.demo)
@@ -21,11 +21,9 @@ class PlainHelp:
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in parameters:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""  # a flag takes no value
-            elif parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: None  # its name says what it is
+        for one in parameters:
+            if one.param_type_name == "argument" or one.is_flag:
+                one.display_type_rich = lambda ctx: None  # its name says what it is
         return parameters
 
 
@@ -37,18 +35,8 @@ class PlainGroup(PlainHelp, SentenceGroup):
     """Several commands below one name."""
 
 
-def _version(asked: bool) -> None:
-    """Print the version and end."""
-    if asked:
-        typer.echo(f"kernelbraid {__version__}")
-        raise typer.Exit
-
-
 def start(
-    ctx: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
-    ] = False,
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False
 ) -> None:
     """Cluster data with several kernels or several views at once.
 
@@ -56,6 +44,9 @@ def start(
 
     Thirteen more methods are here, too: nine that its paper compares it with, and four that came after it.
     """
+    if version:
+        typer.echo(f"kernelbraid {__version__}")
+        raise typer.Exit
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(BAD_USAGE)
@@ -65,6 +56,14 @@ def start_datasets(ctx: typer.Context) -> None:
     """List, fetch, import, verify and show the data sets of the paper.
 
     Files are kept in the folder named by KERNELBRAID_DATA, without it in the cache of the user.
+
+    [bold]Examples[/bold]
+
+      kernelbraid datasets fetch yale jaffe
+
+      kernelbraid datasets import cora Cora.mat
+
+      kernelbraid datasets show yale --out yale.png
     """
     start(ctx)
 
@@ -83,5 +82,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no failure
-    clean_up_when_terminated()
-    app(prog_name="kernelbraid")
+    run_to_its_end(lambda: app(prog_name="kernelbraid"))

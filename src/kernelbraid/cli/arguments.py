@@ -1,81 +1,53 @@
 """What the commands take: arguments, and the options of ``options.toml``; what they do is loaded when they run."""
 
 import inspect
-import tomllib
 from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-OPTIONS = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
+from kernelbraid.cli.ending import TABLES
+
 #: Parameters of estimators that have an option of their own.
-PARAMETERS = [option.split()[0].strip("-").replace("-", "_") for option in OPTIONS["parameters"]]
-KINDS = {"FILE": Path, "COLUMN...": list[str], "NAME=VALUE...": list[str]}  # other values are texts
+PARAMETERS = [option.split()[0].strip("-").replace("-", "_") for option in TABLES["parameters"]]
+KINDS: dict[str, Any] = {"FILE": Path, "COLUMN...": list[str], "NAME=VALUE...": list[str]}  # other values are texts
 
 
-def existing(value: str | Path) -> Path:
+def existing(value: str) -> Path:
     """Return the path of a file that is there, or that of standard input."""
     path = Path(value)
-    if str(path) != "-" and not path.exists():
-        raise typer.BadParameter(f"there is no file {str(path)!r}; check the path.")
-    if path.is_dir():
-        raise typer.BadParameter(f"{str(path)!r} is a folder; give a file.")
+    if path.is_dir() or not (path.exists() or value == "-"):
+        raise typer.BadParameter(f"{value!r} is {'a folder' if path.is_dir() else 'no file'}; check the path.")
     return path
 
 
-def file_argument(name: str, text: str) -> Any:
+def file_argument(name: str) -> Any:
     """Return an argument for a file that is there."""
-    return typer.Argument(help=text, metavar=name, parser=existing, show_default=False)
+    return typer.Argument(help=TABLES["arguments"][name], metavar=name, parser=existing, show_default=False)
 
 
-Data: TypeAlias = Annotated[
-    list[Path],
-    file_argument(
-        "DATA",
-        "Files with one row per sample: .csv, .tsv, .parquet, .npy, .npz or .mat (up to v7.2), also packed, as "
-        ".csv.gz; - is standard input. Several files are several views of the same samples.",
-    ),
-]
-
-
-def complete_method(incomplete: str) -> list[str]:
-    """Return the methods that a shell offers."""
-    from kernelbraid.methods import METHODS  # loads scikit-learn, which the help can do without
-
-    return [name for name in (*METHODS, "LKG", "LandmarkLKG") if name.startswith(incomplete)]
-
-
-def one_of(words: list[str]) -> dict[str, Any]:
-    """Return what typer is told of an option that takes one of several words."""
-
-    def parse(value: str) -> str:
-        if value not in words:
-            raise typer.BadParameter(f"{value!r} is unknown; choose {' or '.join(words)}.")
-        return value
-
-    offered = {"autocompletion": lambda incomplete: [word for word in words if word.startswith(incomplete)]}
-    return {"parser": parse, "metavar": "WORD", **offered}
+Data: TypeAlias = Annotated[list[Path], file_argument("DATA")]
 
 
 def with_options(**panels: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator: a command gets options, those of the tables of each panel of its help, as one namespace."""
+    rows = [(panel, *row) for panel, tables in panels.items() for one in tables.split() for row in TABLES[one].items()]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         *arguments, _ = inspect.signature(command).parameters.values()
-        rows = [
-            (panel, *row) for panel, tables in panels.items() for one in tables.split() for row in OPTIONS[one].items()
-        ]
         parameters = [*arguments, *(option(*row) for row in rows)]
 
+        @wraps(command)
         def run(**values: Any) -> None:
-            given = {argument.name: values.pop(argument.name) for argument in arguments}
-            command(**given, options=SimpleNamespace(**values))
+            given = [values.pop(argument.name) for argument in arguments]
+            command(*given, SimpleNamespace(**values))
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
         return run
 
     return decorate
@@ -90,9 +62,8 @@ def option(panel: str, form: str, text: str) -> inspect.Parameter:
     if is_flag := value in flags:
         kind, more = bool, {}
     elif "|" in value:
-        more, text = one_of(value.split("|")), f"{text} ({value.replace('|', ', ')})."
-    elif name == "method":
-        more["autocompletion"] = complete_method
+        kind, more = StrEnum(name, [(word, word) for word in value.split("|")]), {"metavar": "WORD"}
+        text = f"{text} ({value.replace('|', ', ')})."
     told = typer.Option(*flags, help=text, rich_help_panel=panel, show_default=False, **more)
     default = False if is_flag and "/" not in value else None
     annotation = Annotated[kind | None, told]
@@ -125,15 +96,14 @@ def cluster(data: Data, options: SimpleNamespace) -> None:
 
 
 @with_options(Input="samples tables", Output="labels json")
-def predict(
-    model: Annotated[Path, file_argument("MODEL", "File that cluster --save or kernelbraid.save_model has written.")],
-    data: Data,
-    options: SimpleNamespace,
-) -> None:
+def predict(model: Annotated[Path, file_argument("MODEL")], data: Data, options: SimpleNamespace) -> None:
     """Label new samples with a model that was saved.
 
-    Samples of the fit keep their labels; others get the label of their neighbours. Columns are found by their names, or
-    must be in the order of the fit. After a fit on kernels, give those between new samples (rows) and fitted ones.
+    Samples of the fit keep their labels; others get the label of their neighbours.
+
+    Columns are found by their names, or must be in the order of the fit.
+
+    After a fit on kernels, give those between new samples (rows) and fitted ones.
 
     [bold]Examples[/bold]
 
@@ -148,8 +118,8 @@ def predict(
 
 @with_options(Input="columns tables", Output="average json")
 def score(
-    truth: Annotated[Path, file_argument("TRUTH", "File with the true classes, or - for standard input.")],
-    labels: Annotated[Path, file_argument("LABELS", "File with the labels to score, or - for standard input.")],
+    truth: Annotated[Path, file_argument("TRUTH")],
+    labels: Annotated[Path, file_argument("LABELS")],
     options: SimpleNamespace,
 ) -> None:
     """Score labels against the truth with eight measures.
@@ -178,15 +148,14 @@ def methods(options: SimpleNamespace) -> None:
     from kernelbraid.cli.output import print_json, print_table
     from kernelbraid.methods import METHODS, TITLES, kernels_taken, settings_of
 
-    keys = ("name", "title", "estimator", "kernels", "settings")
-    known = [
-        (name, TITLES[name], type(one).__name__, kernels_taken(one), settings_of(one)) for name, one in METHODS.items()
-    ]
+    keys = ("name", "title", "estimator", "kernels")
+    rows = [(name, TITLES[name], type(one).__name__, kernels_taken(one)) for name, one in METHODS.items()]
     if options.json:
-        print_json({"methods": [dict(zip(keys, row, strict=True)) for row in known]})
-        return
-    print_table([row[:4] for row in known], header=("name", "method", "estimator", "kernels"))
-    typer.echo("\nUse one with kernelbraid cluster DATA --n-clusters K --method NAME.")
+        told = [{**dict(zip(keys, row, strict=True)), "settings": settings_of(METHODS[row[0]])} for row in rows]
+        print_json({"methods": told})
+    else:
+        print_table(rows, header=("name", "method", "estimator", "kernels"))
+        typer.echo("\nUse one with kernelbraid cluster DATA --n-clusters K --method NAME.")
 
 
 @with_options(Output="folder json")

@@ -10,12 +10,11 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelbraid import LKG, plotting
-from kernelbraid._system import install
 from kernelbraid.cli import output
 from kernelbraid.metrics import evaluate
+from kernelbraid.plotting.drawing import new_figure
 
-PICTURES = {"graph.png": plotting.plot_graph, "kernel.png": plotting.plot_kernel}
-PICTURES["embedding.png"] = plotting.plot_embedding
+PICTURES = {"graph": plotting.plot_graph, "kernel": plotting.plot_kernel, "embedding": plotting.plot_embedding}
 
 
 def load() -> tuple[str, Any, Any]:
@@ -29,21 +28,28 @@ def run(out: Path, *, as_json: bool) -> None:
     there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     output.check_target(there / "labels.csv", "'--out'")
     title, X, classes = load()
-    k = len(set(classes))
+    k, results = len(set(classes)), {}
     models = {
         "LKG": LKG(k, random_state=0),
         "KMeans": KMeans(k, n_init=10, random_state=0),
         "SpectralClustering": SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
     }
-    results = {}
-    with output.collect_warnings() as warnings:
+    with output.library_speaks() as warnings:
         for name, model in models.items():
             start = perf_counter()
             scores = evaluate(classes, model.fit_predict(X))
             results[name] = {**scores, "seconds": round(perf_counter() - start, 4)}
     out.mkdir(parents=True, exist_ok=True)
     output.write_labels(out / "labels.csv", models["LKG"].labels_, None, {})
-    files = ["labels.csv", *write_pictures(out, models["LKG"])]
+    files = ["labels.csv"]
+    try:
+        for name, plot in PICTURES.items():
+            figure, [ax] = new_figure(1, 6.4, 4.8)
+            plot(models["LKG"], ax=ax)
+            output.write_picture(out / f"{name}.png", figure)
+            files.append(f"{name}.png")
+    except ImportError as error:
+        warnings.append(str(error))
     output.print_warnings(warnings)
     if as_json:
         content = {"data": title, "n_samples": len(X), "n_clusters": k, "results": results}
@@ -53,18 +59,3 @@ def run(out: Path, *, as_json: bool) -> None:
     rows = [[name, *(f"{one[name]:.4f}" for one in results.values())] for name in results["LKG"]]
     output.print_table(rows, header=["", *results], numbers=range(1, len(results) + 1))
     typer.echo(f"\nWritten to {out}: {', '.join(files)}")
-
-
-def write_pictures(out: Path, model: Any) -> list[str]:
-    """Write all pictures of a fit; return their names, none without matplotlib, whose absence is told."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        typer.echo(f"Pictures need matplotlib; {install('plot')}.", err=True)
-        return []
-    for name, plot in PICTURES.items():
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-        plot(model, ax=figure.subplots())
-        with output.write_whole(out / name) as file:
-            figure.savefig(file, format="png", dpi=150)
-    return list(PICTURES)

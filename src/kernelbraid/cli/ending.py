@@ -1,21 +1,29 @@
-"""How a command ends early: with one sentence and an exit code, never with a traceback or half a file."""
+"""How a command ends early: with one sentence and an exit code, and never with half a file."""
 
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+import tomllib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from difflib import get_close_matches
+from multiprocessing import active_children
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from kernelbraid.io.sources import DataError
+
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-INTERRUPTED_SENTENCE = "interrupted before the work was done."
-PATIENCE = 1.0  # seconds in which Python may notice Ctrl-C by itself
-SHOW_CURSOR = "\x1b[?25h"  # which a bar has hidden
+TABLES = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
+BY_CTRL_C = ("interrupted before the work was done.", INTERRUPTED)
+BY_SIGTERM = ("ended by SIGTERM before the work was done; nothing half-written is left.", TERMINATED)
+PATIENCE = 1.0  # seconds that work has to end by itself when it is broken off
+at_work: list[Future[Any]] = []  # beside the thread that hears signals
+GLANCE = 0.2  # seconds between two looks at whether the work is done, where waiting hears no signal
 
 
 class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)
@@ -31,26 +39,22 @@ class Terminated(KeyboardInterrupt):
 
 
 class SentenceGroup(TyperGroup):
-    """A group of commands that reports every error as one line, ``Error: ...``, on stderr."""
+    """A group of commands that reports what is no defect of the program as one line, ``Error: ...``, on stderr."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
-        except Terminated:
-            sentence = "ended by SIGTERM before the work was done; nothing half-written is left."
-            raise Failure(sentence, TERMINATED) from None
-        except KeyboardInterrupt:
-            raise Failure(INTERRUPTED_SENTENCE, INTERRUPTED) from None
+        except KeyboardInterrupt as ended:
+            raise Failure(*(BY_SIGTERM if isinstance(ended, Terminated) else BY_CTRL_C)) from None
 
     def main(self, *args: Any, standalone_mode: bool = True, **more: Any) -> Any:
         """Run the program, and end it with the right exit code unless a program called it."""
-        main: Any = super().main
-        run = partial(main, *args, standalone_mode=False, **more)
+        run: Any = super().main
         if not standalone_mode:
-            return run()
+            return run(*args, standalone_mode=False, **more)
         try:
-            code = run()
+            code = run(*args, standalone_mode=False, **more)
         except BrokenPipeError:  # whoever reads, such as head, has had enough
             sys.stdout = None  # or its last words would fail as well
             sys.exit(FAILED)
@@ -58,21 +62,33 @@ class SentenceGroup(TyperGroup):
             sentence = sentence_of(error)
             if sentence is None:
                 raise
-            typer.echo(f"Error: {sentence}", err=True)
+            typer.echo(f"Error: {one_line(sentence)}", err=True)
             sys.exit(getattr(error, "exit_code", FAILED))
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def sentence_of(error: Exception) -> str | None:
-    """Return what to tell of an error of the user or of the library; None for a defect of the program."""
-    if hasattr(error, "format_message"):  # usage errors of typer have no public base class
-        sentence, context = one_line(error.format_message()), getattr(error, "ctx", None)
-        if type(error) is typer.BadParameter or context is None:
-            return sentence
-        return f"{sentence.rstrip('.')} (see {context.command_path} --help)."
-    if isinstance(error, MemoryError) and not str(error):  # of Python itself
-        return "the work does not fit into memory; give fewer samples or columns."
-    return one_line(error) if isinstance(error, Failure | ValueError | MemoryError | ImportError) else None
+def sentence_of(error: Any) -> str | None:
+    """Return what to tell of a mistake, of bad data or of a package that is missing; None for a defect."""
+    if isinstance(error, Failure | DataError) or (isinstance(error, ImportError) and error.name is None):
+        return str(error)  # Python's own error of an import names a module, that of a missing extra says what to do
+    if not hasattr(error, "format_message"):  # usage errors of typer have no public base class
+        return None
+    sentence, context = error.format_message().replace("Value error, ", ""), getattr(error, "ctx", None)
+    if type(error) is typer.BadParameter or context is None:
+        return sentence
+    if hasattr(error, "possibilities"):  # of an option that there is not
+        renamed = TABLES["renamed"].get(context.command.name, {})
+        known = [name for one in context.command.get_params(context) for name in one.opts]
+        advice = renamed.get(error.option_name) or nearest(error.option_name, known)
+        return f"there is no option {error.option_name}; {advice}"
+    return f"{sentence.rstrip('.')} (see {context.command_path} --help)."
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return advice: the most similar word, or all words if none is."""
+    folded = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), folded, n=1, cutoff=0.7)
+    return f"the nearest is {folded[found[0]]!r}." if found else f"choose one of {', '.join(known)}."
 
 
 def one_line(message: object) -> str:
@@ -80,62 +96,34 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def clean_up_when_terminated() -> None:
-    """Let SIGTERM end this program as Ctrl-C does, so that nothing half-written is left."""
-    program = os.getpid()
+def beside(work: Callable[[], Any]) -> Any:
+    """Return what work returns, done in a thread: linear algebra looks at no signal, but this one hears Ctrl-C.
+
+    What is left of the work then must not write files.
+    """
+    pool = ThreadPoolExecutor(1)
+    done = pool.submit(copy_context().run, work)
+    pool.shutdown(wait=False)
+    at_work[:] = [done]
+    while not wait([done], GLANCE).done:
+        pass
+    return done.result()
+
+
+def run_to_its_end(program: Callable[[], None]) -> None:
+    """Run a program that SIGTERM ends as Ctrl-C does, without waiting for what is computed in the background."""
 
     def end(number: int, frame: object) -> None:
-        if os.getpid() != program:  # a child that was forked: it has nothing to clean up
-            os._exit(TERMINATED)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one is enough, and cleaning up takes a moment
         raise Terminated
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, end)
-
-
-@contextmanager
-def interruptible(patience: float = PATIENCE) -> Iterator[None]:
-    """End the program soon after Ctrl-C, though a library of linear algebra looks at no signal before it is done.
-
-    Nothing is cleaned up then: what is done meanwhile must not write files. In another thread than the
-    first, on Windows, and where somebody else handles Ctrl-C, nothing is changed.
-
-    Parameters
-    ----------
-    patience : float, default=1.0
-        Seconds in which Python may notice it by itself.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    if sys.platform == "win32" or not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    noticed = threading.Event()
-
-    def notice(number: int, frame: object) -> None:
-        noticed.set()
-        signal.default_int_handler(number, None)
-
-    out, into = os.pipe()
-    os.set_blocking(into, False)
-    signal.signal(signal.SIGINT, notice)
-    before = signal.set_wakeup_fd(into, warn_on_full_buffer=False)
-    threading.Thread(target=_wait_for_signals, args=(out, noticed, patience), daemon=True).start()
+    signal.signal(signal.SIGTERM, end)
     try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.close(into)  # which ends the thread
-
-
-def _wait_for_signals(pipe: int, noticed: threading.Event, patience: float) -> None:
-    """End the program if Ctrl-C came and is not noticed; signals come through the pipe at once, as numbers."""
-    try:
-        while came := os.read(pipe, 1):
-            if came[0] == signal.SIGINT and not noticed.wait(patience):
-                cursor = f"{SHOW_CURSOR}\n" if sys.stderr.isatty() else ""
-                os.write(2, f"{cursor}Error: {INTERRUPTED_SENTENCE}\n".encode())
-                os._exit(INTERRUPTED)
-    finally:
-        os.close(pipe)
+        program()
+    except SystemExit as ended:
+        if ended.code in (INTERRUPTED, TERMINATED):
+            for child in active_children():
+                child.terminate()  # then what waits for it ends, too
+            if wait(at_work, PATIENCE).not_done:
+                os._exit(ended.code)
+        raise

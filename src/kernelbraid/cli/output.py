@@ -9,29 +9,23 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import typer
 
 from kernelbraid import _system
+from kernelbraid.blocks.dask_parts import DaskError
 from kernelbraid.cli.ending import Failure, one_line
 
 STANDARD = Path("-")  # how standard input and standard output are given
-SEPARATORS = {"": ",", ".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a file of labels
-PACKED, PARQUET = ".gz", ".parquet"
+#: What stands between cells, by the ending of a file of labels; a name without one promises nothing, and gets CSV.
+SEPARATORS = {"": ",", ".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": ""}
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object, a line per entry: arrays as lists, and a kernel by its name."""
-
-    def plain(value: Any) -> Any:
-        return value.tolist() if hasattr(value, "tolist") else getattr(value, "name", str(value))
-
-    lines = [
-        f"  {json.dumps(name)}: {json.dumps(one, ensure_ascii=False, default=plain)}" for name, one in content.items()
-    ]
-    typer.echo("{\n" + ",\n".join(lines) + "\n}")
+    """Print one JSON object: arrays as lists."""
+    typer.echo(json.dumps(content, ensure_ascii=False, default=lambda array: array.tolist()))
 
 
 def print_table(rows: Iterable[Sequence[str]], *, header: Sequence[str] = (), numbers: Iterable[int] = ()) -> None:
@@ -44,14 +38,17 @@ def print_table(rows: Iterable[Sequence[str]], *, header: Sequence[str] = (), nu
 
 
 @contextmanager
-def collect_warnings() -> Iterator[list[str]]:
-    """Collect what the library has to say as single lines, instead of Python's warning dumps."""
+def library_speaks() -> Iterator[list[str]]:
+    """Collect warnings of the library as lines, and end the command with the sentence of what it cannot do."""
     lines: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
-            warnings.simplefilter("ignore", category)  # for programmers, not for users
-        yield lines
+        warnings.simplefilter("ignore")  # what is for programmers, not for users
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield lines
+        except (ValueError, MemoryError, DaskError) as error:
+            told = str(error) or "the work does not fit into memory; give fewer samples or columns."  # of Python itself
+            raise Failure(told) from None
         lines.extend(dict.fromkeys(one_line(warning.message) for warning in caught))
 
 
@@ -72,32 +69,32 @@ def check_outputs(options: SimpleNamespace, inputs: Sequence[Path]) -> None:
     if out is None or out == STANDARD:
         return
     check_target(out, "'--out'", inputs)
-    if out.suffix.lower() == PARQUET and find_spec("pyarrow") is None:
-        raise Failure(f"{out}: Parquet needs pyarrow; choose a .csv file, or {_system.install('io')}.")
-    if out.suffix.lower() != PARQUET and _ending(out) not in SEPARATORS:
+    ending, is_packed = ending_of(out)
+    if ending not in SEPARATORS or (ending == ".parquet" and is_packed):
         reason = f"labels are written as .csv, .tsv, .csv.gz or .parquet, not as {out.name!r}; choose another name."
         raise typer.BadParameter(reason, param_hint="'--out'")
+    if ending == ".parquet" and find_spec("pyarrow") is None:
+        raise Failure(f"{out}: Parquet needs pyarrow; choose a .csv file, or {_system.install('io')}.")
 
 
 def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
     """Refuse a file that could not be written, or that is another one of the command."""
-    folder, reason = path.parent, None
-    if not folder.is_dir():
-        reason = f"there is no folder {str(folder)!r}; create it first."
-    elif path.exists() and not path.is_file():
-        reason = f"{str(path)!r} is {'a folder' if path.is_dir() else 'not a plain file'}; choose another name."
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        reason = f"the folder {str(folder)!r} is not writable; choose another."
-    elif path.resolve() in [source.resolve() for source in inputs]:
-        reason = f"{str(path)!r} is another file of this command; choose another name."
-    if reason is not None:
-        raise typer.BadParameter(reason, param_hint=option)
-    _system.remove_drafts(folder)
+    folder = path.parent
+    wrong = {
+        f"there is no folder {str(folder)!r}; create it first.": not folder.is_dir(),
+        f"{str(path)!r} is a folder or no plain file; choose another name.": path.exists() and not path.is_file(),
+        f"the folder {str(folder)!r} is not writable; choose another.": not os.access(folder, os.W_OK | os.X_OK),
+        f"{str(path)!r} is another file of this command; name another.": path.resolve() in map(Path.resolve, inputs),
+    }
+    for reason, is_wrong in wrong.items():
+        if is_wrong:
+            raise typer.BadParameter(reason, param_hint=option)
 
 
-def _ending(path: Path) -> str:
-    """Return the ending of a file; of a packed one, that before; one without promises nothing, and gets CSV."""
-    return (Path(path.stem) if path.suffix.lower() == PACKED else path).suffix.lower()
+def ending_of(path: Path) -> tuple[str, bool]:
+    """Return the ending of a file, and whether it is packed; of a packed one it is that before."""
+    is_packed = path.suffix.lower() == ".gz"
+    return (Path(path.stem) if is_packed else path).suffix.lower(), is_packed
 
 
 @contextmanager
@@ -109,26 +106,27 @@ def writing(path: Path) -> Iterator[None]:
         raise Failure(f"{path.resolve()} could not be written ({error.strerror or error}).") from None
 
 
-@contextmanager
-def write_whole(path: Path) -> Iterator[IO[Any]]:
-    """Open a file for bytes that appears when it is complete; the program ends with a sentence if that fails."""
-    with writing(path), _system.write_whole(path, "wb") as file:
-        yield file
-
-
 def write_labels(path: Path, labels: np.ndarray, ids: Sequence[str] | None, beside: Mapping[str, np.ndarray]) -> None:
     """Write labels: by id where there are ids, otherwise by number of the row from 0; numbers beside them."""
     import pandas as pd
 
     named = {"sample": range(len(labels))} if ids is None else {"id": ids}
-    frame = pd.DataFrame({**named, "label": labels, **beside})
+    frame, (ending, is_packed) = pd.DataFrame({**named, "label": labels, **beside}), ending_of(path)
     as_text: dict[str, Any] = {"index": False, "float_format": "%.4f", "lineterminator": "\n"}
     if path == STANDARD:
         frame.to_csv(sys.stdout, **as_text)
         return
-    with write_whole(path) as file:
-        if path.suffix.lower() == PARQUET:
+    with writing(path), _system.write_whole(path, "wb") as file:
+        if ending == ".parquet":
             frame.to_parquet(file, index=False)
         else:
-            packed = {"method": "gzip", "mtime": 0} if path.suffix.lower() == PACKED else None
-            frame.to_csv(file, sep=SEPARATORS[_ending(path)], compression=packed, **as_text)
+            packed = {"method": "gzip", "mtime": 0} if is_packed else None
+            frame.to_csv(file, sep=SEPARATORS[ending], compression=packed, **as_text)
+
+
+def write_picture(path: Path, figure: Any) -> None:
+    """Write a figure, whole or not at all, as the name of the file says."""
+    from kernelbraid.plotting.drawing import render
+
+    with writing(path), _system.write_whole(path, "wb") as file:
+        file.write(render(figure, path.suffix.lower().removeprefix(".")))

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import typer
 
-from kernelbraid import save_model
-from kernelbraid.cli.output import STANDARD, print_json, print_table, print_warnings, write_labels, writing
-from kernelbraid.cli.views import FileViews, headers_in_words, tables_in_words
+from kernelbraid.cli.output import STANDARD, print_json, print_table, print_warnings, write_labels
+from kernelbraid.cli.views import HEADERS, FileViews, by_file, table_in_words
 from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
 from kernelbraid.methods import TITLES
 
-STOPPED = "stopped at the limit of iterations"
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
 TITLED = {**TITLES, "LKG": "several kernels, one graph", "LandmarkLKG": "LKG of many samples, through landmarks"}
 
@@ -31,17 +29,14 @@ def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
         "n_samples": views.n_samples,
         "n_features": views.n_features,
         "n_landmarks": model.landmarks_.shape[0] if hasattr(model, "landmarks_") else None,
-        "n_clusters": getattr(model, "n_clusters_", len(sizes)),
+        "n_clusters": len(sizes),
         "evidence": evidence and {name: [_number(one) for one in values] for name, values in evidence.items()},
-        "status": getattr(model, "status_", None),
-        "n_iter": model.n_iter_,
-        "n_components": getattr(model, "n_components_", None),
+        **{name: getattr(model, f"{name}_", None) for name in ("status", "n_iter", "n_components", "reliability")},
         "cluster_sizes": sizes,
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=False)),
         "kernels_in_words": describe_weights(names, weights, learned=not kernel_is_fixed(model)) if weights else [],
         "views": [{"file": file, **entry} for file, entry in zip(files, told, strict=True)],
-        "reliability": getattr(model, "reliability_", None),
         "why": list(getattr(model, "why_", [])),
     }
 
@@ -52,29 +47,20 @@ def _number(value: Any) -> Any:
 
 
 def report(
-    summary: dict[str, Any],
-    labels: np.ndarray,
-    views: FileViews,
-    beside: Mapping[str, np.ndarray],
-    warnings: Sequence[str],
-    options: SimpleNamespace,
-    fitted: Any = None,
+    summary: dict[str, Any], labels: Any, views: FileViews, options: SimpleNamespace, beside: Mapping[str, Any]
 ) -> None:
-    """Write labels, what is known of each `beside` it, and a fitted model, and print the summary."""
+    """Write labels, and what is known of each `beside` it, and print the summary."""
     if options.out is not None:
         write_labels(options.out, labels, views.ids, beside)
-    if fitted is not None:
-        summary["model"] = None if options.save is None else str(options.save)
-    if fitted is not None and options.save is not None:
-        if views.names is not None:
-            first = fitted[0] if hasattr(fitted, "steps") else fitted
-            first.feature_names_in_ = np.array(views.names, dtype=object)
-        with writing(options.save):
-            save_model(fitted, options.save)
-    out = None if options.out is None else str(options.out)
-    summary |= {"confidence": _certainty(**beside) if beside else None, "header": views.headers}
-    summary |= {"tables": views.tables, "out": out, "warnings": list(warnings)}
-    print_warnings(warnings)
+    files = list(zip(views.called, views.files, strict=True))
+    forms = {name: file.form for name, file in files if file.form is not None}
+    summary |= {
+        "confidence": _certainty(**beside) if beside else None,
+        "header": {name: file.header for name, file in files if file.header is not None},
+        "tables": {name: {"delimiter": form.delimiter, "decimal": form.decimal} for name, form in forms.items()},
+        "out": options.out and str(options.out),
+    }
+    print_warnings(summary["warnings"])
     if options.json:
         each = {f"{name}s": values for name, values in beside.items()}
         print_json({**summary, "ids": views.ids, "labels": labels, "confidences": None, **each})
@@ -94,22 +80,22 @@ def print_summary(summary: dict[str, Any]) -> None:
     get = summary.get
     sizes, classes, kernels = summary["cluster_sizes"], get("classes"), get("kernels", ())
     told = map(str, sizes) if classes is None else map("{} {}".format, classes, sizes)
-    one_name = len(kernels) == 1 and summary["n_features"] is not None
     parts, sure, out, of_fit = get("n_components"), summary["confidence"], summary["out"], "method" in summary
     used = None if of_fit else f"{summary['model']}, {' and '.join([*summary['steps'], summary['estimator']])}"
+    number = summary["n_clusters"] if of_fit else f"{np.count_nonzero(sizes)} of {summary['n_clusters']} occur"
     rows = {
         "method": f"{summary['method']}, {TITLED[summary['method']]}" if of_fit else None,
         "samples": summary["n_samples"],
         "features": "none, kernels or a graph" if summary["n_features"] is None else summary["n_features"],
-        "header": headers_in_words(summary["header"]),
-        "tables": tables_in_words(summary["tables"]),
+        "header": by_file(summary["header"], HEADERS.__getitem__),
+        "tables": by_file(summary["tables"], table_in_words),
         "scale": None if get("scale") == "none" else get("scale"),
         "landmarks": get("n_landmarks"),
-        "kernels": kernels[0] if one_name else len(kernels) or None,
-        "status": STOPPED if get("status") == "max_iter" else get("status"),
+        "kernels": kernels[0] if len(kernels) == 1 and summary["n_features"] else len(kernels) or None,
+        "status": "stopped at the limit of iterations" if get("status") == "max_iter" else get("status"),
         "iterations": get("n_iter"),
         "graph": parts and ("connected" if parts == 1 else f"{parts} connected components"),
-        "clusters" if classes is None else "classes": _n_clusters(summary),
+        "clusters" if classes is None else "classes": number,
         "cluster sizes" if classes is None else "class sizes": ", ".join(told),
         "reliability": None if get("reliability") is None else f"{summary['reliability']:.2f}",
         "confidence": sure and f"{sure['mean']:.2f} on the mean, below {UNSURE} for {sure['below_half']} labels",
@@ -119,9 +105,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "model": used or summary["model"],
     }
     print_table([f"{name:13}", str(text)] for name, text in rows.items() if text is not None)
-    if len(get("views", ())) > 1:
-        typer.echo("")
-        print_views(summary["views"])
+    print_views(get("views", ()))
     weights = get("kernel_weights", {})
     for sentences in (get("why"), get("kernels_in_words") if len(weights) > 1 else None):
         if sentences:
@@ -129,43 +113,16 @@ def print_summary(summary: dict[str, Any]) -> None:
     if len(set(weights.values())) > 1:  # equal ones say no more than the sentence
         listed = sorted(weights.items(), key=lambda item: -item[1])
         typer.echo("")
-        print_table(
-            [[name, f"{weight:.3f}"] for name, weight in listed if weight >= USED],
-            header=["kernel", "weight"],
-            numbers=[1],
-        )
-
-
-def _n_clusters(summary: Mapping[str, Any]) -> str:
-    """Return how many clusters occur among new samples or, of a fit, are there and among which ones it chose."""
-    number, evidence = summary["n_clusters"], summary.get("evidence")
-    if "steps" in summary:
-        return f"{np.count_nonzero(summary['cluster_sizes'])} of {number} occur"
-    if evidence is None:
-        return str(number)
-    tried = evidence["n_clusters"]
-    others = [
-        (score, k) for k, score in zip(tried, evidence["score"], strict=True) if k != number and score is not None
-    ]
-    if not others:
-        return f"{number}, chosen; there was no other to compare"
-    return f"{number}, chosen among {min(tried)} to {max(tried)}; next best {max(others)[1]}"
+        used_ones = [[name, f"{weight:.3f}"] for name, weight in listed if weight >= USED]
+        print_table(used_ones, header=["kernel", "weight"], numbers=[1])
 
 
 def print_views(views: Sequence[Mapping[str, Any]]) -> None:
-    """Print what each view counts, with whom it agrees most, and why."""
-    files = {view["name"]: view["file"] or view["name"] for view in views}
-    nearest = [max(view["agreement"].items(), key=lambda item: item[1], default=None) for view in views]
-    counts = [str(view["n_samples"]) for view in views]
-    columns = {
-        "view": [str(number) for number in range(1, len(views) + 1)],
-        "file": list(files.values()),
-        "samples": counts if len(set(counts)) > 1 else [],
-        "trusted": ["yes" if view["trusted"] else "no" for view in views],
-        "weight": [f"{view['weight']:.2f}" for view in views],
-        "agrees most with": [f"{files[one[0]]} ({one[1]:z.1f})" if one else "" for one in nearest],
-        "reason": [view["reason"] for view in views],
-    }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
-    numbers = [place for place, name in enumerate(shown) if name in ("view", "samples", "weight")]
-    print_table(zip(*shown.values(), strict=True), header=list(shown), numbers=numbers)
+    """Print what each of several views counts, and why."""
+    cells = []
+    for number, view in enumerate(views, 1):
+        counts = [str(view["n_samples"]), f"{view['weight']:.2f}"]
+        cells.append([str(number), view["file"] or view["name"], *counts, view["reason"]])
+    if len(cells) > 1:
+        typer.echo("")
+        print_table(cells, header=["view", "file", "samples", "weight", "reason"], numbers=[0, 2, 3])

@@ -4,6 +4,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -12,12 +13,10 @@ import typer
 
 from kernelbraid._system import format_bytes, peak_bytes
 from kernelbraid._version import __version__
-from kernelbraid.learning.progress import Course, heard_by
-
-#: Parameters that decide no outcome, or are told elsewhere.
-LEFT_OUT = ("callback", "kernels", "kernel", "n_clusters", "n_jobs", "keep_matrices", "record_objective")
+from kernelbraid.learning.progress import heard_by
 
 
+@dataclass
 class Watch:
     """Is told what goes on, and shows it.
 
@@ -27,60 +26,59 @@ class Watch:
         ``show(text, done, total)``, the latter None where there is nothing to count; None if nobody would see it.
     """
 
-    def __init__(self, show: Callable[[str, float, float | None], None] | None = None) -> None:
-        self._show, self._rows, self.is_seen = show, 0, show is not None
+    show: Callable[[str, float, float | None], None] | None = None
 
     def tell(self, text: str, done: float = 0, total: float | None = None) -> None:
         """Hear what is done or decided."""
-        if self._show is not None:
-            self._show(text, done, total)
+        if self.show is not None:
+            self.show(text, done, total)
 
     def step(self, n_iter: int, state: Any) -> None:
         """Hear of a step of a fit."""
         change = state.kernel_change if hasattr(state, "kernel_change") else state.change
         self.tell(f"step {n_iter}: change {change:.1e}")
 
-    def hear(self, course: Course) -> None:
-        """Hear how far work has come of which it is known how much there is."""
-        self.tell(f"choosing {course.what}", course.done, course.total)
-
-    def read(self, n_samples: int, total: int) -> None:
-        """Hear of samples that were read."""
-        self._rows += n_samples
-        self.tell("reading samples", self._rows, total)
+    def tell_of_fit(self, model: Any) -> None:
+        """Tell what a fit has decided."""
+        used = {**model.get_params(deep=False), **getattr(model, "settings_", {}), "callback": None}
+        values = (f"{name} {value}" for name, value in used.items() if value is not None)
+        self.tell(f"kernels: {', '.join(getattr(model, 'kernel_names_', [])) or 'none'}")
+        self.tell(f"settings: {', '.join(values)}")
+        self.tell(f"fitted, {format_bytes(peak_bytes())} of memory at most")
 
 
 @contextmanager
 def watching(name: str, *, hidden: bool = False, verbose: bool = False) -> Iterator[Watch]:
     """Yield who is told what goes on; if it is hidden or stderr is no terminal, nothing is shown."""
-    if verbose:
-        watch = Watch(_lines())
-    elif hidden or not sys.stderr.isatty():
-        watch = Watch()
-    else:
-        from rich import progress as bars
-        from rich.console import Console
-
-        text = (bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.BarColumn())
-        figures = (bars.TaskProgressColumn(), bars.TimeElapsedColumn(), bars.TimeRemainingColumn())
-        with bars.Progress(*text, *figures, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(name, total=None)
-
-            def show(text: str, done: float, total: float | None) -> None:
-                is_over = total is not None and done >= total
-                told = f"{name}, {text}{' (time taken, time left)' if total and not is_over else ''}"
-                progress.update(task, description=told, completed=done, total=None if is_over else total)
-
-            watch = Watch(show)
-            with heard_by(watch.hear):
-                yield watch
+    if not verbose and (hidden or not sys.stderr.isatty()):
+        yield Watch()
         return
-    with heard_by(watch.hear if watch.is_seen else None):
-        yield watch
+    with _lines() if verbose else _bar(name) as show:
+        watch = Watch(show)
+        with heard_by(lambda course: watch.tell(f"choosing {course.what}", course.done, course.total)):
+            yield watch
 
 
-def _lines() -> Callable[[str, float, float | None], None]:
-    """Return what writes lines with the seconds since it began, after every tenth of work that can be counted."""
+@contextmanager
+def _bar(name: str) -> Iterator[Callable[[str, float, float | None], None]]:
+    """Yield what moves a bar."""
+    from rich import progress as bars
+    from rich.console import Console
+
+    text = ("{task.description}", bars.BarColumn(), bars.TaskProgressColumn())
+    times = (bars.TimeElapsedColumn(), "taken,", bars.TimeRemainingColumn(), "left")
+    with bars.Progress(bars.SpinnerColumn(), *text, *times, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(name, total=None)
+
+        def show(text: str, done: float, total: float | None) -> None:
+            progress.update(task, description=f"{name}, {text}", completed=done, total=total)
+
+        yield show
+
+
+@contextmanager
+def _lines() -> Iterator[Callable[[str, float, float | None], None]]:
+    """Yield what writes lines with the seconds since it began, after every tenth of work that can be counted."""
     start, last = perf_counter(), ""
 
     def show(text: str, done: float, total: float | None) -> None:
@@ -92,19 +90,4 @@ def _lines() -> Callable[[str, float, float | None], None]:
 
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     show(f"kernelbraid {__version__}, Python {platform.python_version()}, {packages}, {platform.platform()}", 0, None)
-    return show
-
-
-def tell_of_fit(watch: Watch, model: Any) -> None:
-    """Tell what a fit has decided."""
-    names, graph = getattr(model, "kernel_names_", None), getattr(model, "graph_", None)
-    if names:
-        watch.tell(f"kernels: {', '.join(names)}")
-    used = {**model.get_params(deep=False), **getattr(model, "settings_", {})}
-    told = {name: value for name, value in used.items() if name not in LEFT_OUT and value is not None}
-    values = (f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in told.items())
-    watch.tell(f"settings: {', '.join(values)}")
-    if graph is not None:
-        edges = int(graph.nnz if hasattr(graph, "nnz") else (graph != 0).sum()) // 2
-        watch.tell(f"graph: {graph.shape[0]} samples, {edges} edges")
-    watch.tell(f"fitted, {format_bytes(peak_bytes())} of memory at most")
+    yield show

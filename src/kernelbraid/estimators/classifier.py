@@ -206,7 +206,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         given = np.zeros((len(known), len(self.classes_)))
         given[np.flatnonzero(known), codes] = 1.0
         on_vertices = given
-        if vertices.is_smaller:
+        if vertices.are_others:
             on_vertices = np.zeros((len(vertices.first), len(self.classes_)))
             np.add.at(on_vertices, vertices.index, given)
         self._spread = spread_labels(graph, on_vertices, self.spread, n_workers(self.n_jobs))

@@ -88,7 +88,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
         """Return the graph, the embedding and the labels of the distinct samples."""
         embedding, labels, first = to_numpy(self.embedding_), to_numpy(self.labels_), self._vertices.first
-        if not self._vertices.is_smaller:
+        if not self._vertices.are_others:
             return self.graph_, embedding, labels
         return self._vertex_graph, embedding[first], labels[first]
 

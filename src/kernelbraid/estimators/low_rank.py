@@ -486,7 +486,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
         are_joined = settings.learning.is_closed_form
         vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
-        if vertices.is_smaller:
+        if vertices.are_others:
             samples = samples.some(vertices.first)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
@@ -549,7 +549,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         placed, like = reading.placed, weighed.like
         for name in {*MATRICES, *OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
-        self._vertices, self._vertex_graph = vertices, placed.graph if vertices.is_smaller else None
+        self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
         publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)
         self.view_weights_ = weighed.weights

@@ -51,6 +51,16 @@ class Pairs:
             first_row=self.first_row + (rows.start or 0),
         )
 
+    def below(self, rows: slice) -> "Pairs":
+        """Return a block of rows up to the diagonal: the rest of a kernel is its mirror image."""
+        end = rows.stop
+        return replace(
+            self.rows(rows),
+            products=self.products[rows, :end],
+            column_squares=self.column_squares[:end],
+            column_sides=None if self.column_sides is None else self.column_sides[:end],
+        )
+
     def moved(self, place: Callable[[Array], Array]) -> "Pairs":
         """Return the same on another device."""
         names = ("products", "row_squares", "column_squares", "row_sides", "column_sides")

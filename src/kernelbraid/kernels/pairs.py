@@ -48,7 +48,7 @@ def pairs_within(X: Array) -> Pairs:
     if _is_far(X, squares):
         del products
         pairs = about_mean(replace(pairs, is_far=True), X, X)
-    blocks = (pairs.rows(rows).squared_distances() for rows in row_blocks(X.shape[0]))
+    blocks = (pairs.below(rows).squared_distances() for rows in row_blocks(X.shape[0]))
     return replace(pairs, max_distance=max(float(xp.max(block)) for block in blocks))
 
 

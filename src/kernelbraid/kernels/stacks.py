@@ -21,7 +21,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array, DType
-from kernelbraid.kernels.functions import Kernel, Pairs
+from kernelbraid.kernels.functions import Gaussian, Kernel, Linear, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import SMALL
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -200,9 +200,15 @@ class LazyStack:
         """Return sum_i g_i H_i as a new array; kernels of weight zero are not formed."""
         total = self._empty(self.n_samples, self.n_samples)
         xp = namespace(total)
-        for rows, block in self._blocks(IN_CACHE):
+        kernels = [kernel for _, own in self.views for kernel in own]
+        # Functions of a pair are formed up to the diagonal; local and given kernels need whole rows.
+        is_half = is_on_host(total) and all(isinstance(kernel, Gaussian | Linear | Polynomial) for kernel in kernels)
+        for rows, block in self._blocks(IN_CACHE, is_half=is_half):
             parts = (float(weight) * kernel() for weight, kernel in zip(g, block, strict=True) if weight != 0)
-            total[rows, :] = xp.astype(reduce(partial(in_place, "add"), parts), self.dtype, copy=False)
+            found = xp.astype(reduce(partial(in_place, "add"), parts), self.dtype, copy=False)
+            total[rows, : found.shape[1]] = found
+            if is_half:
+                total[: rows.start, rows] = found[:, : rows.start].T
         return self._in_range(total)
 
     def factor(self) -> Matrix:
@@ -271,11 +277,11 @@ class LazyStack:
         like = self.views[0][0].products
         return namespace(like).empty(shape, dtype=self.dtype, device=device(like))
 
-    def _blocks(self, share: float = 1.0) -> Iterator[tuple[slice, list["_Block"]]]:
-        """Yield blocks of rows, each with one function per kernel that forms it there."""
+    def _blocks(self, share: float = 1.0, *, is_half: bool = False) -> Iterator[tuple[slice, list["_Block"]]]:
+        """Yield blocks of rows, or of their half, each with one function per kernel that forms it there."""
         share = share if is_on_host(self.like) else ON_DEVICE * share
         for rows in row_blocks(self.n_samples, share):
-            parts = [(pairs.rows(rows), kernels) for pairs, kernels in self.views]
+            parts = [(pairs.below(rows) if is_half else pairs.rows(rows), kernels) for pairs, kernels in self.views]
             yield rows, [_Block(kernel, pairs, self._single_limit) for pairs, kernels in parts for kernel in kernels]
 
     def _in_range(self, K: Array) -> Array:

@@ -268,9 +268,9 @@ class Vertices:
             return cls(everyone, everyone, None)
         sums = np.bincount(numbers, weights)
         _, first = np.unique(numbers, return_index=True)
-        # Vertices that count differently stand in an order of their own: weights give what copies in any order do.
+        # Vertices that count differently stand in an order of their own, so that weights give what copies do.
         is_even = np.ptp(sums[sums > 0]) == 0
-        order = np.arange(len(first)) if is_even else np.argsort(samples.digests(range(samples.n_views))[first])
+        order = np.arange(len(first)) if is_even else samples.order(first)
         order = order[sums[order] > 0]
         place = np.full(len(first), -1)
         place[order] = np.arange(len(order))
@@ -278,9 +278,9 @@ class Vertices:
         return cls(place[numbers], first[order], None if is_even else counts / counts.mean())
 
     @property
-    def is_smaller(self) -> bool:
-        """Whether there are fewer vertices than samples."""
-        return len(self.first) < len(self.index)
+    def are_others(self) -> bool:
+        """Whether vertices are not just the samples in their order."""
+        return not np.array_equal(self.first, np.arange(len(self.index)))
 
     @property
     def n_counted(self) -> float:
@@ -299,14 +299,14 @@ class Vertices:
 
     def spread(self, values: Host) -> Host:
         """Return for every sample what its vertex has."""
-        return values[self.index] if self.is_smaller else values
+        return values[self.index] if self.are_others else values
 
     def graph(self, graph: Array) -> Array:
         """Return a graph over all samples: of two vertices, the copies of the one meet those of the other in turn.
 
         So each copy has about as many edges as its vertex, and the edges between two vertices sum to what they did.
         """
-        if not self.is_smaller:
+        if not self.are_others:
             return graph
         order = np.argsort(self.index, kind="stable")
         sizes = np.bincount(self.index[self.index >= 0], minlength=len(self.first))
