@@ -1,17 +1,16 @@
 import threading
 
 import numpy as np
-import pytest
 
 from kernelbraid.blocks.parts import LocalParts
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 3])
-def test_functions_follow_each_other_and_results_keep_their_order(n_jobs):
-    parts = LocalParts(range(20), n_jobs).map(lambda item: item + 1).map(lambda item: [item, -item])
-    expected = [value for item in range(20) for value in (item + 1, -item - 1)]
-    assert parts.total() == expected
-    np.testing.assert_array_equal(parts.array(None, np.int64), expected)
+def test_functions_follow_each_other_and_results_keep_their_order():
+    for n_jobs in [None, 1, 3]:
+        parts = LocalParts(range(20), n_jobs).map(lambda item: item + 1).map(lambda item: [item, -item])
+        expected = [value for item in range(20) for value in (item + 1, -item - 1)]
+        assert parts.total() == expected
+        np.testing.assert_array_equal(parts.array(None, np.int64), expected)
 
 
 def test_parts_are_formed_when_they_are_needed_and_once_if_kept():

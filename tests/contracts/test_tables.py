@@ -65,18 +65,12 @@ def test_every_estimator_is_here():
 
 
 @both
-def test_a_table_is_clustered_as_its_numbers_are(kind, estimator):
+def test_a_table_is_clustered_as_its_numbers_are_and_its_columns_are_known(kind, estimator):
     table, estimator = TABLES[kind](), clone(estimator)
     expected = found(clone(estimator).fit(X, y))
     np.testing.assert_array_equal(found(estimator.fit(table, y)), expected)
     assert estimator.feature_names_in_.tolist() == COLUMNS
     assert estimator.n_features_in_ == len(COLUMNS)
-
-
-@both
-def test_new_samples_have_the_columns_of_the_fit_in_their_order(kind, estimator):
-    table, estimator = TABLES[kind](), clone(estimator)
-    estimator.fit(table, y)
     methods = [name for name in ("predict", "predict_proba", "transform") if hasattr(estimator, name)]
     for method in (getattr(estimator, name) for name in methods):
         assert len(method(table)) == len(X)
@@ -86,13 +80,7 @@ def test_new_samples_have_the_columns_of_the_fit_in_their_order(kind, estimator)
             method(columns(table, COLUMNS[:-1]))
         with pytest.warns(UserWarning, match="does not have valid feature names"):
             method(X)
-
-
-@both
-def test_a_fit_to_numbers_forgets_the_columns_of_an_earlier_one(kind, estimator):
-    table, estimator = TABLES[kind](), clone(estimator)
-    estimator.fit(table, y).fit(X, y)
-    assert not hasattr(estimator, "feature_names_in_")
+    assert not hasattr(estimator.fit(X, y), "feature_names_in_")  # those of an earlier fit are forgotten
 
 
 @pytest.mark.parametrize("name", TABLES)

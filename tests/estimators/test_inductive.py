@@ -15,21 +15,21 @@ X, y = blobs(n=60)
 WIDE = make_blobs(90, n_features=4, centers=3, cluster_std=2.0, random_state=0)[0]  # that touch each other
 
 
-@pytest.mark.parametrize("preset", ["recommended", "authors", "paper"])
-def test_fitted_samples_keep_their_labels_and_places(xp, preset):
-    model = LKG(3, preset=preset, n_init=5, random_state=0).fit(xp.asarray(X))
-    assert np.array_equal(to_numpy(model.predict(xp.asarray(X))), to_numpy(model.labels_))
-    np.testing.assert_allclose(to_numpy(model.transform(xp.asarray(X))), to_numpy(model.embedding_))
-    order = np.random.default_rng(0).permutation(60)[:7]
-    assert np.array_equal(to_numpy(model.predict(xp.asarray(X[order]))), to_numpy(model.labels_)[order])
+def test_fitted_samples_keep_their_labels_and_places(xp):
+    for preset in ["recommended", "authors", "paper"]:
+        model = LKG(3, preset=preset, n_init=5, random_state=0).fit(xp.asarray(X))
+        assert np.array_equal(to_numpy(model.predict(xp.asarray(X))), to_numpy(model.labels_))
+        np.testing.assert_allclose(to_numpy(model.transform(xp.asarray(X))), to_numpy(model.embedding_))
+        order = np.random.default_rng(0).permutation(60)[:7]
+        assert np.array_equal(to_numpy(model.predict(xp.asarray(X[order]))), to_numpy(model.labels_)[order])
 
 
-@pytest.mark.parametrize("embedding", ["largest", "random_walk", "magnitude", "unnormalised"])
-def test_new_samples_go_to_the_cluster_of_their_neighbours(embedding):
-    model = LKG(3, embedding=embedding, random_state=0).fit(X[:45])
-    assert np.array_equal(model.predict(X[:45] + 1e-7), model.labels_)
-    places = {label: set(model.labels_[y[:45] == label]) for label in set(y)}
-    assert all(found in places[label] for found, label in zip(model.predict(X[45:]), y[45:], strict=True))
+def test_new_samples_go_to_the_cluster_of_their_neighbours():
+    for embedding in ["largest", "random_walk", "magnitude", "unnormalised"]:
+        model = LKG(3, embedding=embedding, random_state=0).fit(X[:45])
+        assert np.array_equal(model.predict(X[:45] + 1e-7), model.labels_)
+        places = {label: set(model.labels_[y[:45] == label]) for label in set(y)}
+        assert all(found in places[label] for found, label in zip(model.predict(X[45:]), y[45:], strict=True))
 
 
 def test_shapes_that_kmeans_does_not_know():
@@ -73,21 +73,18 @@ def test_views_sparse_samples_and_kernels_are_taken():
     assert given.predict(H[:, 45:, :45]).shape == (15,)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
+def test_fitted_samples_are_known_by_kernels_of_different_precision():
+    for parameters in [
         {"fusion": "kernels", "graph_penalty": "nuclear", "max_iter": 5},
         {"fusion": "graphs"},
         {"preset": "authors", "max_iter": 1},
-    ],
-)
-def test_fitted_samples_are_known_by_kernels_of_different_precision(parameters):
-    factors = np.random.default_rng(0).normal(size=(2, 9, 4))
-    H = [(A @ A.T).astype(kind) for A, kind in zip(factors, (np.float32, np.float64), strict=True)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # noise has no clusters
-        model = LKG(8, kernels="precomputed", random_state=0, **parameters).fit(H)
-    assert np.array_equal(model.predict(H), model.labels_)
+    ]:
+        factors = np.random.default_rng(0).normal(size=(2, 9, 4))
+        H = [(A @ A.T).astype(kind) for A, kind in zip(factors, (np.float32, np.float64), strict=True)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # noise has no clusters
+            model = LKG(8, kernels="precomputed", random_state=0, **parameters).fit(H)
+        assert np.array_equal(model.predict(H), model.labels_)
 
 
 def test_bad_input_is_refused():
@@ -108,16 +105,16 @@ def test_kernels_that_were_bound_on_a_device_are_there_for_new_samples(kernels):
 
 
 @pytest.mark.filterwarnings("ignore:X is a list of 2 kernels")
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["array", "sparse"])
-@pytest.mark.parametrize("n_kernels", [1, 2])
-def test_fitted_samples_are_known_by_kernels_that_are_symmetric_but_for_rounding(form, n_kernels):
-    rng = np.random.default_rng(0)
-    views = [X + 0.5 * rng.normal(size=X.shape) for _ in range(n_kernels)]
-    K = [build_bank(view, [Gaussian(1.0)])[0] for view in views]
-    K = [form(A * (1 + 1e-15 * np.triu(np.ones_like(A)))) for A in K]
-    model = LKG(3, kernels="precomputed", random_state=0).fit(K)
-    np.testing.assert_array_equal(model.predict(K), model.labels_)
-    np.testing.assert_array_equal(model.transform(K), model.embedding_)
+def test_fitted_samples_are_known_by_kernels_that_are_symmetric_but_for_rounding():
+    for form in [np.asarray, sparse.csr_array]:
+        for n_kernels in [1, 2]:
+            rng = np.random.default_rng(0)
+            views = [X + 0.5 * rng.normal(size=X.shape) for _ in range(n_kernels)]
+            K = [build_bank(view, [Gaussian(1.0)])[0] for view in views]
+            K = [form(A * (1 + 1e-15 * np.triu(np.ones_like(A)))) for A in K]
+            model = LKG(3, kernels="precomputed", random_state=0).fit(K)
+            np.testing.assert_array_equal(model.predict(K), model.labels_)
+            np.testing.assert_array_equal(model.transform(K), model.embedding_)
 
 
 @pytest.fixture(scope="module")

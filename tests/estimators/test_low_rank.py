@@ -62,12 +62,12 @@ def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     assert adjusted_rand_score(double.labels_, single.labels_) >= 0.95
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("data", [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)])
-def test_separated_blobs_are_found(preset, data):
-    model = keep(data, preset=preset)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    assert model.kernel_.dtype == model.graph_.dtype == model.embedding_.dtype == data.dtype
+def test_separated_blobs_are_found():
+    for preset in PRESETS:
+        for data in [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)]:
+            model = keep(data, preset=preset)
+            assert adjusted_rand_score(y, model.labels_) == 1
+            assert model.kernel_.dtype == model.graph_.dtype == model.embedding_.dtype == data.dtype
 
 
 def test_fitted_attributes_are_what_they_say():
@@ -103,17 +103,17 @@ def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
     assert set(model.history_["graph_rank"]) == {-1}
 
 
-@pytest.mark.parametrize("parameters", [{}, LEARNED, {**L1, "keep_matrices": False, "max_iter": 20, "tol": 0}])
-def test_matrices_are_there_only_if_they_are_asked_for(parameters):
-    model = fit(**parameters)
-    for name in MATRICES:
-        with pytest.raises(AttributeError, match=f"LKG does not keep {name}, .*; fit it with keep_matrices=True"):
-            getattr(model, name)
-    kept = fit(**{**parameters, "keep_matrices": True})
-    assert all(getattr(kept, name).shape == (45, 45) for name in MATRICES)
-    np.testing.assert_array_equal(kept.labels_, model.labels_)
-    np.testing.assert_allclose(dense(kept.graph_), dense(model.graph_), atol=1e-12)
-    assert not any(hasattr(kept.set_params(keep_matrices=False).fit(X), name) for name in MATRICES)
+def test_matrices_are_there_only_if_they_are_asked_for():
+    for parameters in [{}, LEARNED, {**L1, "keep_matrices": False, "max_iter": 20, "tol": 0}]:
+        model = fit(**parameters)
+        for name in MATRICES:
+            with pytest.raises(AttributeError, match=f"LKG does not keep {name}, .*; fit it with keep_matrices=True"):
+                getattr(model, name)
+        kept = fit(**{**parameters, "keep_matrices": True})
+        assert all(getattr(kept, name).shape == (45, 45) for name in MATRICES)
+        np.testing.assert_array_equal(kept.labels_, model.labels_)
+        np.testing.assert_allclose(dense(kept.graph_), dense(model.graph_), atol=1e-12)
+        assert not any(hasattr(kept.set_params(keep_matrices=False).fit(X), name) for name in MATRICES)
 
 
 def test_a_model_that_is_not_fitted_has_no_matrices_and_does_not_speak_of_them():
@@ -130,17 +130,17 @@ def test_the_kernel_that_stays_is_the_average_of_the_candidates_and_the_coeffici
     np.testing.assert_allclose(model.coefficients_, exact, atol=1e-10)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"gamma": 10.0, "max_iter": 3, "tol": 0}])
-def test_samples_and_kernels_are_not_written_to(xp, parameters):
-    for keep_matrices in [True, False]:
-        H = build_bank(X, "rmkkm")
-        samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
-        fit(samples, keep_matrices=keep_matrices, **parameters)
-        for kernels in (given, given[:1, ...], [given[0, ...]]):
-            model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
-            model.predict(kernels)
-        np.testing.assert_array_equal(to_numpy(samples), X)
-        np.testing.assert_array_equal(to_numpy(given), H)
+def test_samples_and_kernels_are_not_written_to(xp):
+    for parameters in [{}, {"gamma": 10.0, "max_iter": 3, "tol": 0}]:
+        for keep_matrices in [True, False]:
+            H = build_bank(X, "rmkkm")
+            samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
+            fit(samples, keep_matrices=keep_matrices, **parameters)
+            for kernels in (given, given[:1, ...], [given[0, ...]]):
+                model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
+                model.predict(kernels)
+            np.testing.assert_array_equal(to_numpy(samples), X)
+            np.testing.assert_array_equal(to_numpy(given), H)
 
 
 def test_a_finite_gamma_has_the_kernel_learned():
@@ -153,20 +153,20 @@ def test_a_finite_gamma_has_the_kernel_learned():
     assert adjusted_rand_score(y, model.labels_) == 1
 
 
-@pytest.mark.parametrize("n", [3, 4, 10, 11, 12])
-def test_a_sample_with_fewer_than_ten_others_keeps_them_all(n):
-    model = fit(X[:n], k=2, n_neighbors=10)
-    assert np.isfinite(model.embedding_).all()
-    assert len(set(model.labels_)) == 2
-    if n <= 11:
-        everyone = fit(X[:n], k=2, n_neighbors=n - 1)
-        np.testing.assert_array_equal(dense(model.graph_), dense(everyone.graph_))
+def test_a_sample_with_fewer_than_ten_others_keeps_them_all():
+    for n in [3, 4, 10, 11, 12]:
+        model = fit(X[:n], k=2, n_neighbors=10)
+        assert np.isfinite(model.embedding_).all()
+        assert len(set(model.labels_)) == 2
+        if n <= 11:
+            everyone = fit(X[:n], k=2, n_neighbors=n - 1)
+            np.testing.assert_array_equal(dense(model.graph_), dense(everyone.graph_))
 
 
-@pytest.mark.parametrize("penalty", low_rank.GRAPH_PENALTIES)
-def test_a_kernel_that_stays_has_a_finite_objective(penalty):
-    model = fit(graph_penalty=penalty, alpha=0.1, record_objective=True)
-    assert np.isfinite(model.history_["objective"]).all()
+def test_a_kernel_that_stays_has_a_finite_objective():
+    for penalty in low_rank.GRAPH_PENALTIES:
+        model = fit(graph_penalty=penalty, alpha=0.1, record_objective=True)
+        assert np.isfinite(model.history_["objective"]).all()
 
 
 def test_graph_from_chooses_the_clustered_matrix():
@@ -323,13 +323,13 @@ class TestStatus:
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
-    @pytest.mark.parametrize("size", [1e-250, 1e200])
-    @pytest.mark.parametrize("gamma", [10.0, np.inf])
-    def test_extreme_kernels_end_with_finite_results(self, size, gamma):
-        model = keep(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
-        assert np.isfinite(dense(model.graph_)).all()
-        assert np.isfinite(model.kernel_).all()
-        assert len(set(model.labels_)) == 3
+    def test_extreme_kernels_end_with_finite_results(self):
+        for size in [1e-250, 1e200]:
+            for gamma in [10.0, np.inf]:
+                model = keep(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
+                assert np.isfinite(dense(model.graph_)).all()
+                assert np.isfinite(model.kernel_).all()
+                assert len(set(model.labels_)) == 3
 
     def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
         with pytest.warns(ConvergenceWarning, match=r"diverged on its way: .* Raise mu=0.05 or gamma=3e-05"):
@@ -370,14 +370,12 @@ class TestOrdinaryData:
         np.testing.assert_array_equal(plain.labels_, model.labels_)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
-    @pytest.mark.parametrize(
-        "row", [np.zeros(2), np.ones(2), np.random.default_rng(0).normal(size=37)], ids=["zero", "one", "any"]
-    )
-    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-    def test_copies_of_one_sample_get_one_label(self, row, form):
-        model = fit(form(np.tile(row, (20, 1))), k=3)
-        assert set(model.labels_) == {0}
-        assert np.isfinite(dense(model.graph_)).all()
+    def test_copies_of_one_sample_get_one_label(self):
+        for row in [np.zeros(2), np.ones(2), np.random.default_rng(0).normal(size=37)]:
+            for form in [np.asarray, sparse.csr_array]:
+                model = fit(form(np.tile(row, (20, 1))), k=3)
+                assert set(model.labels_) == {0}
+                assert np.isfinite(dense(model.graph_)).all()
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
     @pytest.mark.parametrize("dtype", [float, np.float32])
@@ -487,16 +485,16 @@ class TestSeveralViews:
         with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
             return fit(list(views or (self.first, self.second, self.noise)), **parameters)
 
-    @pytest.mark.parametrize("parameters", [{}, {"fusion": "kernels"}, {"gamma": 10.0}], ids=str)
-    def test_noise_is_left_out_and_changes_nothing(self, parameters):
-        noisy, plain = self.fit_noisy(**parameters), fit([self.first, self.second], **parameters)
-        np.testing.assert_array_equal(noisy.labels_, plain.labels_)
-        np.testing.assert_array_equal(dense(noisy.graph_), dense(plain.graph_))
-        assert adjusted_rand_score(self.truth[:75], noisy.labels_) == 1
-        np.testing.assert_array_equal(noisy.view_weights_, [*plain.view_weights_, 0])
-        np.testing.assert_allclose(noisy.view_weights_.sum(), 1)
-        assert [entry["trusted"] for entry in noisy.view_report_] == [True, True, False]
-        assert [entry["weight"] for entry in noisy.view_report_] == noisy.view_weights_.tolist()
+    def test_noise_is_left_out_and_changes_nothing(self):
+        for parameters in [{}, {"fusion": "kernels"}, {"gamma": 10.0}]:
+            noisy, plain = self.fit_noisy(**parameters), fit([self.first, self.second], **parameters)
+            np.testing.assert_array_equal(noisy.labels_, plain.labels_)
+            np.testing.assert_array_equal(dense(noisy.graph_), dense(plain.graph_))
+            assert adjusted_rand_score(self.truth[:75], noisy.labels_) == 1
+            np.testing.assert_array_equal(noisy.view_weights_, [*plain.view_weights_, 0])
+            np.testing.assert_allclose(noisy.view_weights_.sum(), 1)
+            assert [entry["trusted"] for entry in noisy.view_report_] == [True, True, False]
+            assert [entry["weight"] for entry in noisy.view_report_] == noisy.view_weights_.tolist()
 
     def test_the_report_says_how_clear_a_view_is_alone(self):
         first, second, noise = (entry["clarity"] for entry in self.fit_noisy().view_report_)
@@ -508,15 +506,13 @@ class TestSeveralViews:
         np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
         np.testing.assert_allclose(model.sample_view_weights_.mean(axis=0), model.view_weights_, atol=0.02)
 
-    @pytest.mark.parametrize(
-        "copy", [lambda A: A, lambda A: A[:, ::-1], lambda A: np.c_[A, np.zeros(75)]], ids=["same", "turned", "wider"]
-    )
-    def test_a_copy_counts_once(self, copy):
-        model = fit([self.first, self.second, copy(self.first)])
-        np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
-        np.testing.assert_allclose(dense(model.graph_), dense(fit([self.first, self.second]).graph_), atol=1e-9)
-        assert model.view_report_[2]["trusted"]
-        assert "copy of view 1" in model.view_report_[2]["reason"]
+    def test_a_copy_counts_once(self):
+        for copy in [lambda A: A, lambda A: A[:, ::-1], lambda A: np.c_[A, np.zeros(75)]]:
+            model = fit([self.first, self.second, copy(self.first)])
+            np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+            np.testing.assert_allclose(dense(model.graph_), dense(fit([self.first, self.second]).graph_), atol=1e-9)
+            assert model.view_report_[2]["trusted"]
+            assert "copy of view 1" in model.view_report_[2]["reason"]
 
     def test_weights_may_be_given(self):
         views = [self.first, self.second, self.noise]
@@ -571,11 +567,11 @@ class TestSeveralViews:
         assert set(vars(model)) == set(vars(fit(self.first, keep_matrices=True)))
         np.testing.assert_array_equal(model.predict(self.first), model.labels_)
 
-    @pytest.mark.parametrize("parameters", [{}, {"fusion": "kernels"}, {"gamma": 10.0}], ids=str)
-    def test_new_samples_find_their_clusters(self, parameters):
-        model = self.fit_noisy(**parameters)
-        np.testing.assert_array_equal(model.predict([self.first, self.second, self.noise]), model.labels_)
-        np.testing.assert_array_equal(model.predict(list(self.new)), model.labels_[self.truth[75:]])
+    def test_new_samples_find_their_clusters(self):
+        for parameters in [{}, {"fusion": "kernels"}, {"gamma": 10.0}]:
+            model = self.fit_noisy(**parameters)
+            np.testing.assert_array_equal(model.predict([self.first, self.second, self.noise]), model.labels_)
+            np.testing.assert_array_equal(model.predict(list(self.new)), model.labels_[self.truth[75:]])
 
     def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
         stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]

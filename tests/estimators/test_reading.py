@@ -54,23 +54,21 @@ class TestBackends:
             np.testing.assert_allclose(dense(getattr(model, name)), dense(getattr(reference, name)), atol=1e-9)
         np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
 
-    @pytest.mark.parametrize(
-        ("penalty", "preset"), [("frobenius", "recommended"), ("nuclear", "authors"), ("l1", "paper")]
-    )
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
-    def test_arrays_of_any_library_are_used_where_they_are(self, xp, penalty, preset):
-        samples = xp.asarray(X)
-        model = fit(samples, graph_penalty=penalty, preset=preset, max_iter=20)
-        for name in ("graph_", "kernel_", "coefficients_", "embedding_", "labels_", "kernel_weights_"):
-            is_sparse = name == "graph_" and preset == "recommended" and isinstance(samples, np.ndarray)
-            assert type(getattr(model, name)) is (sparse.csr_array if is_sparse else type(samples))
-        self.assert_same(model, fit(graph_penalty=penalty, preset=preset, max_iter=20))
+    def test_arrays_of_any_library_are_used_where_they_are(self, xp):
+        for penalty, preset in [("frobenius", "recommended"), ("nuclear", "authors"), ("l1", "paper")]:
+            samples = xp.asarray(X)
+            model = fit(samples, graph_penalty=penalty, preset=preset, max_iter=20)
+            for name in ("graph_", "kernel_", "coefficients_", "embedding_", "labels_", "kernel_weights_"):
+                is_sparse = name == "graph_" and preset == "recommended" and isinstance(samples, np.ndarray)
+                assert type(getattr(model, name)) is (sparse.csr_array if is_sparse else type(samples))
+            self.assert_same(model, fit(graph_penalty=penalty, preset=preset, max_iter=20))
 
-    def test_views_and_kernels_of_any_library(self, xp):
+    def test_views_and_kernels_of_any_library(self, foreign):
         views = [X[:, :3], X[:, 3:]]
-        self.assert_same(fit([xp.asarray(view) for view in views]), fit(views))
+        self.assert_same(fit([foreign.asarray(view) for view in views]), fit(views))
         H = build_bank(X, "paper")
-        self.assert_same(fit(xp.asarray(H), kernels="precomputed"), fit(H, kernels="precomputed"))
+        self.assert_same(fit(foreign.asarray(H), kernels="precomputed"), fit(H, kernels="precomputed"))
 
     @pytest.mark.gpu
     @pytest.mark.parametrize(
@@ -314,13 +312,13 @@ class TestScales:
 
     RAW = np.abs(X) * np.r_[1e4, np.ones(X.shape[1] - 1)] + 1.0
 
-    @pytest.mark.parametrize("kind", [LKG, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering])
-    def test_every_estimator_warns_once_where_it_was_called(self, kind):
-        model = kind(3, random_state=0, **({"n_landmarks": 20} if kind is LandmarkLKG else {}))
-        with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of X has .*StandardScaler") as caught:
-            model.fit(self.RAW)
-        assert len(caught) == 1
-        assert caught[0].filename == __file__
+    def test_every_estimator_warns_once_where_it_was_called(self):
+        for kind in [LKG, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering]:
+            model = kind(3, random_state=0, **({"n_landmarks": 20} if kind is LandmarkLKG else {}))
+            with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of X has .*StandardScaler") as caught:
+                model.fit(self.RAW)
+            assert len(caught) == 1
+            assert caught[0].filename == __file__
 
     def test_the_classifier_warns_too(self):
         with pytest.warns(UserWarning, match="^feature 0"):

@@ -48,15 +48,15 @@ def test_other_errors_stay_what_they_are():
         LKG(2).fit(np.array([[{"a": 1}, 1.0], [2.0, 3.0]], dtype=object))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_gaps_name_what_fills_them_and_infinity_does_not(model):
-    X = np.arange(60.0).reshape(30, 2)
-    X[4, 1] = np.nan
-    with pytest.raises(ValueError, match=r"fill them in, for example with sklearn\.impute\.SimpleImputer"):
-        model.fit(X)
-    X[4, 1] = np.inf
-    with pytest.raises(ValueError, match=r"infinity .* drop such samples or replace the value"):
-        model.fit(X)
+def test_gaps_name_what_fills_them_and_infinity_does_not():
+    for model in MODELS:
+        X = np.arange(60.0).reshape(30, 2)
+        X[4, 1] = np.nan
+        with pytest.raises(ValueError, match=r"fill them in, for example with sklearn\.impute\.SimpleImputer"):
+            model.fit(X)
+        X[4, 1] = np.inf
+        with pytest.raises(ValueError, match=r"infinity .* drop such samples or replace the value"):
+            model.fit(X)
 
 
 def test_the_remedy_follows_the_value():
@@ -104,22 +104,18 @@ def test_the_share_is_that_of_the_mean_squared_distance():
     assert found.share == pytest.approx(distances[found.feature] / distances.sum())
 
 
-@pytest.mark.parametrize(
-    "X",
-    [load_iris().data, load_digits().data, *map(standardised, (WINE.data, CANCER.data))],
-    ids=["iris", "pixels", "scaled wine", "scaled cancer"],
-)
-def test_features_of_one_unit_are_no_reason(X):
-    assert outweighing_feature(X) is None
+def test_features_of_one_unit_are_no_reason():
+    for X in [load_iris().data, load_digits().data, *map(standardised, (WINE.data, CANCER.data))]:
+        assert outweighing_feature(X) is None
 
 
-@pytest.mark.parametrize("centred", [True, False], ids=["principal components", "singular vectors"])
-@pytest.mark.parametrize("data", [WINE, CANCER], ids=["wine", "cancer"])
-def test_spreads_of_rotated_features_are_meant(data, centred):
-    X = scores(data.data, centred)
-    assert X.std(axis=0).max() > 100 * np.median(X.std(axis=0))
-    assert outweighing_feature(X) is None
-    assert outweighing_feature(X[::2]) is None  # a part of the samples, orthogonal up to chance
+def test_spreads_of_rotated_features_are_meant():
+    for centred in [True, False]:
+        for data in [WINE, CANCER]:
+            X = scores(data.data, centred)
+            assert X.std(axis=0).max() > 100 * np.median(X.std(axis=0))
+            assert outweighing_feature(X) is None
+            assert outweighing_feature(X[::2]) is None  # a part of the samples, orthogonal up to chance
 
 
 def test_words_and_one_hot_columns_are_no_reason():
@@ -167,9 +163,9 @@ def test_a_part_of_many_samples_is_enough():
     assert outweighing_feature(X).ratio == pytest.approx(outweighing_feature(WINE.data).ratio, rel=0.1)
 
 
-@pytest.mark.parametrize("X", [np.ones((1, 3)), np.ones((5, 1)), np.full((3, 2), np.nan), [[1e300, 0], [-1e300, 1]]])
-def test_there_may_be_nothing_to_compare(X):
-    assert outweighing_feature(np.asarray(X)) is None
+def test_there_may_be_nothing_to_compare():
+    for X in [np.ones((1, 3)), np.ones((5, 1)), np.full((3, 2), np.nan), [[1e300, 0], [-1e300, 1]]]:
+        assert outweighing_feature(np.asarray(X)) is None
 
 
 def test_one_sentence_names_the_worst_view_and_feature():
@@ -179,6 +175,6 @@ def test_one_sentence_names_the_worst_view_and_feature():
     assert tell_of_scales([standardised(WINE.data)]) is None
 
 
-@pytest.mark.parametrize("size", [1e-90, 1e-120, 1e-150])
-def test_tiny_numbers_have_the_spreads_of_larger_ones(size):
-    assert outweighing_feature(size * WINE.data).feature == outweighing_feature(WINE.data).feature
+def test_tiny_numbers_have_the_spreads_of_larger_ones():
+    for size in [1e-90, 1e-120, 1e-150]:
+        assert outweighing_feature(size * WINE.data).feature == outweighing_feature(WINE.data).feature

@@ -67,11 +67,11 @@ def test_formulas():
     np.testing.assert_allclose(one(X, Polynomial(1, 2, "max")), P / P.max())
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.5), Linear(), Linear("max"), Polynomial(0, 4), Polynomial(0, 4, "max")])
-def test_the_scale_of_the_data_neither_overflows_nor_matters(kernel):
-    for factor in [1e-200, 1e-90, 1e120, 1e300]:
-        X = np.random.default_rng(0).standard_normal((6, 3))
-        np.testing.assert_allclose(one(X * factor, kernel), one(X, kernel), atol=1e-9)
+def test_the_scale_of_the_data_neither_overflows_nor_matters():
+    for kernel in [Gaussian(0.5), Linear(), Linear("max"), Polynomial(0, 4), Polynomial(0, 4, "max")]:
+        for factor in [1e-200, 1e-90, 1e120, 1e300]:
+            X = np.random.default_rng(0).standard_normal((6, 3))
+            np.testing.assert_allclose(one(X * factor, kernel), one(X, kernel), atol=1e-9)
 
 
 def test_offset_polynomials_tend_to_their_limits():

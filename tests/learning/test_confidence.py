@@ -114,7 +114,7 @@ def test_matching_renames_labels_one_by_one():
     np.testing.assert_array_equal(matched(labels, np.array([1, 1, 1, 1, 0, 0]), 3)[4:], [2, 2])
 
 
-@pytest.mark.parametrize("spectrum", ["largest", "magnitude", "unnormalised", "random_walk"])
-def test_every_embedding_serves(two_blocks, spectrum):
-    G, labels = two_blocks
-    assert (of_labels(memberships(G, labels, 2, spectrum=spectrum), labels)[:20] > 0.5).all()
+def test_every_embedding_serves(two_blocks):
+    for spectrum in ["largest", "magnitude", "unnormalised", "random_walk"]:
+        G, labels = two_blocks
+        assert (of_labels(memberships(G, labels, 2, spectrum=spectrum), labels)[:20] > 0.5).all()

@@ -17,13 +17,13 @@ def given(H, **more):
     return GivenKernels(list(H), stack_kernels, **more)
 
 
-@pytest.mark.parametrize("stored", [False, True])
-def test_kernels_are_taken_as_they_are(xp, stored):
-    candidates = given([xp.asarray(K) for K in H]).pose(None, stored=stored)
-    assert isinstance(candidates.stack, StoredStack if stored else LazyStack)
-    np.testing.assert_allclose(to_numpy(candidates.average()), H.mean(axis=0), atol=1e-14)
-    assert candidates.names == ["kernel 0", "kernel 1", "kernel 2"]
-    assert candidates.bank is None
+def test_kernels_are_taken_as_they_are(xp):
+    for stored in [False, True]:
+        candidates = given([xp.asarray(K) for K in H]).pose(None, stored=stored)
+        assert isinstance(candidates.stack, StoredStack if stored else LazyStack)
+        np.testing.assert_allclose(to_numpy(candidates.average()), H.mean(axis=0), atol=1e-14)
+        assert candidates.names == ["kernel 0", "kernel 1", "kernel 2"]
+        assert candidates.bank is None
 
 
 def test_they_are_not_checked_before_they_are_needed():
@@ -41,16 +41,16 @@ def test_samples_with_equal_rows_are_copies():
     assert candidates.identities.tolist() == [0, 1, 0, 2]
 
 
-@pytest.mark.parametrize("stored", [False, True])
-def test_posing_and_summing_leave_the_kernels_alone(xp, stored):
-    for count in [1, 3]:
-        kernels = xp.asarray(H[:count], copy=True)
-        candidates = given([kernels[i, ...] for i in range(count)]).pose(None, stored=stored)
-        total = candidates.average()
-        total *= 0.0
-        candidates.stack.factor()
-        np.testing.assert_array_equal(to_numpy(kernels), H[:count])
-        np.testing.assert_allclose(to_numpy(candidates.average()), H[:count].mean(axis=0), atol=1e-12)
+def test_posing_and_summing_leave_the_kernels_alone(xp):
+    for stored in [False, True]:
+        for count in [1, 3]:
+            kernels = xp.asarray(H[:count], copy=True)
+            candidates = given([kernels[i, ...] for i in range(count)]).pose(None, stored=stored)
+            total = candidates.average()
+            total *= 0.0
+            candidates.stack.factor()
+            np.testing.assert_array_equal(to_numpy(kernels), H[:count])
+            np.testing.assert_allclose(to_numpy(candidates.average()), H[:count].mean(axis=0), atol=1e-12)
 
 
 def test_their_size_is_known():

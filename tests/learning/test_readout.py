@@ -63,46 +63,46 @@ def slow_graph(A, n_neighbors, edge_weights):
     return (kept + kept.T) / 2
 
 
-@pytest.mark.parametrize("edge_weights", WEIGHTS)
-def test_the_graph_is_the_one_that_is_asked_for(xp, edge_weights):
-    for graph_from in ["Z", "J"]:
-        for n_neighbors in ["all", 1, 4, 19, 50]:
-            Z, J = coefficients()
-            given = Coefficients(Z=xp.asarray(Z), J=xp.asarray(J))
-            asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
-            found = graph_of(given, asked)
-            assert sparse.issparse(found) == (n_neighbors != "all")
-            expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
-            np.testing.assert_allclose(dense(found), expected, atol=1e-14)
+def test_the_graph_is_the_one_that_is_asked_for(xp):
+    for edge_weights in WEIGHTS:
+        for graph_from in ["Z", "J"]:
+            for n_neighbors in ["all", 1, 4, 19, 50]:
+                Z, J = coefficients()
+                given = Coefficients(Z=xp.asarray(Z), J=xp.asarray(J))
+                asked = replace(RECOMMENDED, graph_from=graph_from, n_neighbors=n_neighbors, edge_weights=edge_weights)
+                found = graph_of(given, asked)
+                assert sparse.issparse(found) == (n_neighbors != "all")
+                expected = slow_graph({"Z": Z, "J": J}[graph_from], n_neighbors, edge_weights)
+                np.testing.assert_allclose(dense(found), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("embedding", ["largest", "magnitude", "unnormalised", "random_walk"])
-def test_reading_out_is_placing_and_clustering(Z, embedding):
-    for n_neighbors in ["all", 10]:
-        for restart_score in ["inertia", "distance"]:
-            readout = replace(
-                RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3
-            )
-            learned = graph(Z, readout)
-            placed = place(learned, readout)
-            whole, parts = (
-                read_out(learned, readout, random_state=state()),
-                cluster(placed, readout, random_state=state()),
-            )
-            np.testing.assert_array_equal(whole.labels, parts.labels)
-            assert (whole.inertia, whole.n_iter) == (parts.inertia, parts.n_iter)
-            np.testing.assert_array_equal(whole.placed.embedding, placed.embedding)
-            np.testing.assert_allclose(
-                placed.embedding, spectral_embedding(placed.graph, 3, spectrum=embedding), atol=1e-9
-            )
-            assert adjusted_rand_score(y, whole.labels) == 1
+def test_reading_out_is_placing_and_clustering(Z):
+    for embedding in ["largest", "magnitude", "unnormalised", "random_walk"]:
+        for n_neighbors in ["all", 10]:
+            for restart_score in ["inertia", "distance"]:
+                readout = replace(
+                    RECOMMENDED, n_neighbors=n_neighbors, embedding=embedding, restart_score=restart_score, n_init=3
+                )
+                learned = graph(Z, readout)
+                placed = place(learned, readout)
+                whole, parts = (
+                    read_out(learned, readout, random_state=state()),
+                    cluster(placed, readout, random_state=state()),
+                )
+                np.testing.assert_array_equal(whole.labels, parts.labels)
+                assert (whole.inertia, whole.n_iter) == (parts.inertia, parts.n_iter)
+                np.testing.assert_array_equal(whole.placed.embedding, placed.embedding)
+                np.testing.assert_allclose(
+                    placed.embedding, spectral_embedding(placed.graph, 3, spectrum=embedding), atol=1e-9
+                )
+                assert adjusted_rand_score(y, whole.labels) == 1
 
 
-def test_libraries_agree(xp):
+def test_libraries_agree(foreign):
     Z, _ = coefficients()
     for n_neighbors in ("all", 5):
         readout = replace(RECOMMENDED, n_neighbors=n_neighbors)
-        here, there = (read_out(graph(A, readout), readout, random_state=state()) for A in (Z, xp.asarray(Z)))
+        here, there = (read_out(graph(A, readout), readout, random_state=state()) for A in (Z, foreign.asarray(Z)))
         np.testing.assert_array_equal(here.labels, to_numpy(there.labels))
         np.testing.assert_allclose(to_numpy(there.placed.embedding), here.placed.embedding, atol=1e-8)
 
@@ -126,12 +126,12 @@ def test_components_are_counted(form):
     assert placed.n_components == 4
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 7, 15])
-def test_there_are_exactly_so_many_labels_in_order_of_appearance(k):
-    readout = replace(RECOMMENDED, n_clusters=k)
-    labels = read_out(graph(coefficients(15)[0], readout), readout, random_state=state()).labels
-    first = [int(label) for i, label in enumerate(labels) if label not in labels[:i]]
-    assert first == list(range(k))
+def test_there_are_exactly_so_many_labels_in_order_of_appearance():
+    for k in [1, 2, 3, 7, 15]:
+        readout = replace(RECOMMENDED, n_clusters=k)
+        labels = read_out(graph(coefficients(15)[0], readout), readout, random_state=state()).labels
+        first = [int(label) for i, label in enumerate(labels) if label not in labels[:i]]
+        assert first == list(range(k))
 
 
 def test_copies_share_a_label_and_fewer_distinct_samples_have_fewer_labels():
@@ -252,12 +252,12 @@ def test_more_components_than_clusters_are_put_together_by_chance():
     assert "3 connected components, more than clusters" in tell(evidence, 2, 3)[-1]
 
 
-@pytest.mark.parametrize("preset", ["recommended", "authors", "paper"])
-def test_every_fit_says_how_far_it_can_be_relied_on(preset):
-    X, _ = blobs(n=40)
-    model = LKG(3, preset=preset, random_state=0).fit(X)
-    assert 0 <= model.reliability_ <= 1
-    assert any(f"reliability {model.reliability_:.2f}" in sentence for sentence in model.why_)
+def test_every_fit_says_how_far_it_can_be_relied_on():
+    for preset in ["recommended", "authors", "paper"]:
+        X, _ = blobs(n=40)
+        model = LKG(3, preset=preset, random_state=0).fit(X)
+        assert 0 <= model.reliability_ <= 1
+        assert any(f"reliability {model.reliability_:.2f}" in sentence for sentence in model.why_)
 
 
 def test_judging_does_not_change_labels():

@@ -23,15 +23,15 @@ def test_every_field_is_a_parameter_that_is_none_by_default():
     assert all(defaults[name] is None for name in set(NAMES) - {"approximation"})
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_what_no_preset_changes_has_the_default_of_the_estimator(preset):
-    defaults, values = LKG().get_params(), PRESETS[preset].flat()
-    assert {name: values[name] for name in UNSET} == {name: defaults[name] for name in UNSET}
+def test_what_no_preset_changes_has_the_default_of_the_estimator():
+    for preset in PRESETS:
+        defaults, values = LKG().get_params(), PRESETS[preset].flat()
+        assert {name: values[name] for name in UNSET} == {name: defaults[name] for name in UNSET}
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_graph_that_is_judged_is_the_one_that_is_read_out(preset):
-    assert PRESETS[preset].learning.graph_from == PRESETS[preset].readout.graph_from
+def test_the_graph_that_is_judged_is_the_one_that_is_read_out():
+    for preset in PRESETS:
+        assert PRESETS[preset].learning.graph_from == PRESETS[preset].readout.graph_from
 
 
 def test_without_a_preset_the_fit_is_the_recommended_one():
@@ -52,21 +52,21 @@ def test_a_parameter_of_both_sides_reaches_both():
     assert settings.learning.n_jobs == settings.readout.n_jobs == 2
 
 
-@pytest.mark.parametrize(("preset", "kept"), [("authors", True), ("paper", True), ("recommended", False)])
-def test_matrices_are_kept_as_the_preset_says_unless_the_user_does(preset, kept):
-    assert Settings.of({"preset": preset}).keep_matrices is kept
-    assert Settings.of({"preset": preset, "keep_matrices": None}).keep_matrices is kept
-    for asked in (True, False):
-        assert Settings.of({"preset": preset, "keep_matrices": asked}).keep_matrices is asked
+def test_matrices_are_kept_as_the_preset_says_unless_the_user_does():
+    for preset, kept in [("authors", True), ("paper", True), ("recommended", False)]:
+        assert Settings.of({"preset": preset}).keep_matrices is kept
+        assert Settings.of({"preset": preset, "keep_matrices": None}).keep_matrices is kept
+        for asked in (True, False):
+            assert Settings.of({"preset": preset, "keep_matrices": asked}).keep_matrices is asked
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_flat_values_give_the_same_settings_from_every_preset(preset):
-    settings = PRESETS[preset]
-    for other in PRESETS:
-        found = Settings.of({"preset": other, **settings.flat()})
-        for name in ("kernels", "learning", "readout", "keep_matrices", "fusion"):
-            assert getattr(found, name) == getattr(settings, name)
+def test_flat_values_give_the_same_settings_from_every_preset():
+    for preset in PRESETS:
+        settings = PRESETS[preset]
+        for other in PRESETS:
+            found = Settings.of({"preset": other, **settings.flat()})
+            for name in ("kernels", "learning", "readout", "keep_matrices", "fusion"):
+                assert getattr(found, name) == getattr(settings, name)
 
 
 def test_views_are_fused_with_the_penalties_of_the_preset_unless_the_user_gives_one():
@@ -113,16 +113,16 @@ def test_changed_leaves_what_is_not_its_own():
     assert names == {"graph_from", "n_jobs"}
 
 
-@pytest.mark.parametrize("penalty", GRAPH_PENALTIES)
-@pytest.mark.parametrize("gamma", [1.0, math.inf])
-def test_a_learning_knows_its_solver(penalty, gamma):
-    learning = replace(AUTHORS.learning, graph_penalty=penalty, gamma=gamma)
-    assert learning.is_kernel_fixed == math.isinf(gamma)
-    assert learning.is_closed_form == (math.isinf(gamma) and penalty == "frobenius")
-    assert learning.is_batched == math.isfinite(gamma)
-    assert not replace(learning, record_objective=True).is_batched
-    assert not replace(learning, graph_start="random").is_batched
-    assert not replace(learning, kernel_start="average/m").is_batched
+def test_a_learning_knows_its_solver():
+    for penalty in GRAPH_PENALTIES:
+        for gamma in [1.0, math.inf]:
+            learning = replace(AUTHORS.learning, graph_penalty=penalty, gamma=gamma)
+            assert learning.is_kernel_fixed == math.isinf(gamma)
+            assert learning.is_closed_form == (math.isinf(gamma) and penalty == "frobenius")
+            assert learning.is_batched == math.isfinite(gamma)
+            assert not replace(learning, record_objective=True).is_batched
+            assert not replace(learning, graph_start="random").is_batched
+            assert not replace(learning, kernel_start="average/m").is_batched
 
 
 def test_new_samples_pay_the_squared_penalty_or_the_constraint():
@@ -130,16 +130,16 @@ def test_new_samples_pay_the_squared_penalty_or_the_constraint():
     assert replace(AUTHORS.learning, alpha=0.3, mu=5.0).expression_weight == 5.0
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_problem_over_kernels_has_the_weights_of_the_settings(preset):
-    X, _ = blobs(n=9)
-    stack = StoredStack.of(build_bank(X, [Gaussian(0.1), Gaussian(1.0)]))
-    learning = PRESETS[preset].learning
-    problem = learning.problem(stack)
-    assert (problem.alpha, problem.beta, problem.gamma) == (learning.alpha, learning.beta, learning.gamma)
-    assert (problem.penalty, problem.growth) == (GRAPH_PENALTIES[learning.graph_penalty], learning.mu_growth)
-    assert problem.pull == PULLS[learning.weights_problem]
-    assert problem.R.shape == ((0, 2) if learning.is_kernel_fixed else (2, 2))
+def test_the_problem_over_kernels_has_the_weights_of_the_settings():
+    for preset in PRESETS:
+        X, _ = blobs(n=9)
+        stack = StoredStack.of(build_bank(X, [Gaussian(0.1), Gaussian(1.0)]))
+        learning = PRESETS[preset].learning
+        problem = learning.problem(stack)
+        assert (problem.alpha, problem.beta, problem.gamma) == (learning.alpha, learning.beta, learning.gamma)
+        assert (problem.penalty, problem.growth) == (GRAPH_PENALTIES[learning.graph_penalty], learning.mu_growth)
+        assert problem.pull == PULLS[learning.weights_problem]
+        assert problem.R.shape == ((0, 2) if learning.is_kernel_fixed else (2, 2))
 
 
 def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
@@ -150,16 +150,16 @@ def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
         RECOMMENDED.learning.setting()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_equals_its_values_written_out(preset):
-    X, _ = blobs(n=24)
-    common = {"max_iter": 8, "tol": 0, "keep_matrices": True, "random_state": 0}
-    short = LKG(3, preset=preset, **common).fit(X)
-    values = {name: value for name, value in PRESETS[preset].flat().items() if name in NAMES and name not in common}
-    other = next(name for name in PRESETS if name != preset)
-    long = LKG(3, preset=other, **common, **values).fit(X)
-    np.testing.assert_array_equal(short.kernel_, long.kernel_)
-    np.testing.assert_array_equal(short.labels_, long.labels_)
+def test_a_preset_equals_its_values_written_out():
+    for preset in PRESETS:
+        X, _ = blobs(n=24)
+        common = {"max_iter": 8, "tol": 0, "keep_matrices": True, "random_state": 0}
+        short = LKG(3, preset=preset, **common).fit(X)
+        values = {name: value for name, value in PRESETS[preset].flat().items() if name in NAMES and name not in common}
+        other = next(name for name in PRESETS if name != preset)
+        long = LKG(3, preset=other, **common, **values).fit(X)
+        np.testing.assert_array_equal(short.kernel_, long.kernel_)
+        np.testing.assert_array_equal(short.labels_, long.labels_)
 
 
 # An embedding by magnitude and by value differ only where the graph has large negative eigenvalues.
@@ -184,14 +184,14 @@ def recommended(**given):
     return Settings.of({"preset": "recommended", **given})
 
 
-@pytest.mark.parametrize(("n", "k", "alpha"), [(1000, 4, 2.0), (9394, 30, 9394 / 250 / 30**0.5), (60, 3, 0.2)])
-def test_the_penalty_follows_the_samples_and_has_a_least_weight(n, k, alpha):
-    assert recommended().sized(n, k).learning.alpha == pytest.approx(alpha)
+def test_the_penalty_follows_the_samples_and_has_a_least_weight():
+    for n, k, alpha in [(1000, 4, 2.0), (9394, 30, 9394 / 250 / 30**0.5), (60, 3, 0.2)]:
+        assert recommended().sized(n, k).learning.alpha == pytest.approx(alpha)
 
 
-@pytest.mark.parametrize(("n", "k", "edges"), [(301, 10, 10), (300, 10, 5), (15, 3, 4), (4, 4, 2)])
-def test_small_clusters_have_fewer_edges(n, k, edges):
-    assert recommended().sized(n, k).readout.n_neighbors == edges
+def test_small_clusters_have_fewer_edges():
+    for n, k, edges in [(301, 10, 10), (300, 10, 5), (15, 3, 4), (4, 4, 2)]:
+        assert recommended().sized(n, k).readout.n_neighbors == edges
 
 
 def test_what_is_given_is_not_sized():

@@ -49,17 +49,17 @@ def asked(views, *, halves=lambda view: None, measured=None, are_equal=lambda i,
 
 
 class TestDeviations:
-    @pytest.mark.parametrize("n", [4, 5, 6])
-    def test_they_are_those_of_all_permutations(self, n):
-        for density in [0.4, 0.9]:
-            rng = np.random.default_rng(n)
-            compared = 0
-            for _ in range(3):
-                A, B = random_graph(rng, n, density), random_graph(rng, n, density)
-                if A.nnz and B.nnz:
-                    compared += 1
-                    np.testing.assert_allclose(deviations(A, B)[0], by_all_permutations(A, B), rtol=1e-9)
-            assert compared
+    def test_they_are_those_of_all_permutations(self):
+        for n in [4, 5, 6]:
+            for density in [0.4, 0.9]:
+                rng = np.random.default_rng(n)
+                compared = 0
+                for _ in range(3):
+                    A, B = random_graph(rng, n, density), random_graph(rng, n, density)
+                    if A.nnz and B.nnz:
+                        compared += 1
+                        np.testing.assert_allclose(deviations(A, B)[0], by_all_permutations(A, B), rtol=1e-9)
+                assert compared
 
     def test_hubs_are_part_of_chance(self):
         # Two stars share all their edges with probability 1 / n, and one otherwise.
@@ -104,13 +104,13 @@ class TestDeviations:
         assert abs(np.mean(z)) < 0.2
         assert 0.8 < np.std(z) < 1.25
 
-    @pytest.mark.parametrize("n", [1, 3, 8])
-    def test_where_there_is_no_chance_there_is_no_deviation(self, n):
-        empty, full = sparse.csr_array((n, n)), sparse.csr_array(np.ones((n, n)) - np.eye(n))
-        some = random_graph(np.random.default_rng(5), n)
-        assert deviations(empty, some) == (0.0, 0.0)
-        assert deviations(some, empty) == (0.0, 0.0)
-        assert deviations(full, some)[0] == deviations(full, full)[0] == 0.0
+    def test_where_there_is_no_chance_there_is_no_deviation(self):
+        for n in [1, 3, 8]:
+            empty, full = sparse.csr_array((n, n)), sparse.csr_array(np.ones((n, n)) - np.eye(n))
+            some = random_graph(np.random.default_rng(5), n)
+            assert deviations(empty, some) == (0.0, 0.0)
+            assert deviations(some, empty) == (0.0, 0.0)
+            assert deviations(full, some)[0] == deviations(full, full)[0] == 0.0
 
 
 class TestNeighbourGraph:
@@ -177,24 +177,20 @@ class TestJudge:
         assert np.isnan(np.diagonal(trust.agreement)).all()
         np.testing.assert_array_equal(trust.agreement, trust.agreement.T)
 
-    @pytest.mark.parametrize(
-        "false",
-        [
+    def test_what_agrees_with_nobody_is_left_out_and_named(self):
+        for false in [
             lambda rng: rng.normal(size=(N, 20)),
             lambda rng: near(rng, OTHER),
             lambda rng: rng.permutation(near(rng)),
-        ],
-        ids=["noise", "decoy", "shuffled"],
-    )
-    @pytest.mark.parametrize("place", [0, 1, 2])
-    def test_what_agrees_with_nobody_is_left_out_and_named(self, false, place):
-        rng = np.random.default_rng(1)
-        views = [near(rng), near(rng)]
-        views.insert(place, false(rng))
-        trust = asked(views)
-        assert trust.trusted.tolist() == [view != place for view in range(3)]
-        assert "shares neighbours with no other view" in trust.reasons[place]
-        assert f"view {place + 1} shares neighbours with no other view and is left out" in trust.warning
+        ]:
+            for place in [0, 1, 2]:
+                rng = np.random.default_rng(1)
+                views = [near(rng), near(rng)]
+                views.insert(place, false(rng))
+                trust = asked(views)
+                assert trust.trusted.tolist() == [view != place for view in range(3)]
+                assert "shares neighbours with no other view" in trust.reasons[place]
+                assert f"view {place + 1} shares neighbours with no other view and is left out" in trust.warning
 
     def test_several_false_views_are_named_together(self):
         rng = np.random.default_rng(2)

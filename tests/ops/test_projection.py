@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,12 +58,12 @@ def test_a_forbidden_entry_may_be_the_largest_by_far():
     np.testing.assert_allclose(found, [[0, 0.5, 0.5]], atol=1e-15)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e8, 1e300])
-def test_numbers_of_any_size_give_rows_of_sum_one(size):
-    A = size * np.array([[1.0, 1.0, -1.0, 0.5], [-1.0, -1.0, -1.0, -1.0]])
-    found = project_to_simplex(A)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-15)
-    np.testing.assert_allclose(found[1], 0.25)
+def test_numbers_of_any_size_give_rows_of_sum_one():
+    for size in [1e-300, 1e8, 1e300]:
+        A = size * np.array([[1.0, 1.0, -1.0, 0.5], [-1.0, -1.0, -1.0, -1.0]])
+        found = project_to_simplex(A)
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-15)
+        np.testing.assert_allclose(found[1], 0.25)
 
 
 def test_a_constant_in_a_row_changes_nothing():

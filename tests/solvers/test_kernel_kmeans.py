@@ -57,16 +57,16 @@ def test_the_linear_kernel_gives_ordinary_k_means():
             assert ours.inertia == pytest.approx(ordinary.inertia)
 
 
-@pytest.mark.parametrize("kind", ["stored", "lazy"])
-def test_kernel_distances_are_distances_in_feature_space(xp, kind):
-    bank = [Gaussian(0.1), Linear(), Gaussian(2.0)]
-    stack = stack_bank(xp.asarray(NOISE), bank)
-    space = KernelSpace(stack.store() if kind == "stored" else stack)
-    V = np.random.default_rng(1).dirichlet(np.ones(30), size=8)
-    found = to_numpy(space.distances(xp.asarray(V)))
-    assert found.shape == (3, 8, 30)
-    for K, distances in zip(build_bank(NOISE, bank), found, strict=True):
-        np.testing.assert_allclose(distances.T, squared_distances([K], V, [1.0]), atol=1e-10)
+def test_kernel_distances_are_distances_in_feature_space(xp):
+    for kind in ["stored", "lazy"]:
+        bank = [Gaussian(0.1), Linear(), Gaussian(2.0)]
+        stack = stack_bank(xp.asarray(NOISE), bank)
+        space = KernelSpace(stack.store() if kind == "stored" else stack)
+        V = np.random.default_rng(1).dirichlet(np.ones(30), size=8)
+        found = to_numpy(space.distances(xp.asarray(V)))
+        assert found.shape == (3, 8, 30)
+        for K, distances in zip(build_bank(NOISE, bank), found, strict=True):
+            np.testing.assert_allclose(distances.T, squared_distances([K], V, [1.0]), atol=1e-10)
 
 
 def test_kernel_distances_to_sparse_means_are_the_same():
@@ -75,45 +75,45 @@ def test_kernel_distances_to_sparse_means_are_the_same():
     np.testing.assert_allclose(space.distances(sparse.csc_array(V)), space.distances(V), atol=1e-12)
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("name", RULES)
-def test_the_objective_never_rises(name, start):
-    for data in ["blobs", "rings", "noise"]:
-        rule, k = RULES[name], 3
-        H = bank_of(data, rule)
-        for seed in range(8):
-            found = run(H, k, rule=rule, start=start, n_init=1, seed=seed)
-            # A robust start on samples leaves them in the second step: a distance of zero majorises nothing.
-            steps = np.diff(found.objective)[1 if rule.robust else 0 :]
-            assert steps.max(initial=-1) <= 1e-8 * found.inertia, seed
+def test_the_objective_never_rises():
+    for start in STARTS:
+        for name in RULES:
+            for data in ["blobs", "rings", "noise"]:
+                rule, k = RULES[name], 3
+                H = bank_of(data, rule)
+                for seed in range(8):
+                    found = run(H, k, rule=rule, start=start, n_init=1, seed=seed)
+                    # A robust start on samples leaves them in the second step: a distance of zero majorises nothing.
+                    steps = np.diff(found.objective)[1 if rule.robust else 0 :]
+                    assert steps.max(initial=-1) <= 1e-8 * found.inertia, seed
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_the_objective_is_that_of_the_labels_centres_and_weights(name):
-    for data in DATA:
-        rule = RULES[name]
-        H = bank_of(data, rule)
-        found = run(H, rule=rule)
-        squared = squared_distances(H, to_numpy(found.centres), found.kernel_weights)
-        own = np.maximum(squared[np.arange(len(squared)), found.labels], 0)
-        assert found.inertia == pytest.approx(np.sum(np.sqrt(own) if rule.robust else own), rel=1e-6)
-        assert own == pytest.approx(np.maximum(squared.min(axis=1), 0), abs=1e-9)
-        assert found.converged
+def test_the_objective_is_that_of_the_labels_centres_and_weights():
+    for name in RULES:
+        for data in DATA:
+            rule = RULES[name]
+            H = bank_of(data, rule)
+            found = run(H, rule=rule)
+            squared = squared_distances(H, to_numpy(found.centres), found.kernel_weights)
+            own = np.maximum(squared[np.arange(len(squared)), found.labels], 0)
+            assert found.inertia == pytest.approx(np.sum(np.sqrt(own) if rule.robust else own), rel=1e-6)
+            assert own == pytest.approx(np.maximum(squared.min(axis=1), 0), abs=1e-9)
+            assert found.converged
 
 
-@pytest.mark.parametrize("robust", [False, True])
-@pytest.mark.parametrize("data", ["blobs", "noise"])
-def test_learned_weights_are_the_closed_form_at_the_fixed_point(data, robust):
-    for gamma in [0.1, 0.5, 0.9]:
-        rule = Rule(robust=robust, exponent=gamma, tol=1e-13, max_iter=2000)
-        H = bank_of(data, rule)
-        found = run(H, rule=rule)
-        a = found.kernel_weights
-        assert np.sum(a**gamma) == pytest.approx(1)
-        own = np.arange(H.shape[1]), found.labels
-        parts = np.array([squared_distances([K], found.centres, [1.0])[own] for K in H])
-        shares = 0.5 / np.sqrt(a @ parts) if robust else np.ones(H.shape[1])
-        np.testing.assert_allclose(a, power_weights(parts @ shares, gamma), rtol=1e-3 if robust else 1e-9)
+def test_learned_weights_are_the_closed_form_at_the_fixed_point():
+    for robust in [False, True]:
+        for data in ["blobs", "noise"]:
+            for gamma in [0.1, 0.5, 0.9]:
+                rule = Rule(robust=robust, exponent=gamma, tol=1e-13, max_iter=2000)
+                H = bank_of(data, rule)
+                found = run(H, rule=rule)
+                a = found.kernel_weights
+                assert np.sum(a**gamma) == pytest.approx(1)
+                own = np.arange(H.shape[1]), found.labels
+                parts = np.array([squared_distances([K], found.centres, [1.0])[own] for K in H])
+                shares = 0.5 / np.sqrt(a @ parts) if robust else np.ones(H.shape[1])
+                np.testing.assert_allclose(a, power_weights(parts @ shares, gamma), rtol=1e-3 if robust else 1e-9)
 
 
 @pytest.mark.parametrize("name", ["MKKM", "RMKKM"])
@@ -150,44 +150,44 @@ def test_the_robust_form_is_less_moved_by_an_outlier():
     assert moved["RKKM"] < 0.05 * moved["KKM"]
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("name", RULES)
-def test_every_start_finds_separated_blobs(name, start):
-    _, y = blobs(n=36)
-    H = bank_of("blobs", RULES[name])
-    found = run(H, rule=RULES[name], start=start, n_init=20)
-    assert adjusted_rand_score(y, found.labels) == 1
-    assert set(found.labels.tolist()) == {0, 1, 2}
-    assert found.centres.shape == (3, 36)
-
-
-@pytest.mark.parametrize("start", STARTS)
-def test_every_start_works_for_one_cluster_and_for_as_many_as_samples(start):
-    for k in [1, 2, 30]:
-        found = run(build_bank(NOISE, [Gaussian(1.0)]), k, start=start)
-        assert len(set(found.labels.tolist())) == k
-        if k == 30:
-            assert found.inertia == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_every_backend_gives_the_same_clusters(xp, name):
+def test_every_start_finds_separated_blobs():
     for start in STARTS:
-        H = bank_of("noise", RULES[name])
-        here = run(H, rule=RULES[name], start=start)
-        there = run(xp.asarray(H), rule=RULES[name], start=start)
-        np.testing.assert_array_equal(there.labels, here.labels)
-        np.testing.assert_allclose(there.kernel_weights, here.kernel_weights, rtol=1e-9)
-        np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+        for name in RULES:
+            _, y = blobs(n=36)
+            H = bank_of("blobs", RULES[name])
+            found = run(H, rule=RULES[name], start=start, n_init=20)
+            assert adjusted_rand_score(y, found.labels) == 1
+            assert set(found.labels.tolist()) == {0, 1, 2}
+            assert found.centres.shape == (3, 36)
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_stored_and_lazy_kernels_give_the_same_clusters(name):
-    bank = "rmkkm" if RULES[name].exponent is not None else [Gaussian(0.3)]
-    stack = stack_bank(NOISE, bank)
-    lazy, stored = (run(kernels, rule=RULES[name], start="k-means++") for kernels in (stack, stack.store()))
-    np.testing.assert_array_equal(lazy.labels, stored.labels)
-    np.testing.assert_allclose(lazy.kernel_weights, stored.kernel_weights, rtol=1e-7)
+def test_every_start_works_for_one_cluster_and_for_as_many_as_samples():
+    for start in STARTS:
+        for k in [1, 2, 30]:
+            found = run(build_bank(NOISE, [Gaussian(1.0)]), k, start=start)
+            assert len(set(found.labels.tolist())) == k
+            if k == 30:
+                assert found.inertia == pytest.approx(0, abs=1e-9)
+
+
+def test_every_backend_gives_the_same_clusters(foreign):
+    for name in RULES:
+        for start in STARTS:
+            H = bank_of("noise", RULES[name])
+            here = run(H, rule=RULES[name], start=start)
+            there = run(foreign.asarray(H), rule=RULES[name], start=start)
+            np.testing.assert_array_equal(there.labels, here.labels)
+            np.testing.assert_allclose(there.kernel_weights, here.kernel_weights, rtol=1e-9)
+            np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+
+
+def test_stored_and_lazy_kernels_give_the_same_clusters():
+    for name in RULES:
+        bank = "rmkkm" if RULES[name].exponent is not None else [Gaussian(0.3)]
+        stack = stack_bank(NOISE, bank)
+        lazy, stored = (run(kernels, rule=RULES[name], start="k-means++") for kernels in (stack, stack.store()))
+        np.testing.assert_array_equal(lazy.labels, stored.labels)
+        np.testing.assert_allclose(lazy.kernel_weights, stored.kernel_weights, rtol=1e-7)
 
 
 def test_starts_by_kernels_never_pick_a_sample_twice():

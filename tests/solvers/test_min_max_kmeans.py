@@ -91,8 +91,8 @@ def test_one_kernel_has_all_the_weight():
     assert solution.state.w.tolist() == [1.0]
 
 
-def test_every_array_library_takes_the_same_path(xp):
-    expected, found = solve(), solve(xp.asarray(BANK))
+def test_every_array_library_takes_the_same_path(foreign):
+    expected, found = solve(), solve(foreign.asarray(BANK))
     np.testing.assert_allclose(found.state.w, expected.state.w, atol=1e-8)
     H, G = to_numpy(found.state.H), expected.state.H
     np.testing.assert_allclose(H @ H.T, G @ G.T, atol=1e-6)

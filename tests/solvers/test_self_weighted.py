@@ -87,12 +87,12 @@ def test_beta_is_chosen_so_that_the_candidates_outweigh_the_graph(size):
     assert problem(beta=3.0).strength == 3.0
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-6, 1e-2])
-def test_candidates_that_are_nearly_equal_hold_the_kernel(gap):
-    H = np.stack([BANK[0], (1 - gap) * BANK[0] + gap * BANK[1]])
-    solution = solve_consensus(problem(H), max_iter=100, tol=1e-5)
-    assert solution.status is Status.CONVERGED
-    assert np.linalg.norm(solution.state.K - H[0]) < 0.6 * np.linalg.norm(H[0])
+def test_candidates_that_are_nearly_equal_hold_the_kernel():
+    for gap in [0.0, 1e-12, 1e-6, 1e-2]:
+        H = np.stack([BANK[0], (1 - gap) * BANK[0] + gap * BANK[1]])
+        solution = solve_consensus(problem(H), max_iter=100, tol=1e-5)
+        assert solution.status is Status.CONVERGED
+        assert np.linalg.norm(solution.state.K - H[0]) < 0.6 * np.linalg.norm(H[0])
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -107,9 +107,9 @@ def test_the_iteration_ends_where_another_step_changes_little(squared):
     np.testing.assert_array_equal(Z, Z.T)
 
 
-def test_every_array_library_takes_the_same_path(xp):
+def test_every_array_library_takes_the_same_path(foreign):
     expected = solve_consensus(problem(), max_iter=100, tol=1e-5)
-    found = solve_consensus(problem(xp.asarray(BANK)), max_iter=100, tol=1e-5)
+    found = solve_consensus(problem(foreign.asarray(BANK)), max_iter=100, tol=1e-5)
     assert found.n_iter == expected.n_iter
     np.testing.assert_allclose(to_numpy(found.state.Z), expected.state.Z, atol=1e-9)
     np.testing.assert_allclose(found.state.w, expected.state.w, atol=1e-9)

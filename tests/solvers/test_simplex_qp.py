@@ -73,23 +73,23 @@ def problem(name):
 PROBLEMS = ["noise", "rank two", "copies", "flat", "constant", "identity", "rings", "blobs", "wine"]
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_rows_satisfy_the_optimality_conditions(name):
-    for zero_diagonal in [False, True]:
-        Q, B = problem(name)
-        T = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
-        assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
+def test_rows_satisfy_the_optimality_conditions():
+    for name in PROBLEMS:
+        for zero_diagonal in [False, True]:
+            Q, B = problem(name)
+            T = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
+            assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
 
 
-@pytest.mark.parametrize("far", [1.0, 100.0, 1e4])
-def test_samples_far_from_the_origin_are_expressed_as_well_as_centred_ones(far):
-    A = np.random.default_rng(0).standard_normal((30, 3))
-    residuals = []
-    for X in (A, A + far):  # inner products of 1e8 hold differences of 1 to eight digits
-        K = X @ X.T
-        T = SimplexQP.of(K, zero_diagonal=True).solve(K)
-        residuals.append(np.sum((A - T @ A) ** 2, axis=1))
-    np.testing.assert_allclose(residuals[1], residuals[0], atol=1e-6)
+def test_samples_far_from_the_origin_are_expressed_as_well_as_centred_ones():
+    for far in [1.0, 100.0, 1e4]:
+        A = np.random.default_rng(0).standard_normal((30, 3))
+        residuals = []
+        for X in (A, A + far):  # inner products of 1e8 hold differences of 1 to eight digits
+            K = X @ X.T
+            T = SimplexQP.of(K, zero_diagonal=True).solve(K)
+            residuals.append(np.sum((A - T @ A) ** 2, axis=1))
+        np.testing.assert_allclose(residuals[1], residuals[0], atol=1e-6)
 
 
 # Whether it happens depends on the last digits of the products, and so on BLAS.
@@ -100,11 +100,11 @@ def test_few_steps_give_every_row_a_certificate():
     assert path[-1].n_open == 0
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-10, 1e10, 1e100])
-def test_the_scale_of_the_problem_does_not_change_the_rows(size):
-    Q, B = problem("noise")
-    expected = SimplexQP.of(Q, zero_diagonal=True).solve(B)
-    np.testing.assert_allclose(SimplexQP.of(Q * size, zero_diagonal=True).solve(B * size), expected, atol=1e-8)
+def test_the_scale_of_the_problem_does_not_change_the_rows():
+    for size in [1e-100, 1e-10, 1e10, 1e100]:
+        Q, B = problem("noise")
+        expected = SimplexQP.of(Q, zero_diagonal=True).solve(B)
+        np.testing.assert_allclose(SimplexQP.of(Q * size, zero_diagonal=True).solve(B * size), expected, atol=1e-8)
 
 
 @st.composite
@@ -169,24 +169,27 @@ def test_a_solution_as_warm_start_is_kept_as_it_is():
     assert first.n_open == 0
 
 
-@pytest.mark.parametrize("name", [*PROBLEMS[:-1], "some wine"])
-def test_no_row_gets_worse_on_its_way(name):
-    for zero_diagonal in [False, True]:
-        for warm in [False, True]:
-            Q, B = problem(name)
-            qp, n = SimplexQP.of(Q, zero_diagonal=zero_diagonal), len(Q)
-            start = None
-            if warm:
-                start = np.random.default_rng(1).dirichlet(np.full(n, 0.2), size=n)
-                if zero_diagonal:
-                    np.fill_diagonal(start, 0)
-                    start /= start.sum(axis=1, keepdims=True)
-            path = [qp.start(B) if start is None else start, *(found.T for found in islice(qp.descend(B, start), 9))]
-            C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
-            D = B - Q.mean(axis=1) / 2
-            along = np.array([values(C, D - D.mean(axis=1, keepdims=True), T) for T in path])
-            # The iteration tells points apart by the rounding of their gradients, several times in a step.
-            assert np.diff(along, axis=0).max() <= 1e-12 * (np.abs(along).max() + np.abs(Q).max())
+def test_no_row_gets_worse_on_its_way():
+    for name in [*PROBLEMS[:-1], "some wine"]:
+        for zero_diagonal in [False, True]:
+            for warm in [False, True]:
+                Q, B = problem(name)
+                qp, n = SimplexQP.of(Q, zero_diagonal=zero_diagonal), len(Q)
+                start = None
+                if warm:
+                    start = np.random.default_rng(1).dirichlet(np.full(n, 0.2), size=n)
+                    if zero_diagonal:
+                        np.fill_diagonal(start, 0)
+                        start /= start.sum(axis=1, keepdims=True)
+                path = [
+                    qp.start(B) if start is None else start,
+                    *(found.T for found in islice(qp.descend(B, start), 9)),
+                ]
+                C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
+                D = B - Q.mean(axis=1) / 2
+                along = np.array([values(C, D - D.mean(axis=1, keepdims=True), T) for T in path])
+                # The iteration tells points apart by the rounding of their gradients, several times in a step.
+                assert np.diff(along, axis=0).max() <= 1e-12 * (np.abs(along).max() + np.abs(Q).max())
 
 
 def test_the_number_of_open_rows_falls_to_zero_and_then_nothing_changes():
@@ -229,27 +232,27 @@ def test_a_constant_added_to_a_row_of_the_linear_terms_changes_nothing():
     np.testing.assert_allclose(qp.solve(B + shift), qp.solve(B), atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["noise", "copies", "rings", "flat"])
-def test_single_precision_is_solved_to_its_own_precision(name):
-    Q, B = (A.astype(np.float32) for A in problem(name))
-    T = SimplexQP.of(Q).solve(B)
-    assert T.dtype == np.float32
-    Q, B, size = Q.astype(float), B.astype(float), np.abs(Q).max()
-    exact = SimplexQP.of(Q).solve(B)
-    np.testing.assert_allclose(T.sum(axis=1), 1, atol=1e-5)
-    assert np.all(T >= 0)
-    assert (values(Q, B, T) - values(Q, B, exact)).max() <= 1e-4 * size
+def test_single_precision_is_solved_to_its_own_precision():
+    for name in ["noise", "copies", "rings", "flat"]:
+        Q, B = (A.astype(np.float32) for A in problem(name))
+        T = SimplexQP.of(Q).solve(B)
+        assert T.dtype == np.float32
+        Q, B, size = Q.astype(float), B.astype(float), np.abs(Q).max()
+        exact = SimplexQP.of(Q).solve(B)
+        np.testing.assert_allclose(T.sum(axis=1), 1, atol=1e-5)
+        assert np.all(T >= 0)
+        assert (values(Q, B, T) - values(Q, B, exact)).max() <= 1e-4 * size
 
 
-@pytest.mark.parametrize("name", ["noise", "copies", "rings"])
-def test_every_backend_finds_the_minimum(xp, name):
-    for zero_diagonal in [False, True]:
-        Q, B = problem(name)
-        T = SimplexQP.of(xp.asarray(Q), zero_diagonal=zero_diagonal).solve(xp.asarray(B))
-        assert type(T) is type(xp.asarray(Q))
-        assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
-        expected = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
-        np.testing.assert_allclose(values(Q, B, to_numpy(T)), values(Q, B, expected), atol=1e-9 * np.abs(Q).max())
+def test_every_backend_finds_the_minimum(xp):
+    for name in ["noise", "copies", "rings"]:
+        for zero_diagonal in [False, True]:
+            Q, B = problem(name)
+            T = SimplexQP.of(xp.asarray(Q), zero_diagonal=zero_diagonal).solve(xp.asarray(B))
+            assert type(T) is type(xp.asarray(Q))
+            assert_optimal(Q, B, T, zero_diagonal=zero_diagonal)
+            expected = SimplexQP.of(Q, zero_diagonal=zero_diagonal).solve(B)
+            np.testing.assert_allclose(values(Q, B, to_numpy(T)), values(Q, B, expected), atol=1e-9 * np.abs(Q).max())
 
 
 def test_every_backend_takes_warm_starts(xp):

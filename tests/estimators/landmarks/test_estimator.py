@@ -56,20 +56,20 @@ def test_digits_are_clustered_as_well_as_by_all_of_them(digits):
     assert found["acc"] > full["acc"] - 0.03
 
 
-@pytest.mark.parametrize("landmarks", ["k-means", "k-means++", "leverage", "random", X[::10]])
-def test_blobs_are_found_through_any_landmarks(landmarks):
-    model = fit(landmarks=landmarks)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-    np.testing.assert_array_equal(model.transform(X), model.embedding_)
-    n = 30 if isinstance(landmarks, np.ndarray) else 40
-    assert model.graph_.shape == model.kernel_.shape == (n, n)
-    assert model.landmarks_.shape == (n, 6)
-    assert model.landmark_labels_.shape == (n,)
-    if isinstance(landmarks, str) and landmarks != "k-means":
-        rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
-        assert len(set(rows)) == n
-        np.testing.assert_array_equal(model.landmark_labels_, model.labels_[rows])
+def test_blobs_are_found_through_any_landmarks():
+    for landmarks in ["k-means", "k-means++", "leverage", "random", X[::10]]:
+        model = fit(landmarks=landmarks)
+        assert adjusted_rand_score(y, model.labels_) == 1
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        np.testing.assert_array_equal(model.transform(X), model.embedding_)
+        n = 30 if isinstance(landmarks, np.ndarray) else 40
+        assert model.graph_.shape == model.kernel_.shape == (n, n)
+        assert model.landmarks_.shape == (n, 6)
+        assert model.landmark_labels_.shape == (n,)
+        if isinstance(landmarks, str) and landmarks != "k-means":
+            rows = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
+            assert len(set(rows)) == n
+            np.testing.assert_array_equal(model.landmark_labels_, model.labels_[rows])
 
 
 @pytest.mark.parametrize(
@@ -153,17 +153,17 @@ def test_the_size_of_blocks_and_the_number_of_threads_change_no_cluster(digits, 
         assert adjusted_rand_score(expected, labels(block_size=size)) >= 0.999
 
 
-@pytest.mark.parametrize("landmarks", ["k-means", "leverage"])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_views_have_kernels_of_their_own(landmarks, form):
-    model = fit(form(X), view_widths=[2, 4], landmarks=landmarks, gamma=10.0)
-    rows = model.landmarks_.toarray() if sparse.issparse(model.landmarks_) else model.landmarks_
-    core = LKG(3, gamma=10.0, random_state=0).fit([rows[:, :2], rows[:, 2:]])
-    assert model.kernel_names_ == core.kernel_names_
-    assert model.kernel_names_[-1].startswith("view 2: ")
-    np.testing.assert_allclose(model.kernel_weights_, core.kernel_weights_)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
+def test_views_have_kernels_of_their_own():
+    for landmarks in ["k-means", "leverage"]:
+        for form in [np.asarray, sparse.csr_array]:
+            model = fit(form(X), view_widths=[2, 4], landmarks=landmarks, gamma=10.0)
+            rows = model.landmarks_.toarray() if sparse.issparse(model.landmarks_) else model.landmarks_
+            core = LKG(3, gamma=10.0, random_state=0).fit([rows[:, :2], rows[:, 2:]])
+            assert model.kernel_names_ == core.kernel_names_
+            assert model.kernel_names_[-1].startswith("view 2: ")
+            np.testing.assert_allclose(model.kernel_weights_, core.kernel_weights_)
+            assert adjusted_rand_score(y, model.labels_) == 1
+            np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
 
 
 VIEWS = {

@@ -35,10 +35,10 @@ def fitted():
     return LandmarkLKG(4, n_landmarks=60, random_state=0).fit(GAPPED)
 
 
-@pytest.mark.parametrize("landmarks", ["k-means", "k-means++", "leverage", "random"])
-def test_clusters_are_found_whatever_the_landmarks(landmarks):
-    model = LandmarkLKG(4, n_landmarks=60, landmarks=landmarks, random_state=0).fit(GAPPED)
-    assert ari(TRUTH, model.labels_) == 1.0
+def test_clusters_are_found_whatever_the_landmarks():
+    for landmarks in ["k-means", "k-means++", "leverage", "random"]:
+        model = LandmarkLKG(4, n_landmarks=60, landmarks=landmarks, random_state=0).fit(GAPPED)
+        assert ari(TRUTH, model.labels_) == 1.0
     assert ari(TRUTH, LKG(4, random_state=0).fit_predict(GAPPED)) == 1.0
 
 

@@ -132,9 +132,8 @@ def test_a_view_that_changes_is_named():
         list(source)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
+def test_a_list_of_matrices_and_sources_is_one_of_views():
+    for given, expected in [
         ([A, B], True),
         ((A, B), True),
         (["a.npy", "b.npy"], True),
@@ -146,33 +145,27 @@ def test_a_view_that_changes_is_named():
         ([], False),
         ("a.npy", False),
         (Blocks([A]), False),
-    ],
-)
-def test_a_list_of_matrices_and_sources_is_one_of_views(given, expected):
-    assert is_view_list(given) == expected
+    ]:
+        assert is_view_list(given) == expected
 
 
-@pytest.mark.parametrize(
-    ("given", "fitted"),
-    [
+def test_what_can_only_be_blocks_is_taken_for_blocks_with_a_warning():
+    for given, fitted in [
         ([A[:9], A[9:]], None),
         ((A[:9], sparse.csr_array(A[9:])), None),
         ([A[:9], A[9:]], (2,)),
         ([A[:9], A[9:18]], (2,)),
         ([X[:9], X[9:18]], (2, 4)),
         (Cut(), None),
-    ],
-)
-def test_what_can_only_be_blocks_is_taken_for_blocks_with_a_warning(given, fitted):
-    with pytest.warns(FutureWarning, match=r"is taken for blocks of rows; .* give kernelbraid.Blocks\(X\)"):
-        blocks = with_old_calls(given, fitted, 1)
-    assert isinstance(blocks, Blocks)
-    assert [block.shape for block in blocks] == [block.shape for block in given]
+    ]:
+        with pytest.warns(FutureWarning, match=r"is taken for blocks of rows; .* give kernelbraid.Blocks\(X\)"):
+            blocks = with_old_calls(given, fitted, 1)
+        assert isinstance(blocks, Blocks)
+        assert [block.shape for block in blocks] == [block.shape for block in given]
 
 
-@pytest.mark.parametrize(
-    ("given", "fitted"),
-    [
+def test_what_can_be_views_or_a_matrix_stays_what_it_is():
+    for given, fitted in [
         ([A, B], None),
         ([A, A], None),
         ([A, B[:9]], None),
@@ -186,10 +179,8 @@ def test_what_can_only_be_blocks_is_taken_for_blocks_with_a_warning(given, fitte
         ("A.npy", None),
         (Blocks([A]), None),
         (3, None),
-    ],
-)
-def test_what_can_be_views_or_a_matrix_stays_what_it_is(given, fitted):
-    assert with_old_calls(given, fitted, 1) is given
+    ]:
+        assert with_old_calls(given, fitted, 1) is given
 
 
 def test_samples_that_are_used_up_are_refused():

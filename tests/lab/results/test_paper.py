@@ -1,7 +1,5 @@
 import re
 
-import pytest
-
 from lab.results.paper import failures, paper_results
 from lab.results.published import DATA, MEASURES, NINE, TABLE_2
 from lab.results.reproduction import reproduction
@@ -109,13 +107,17 @@ def test_failures_are_listed_with_counts_unless_they_were_run_in_another_way():
     assert [line[3:] for table in failures([skipped]) for line in table.rows] == [("skipped", "too dear")]
 
 
-@pytest.mark.parametrize(
-    ("gap", "verdict"),
-    [(28.0, "above"), (3.1, "above"), (2.9, "reached"), (-0.9, "reached"), (-2.9, "near"), (-3.1, "below")],
-)
-def test_a_cell_is_above_reached_near_or_below(gap, verdict):
-    found = cell([near(gap)], "YALE", "LKGr")
-    assert (found["Published"], found["Difference"], found["Verdict"]) == ("66.06", f"{gap:+.2f}", verdict)
+def test_a_cell_is_above_reached_near_or_below():
+    for gap, verdict in [
+        (28.0, "above"),
+        (3.1, "above"),
+        (2.9, "reached"),
+        (-0.9, "reached"),
+        (-2.9, "near"),
+        (-3.1, "below"),
+    ]:
+        found = cell([near(gap)], "YALE", "LKGr")
+        assert (found["Published"], found["Difference"], found["Verdict"]) == ("66.06", f"{gap:+.2f}", verdict)
 
 
 def test_a_cell_tells_kernels_setting_and_how_many_were_tried_or_why_not():

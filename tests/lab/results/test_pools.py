@@ -85,9 +85,9 @@ def test_scorings_are_never_mixed_and_those_of_the_paper_are_told():
     assert list(by_scoring(other)) == ["best100", "mean20", "once"]
 
 
-@pytest.mark.parametrize("more", [{"study": "candidates"}, {"changes": {"noise": 0}}, {"method": "LKGr/whole"}])
-def test_studies_and_altered_trials_stand_in_no_table_of_the_paper(more):
-    assert by_scoring([record(0.5, **more)]) == {}
+def test_studies_and_altered_trials_stand_in_no_table_of_the_paper():
+    for more in [{"study": "candidates"}, {"changes": {"noise": 0}}, {"method": "LKGr/whole"}]:
+        assert by_scoring([record(0.5, **more)]) == {}
 
 
 def test_as_published_takes_the_scoring_behind_the_figures_of_each_method():

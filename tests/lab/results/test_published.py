@@ -47,11 +47,9 @@ def test_every_table_is_the_printed_one_cell_for_cell(printed):
         assert table == [["Methods", *MEASURES.values()], *_texts(grid)]
 
 
-@pytest.mark.parametrize(
-    ("measure", "method", "total"), [("acc", "LKGr", 616.14), ("acc", "KKM", 462.65), ("nmi", "LKGs", 647.71)]
-)
-def test_columns_of_table_2_add_up(measure, method, total):
-    assert sum(row[method].value for row in TABLE_2[measure].values()) == pytest.approx(total)
+def test_columns_of_table_2_add_up():
+    for measure, method, total in [("acc", "LKGr", 616.14), ("acc", "KKM", 462.65), ("nmi", "LKGs", 647.71)]:
+        assert sum(row[method].value for row in TABLE_2[measure].values()) == pytest.approx(total)
 
 
 def test_the_tables_have_all_cells():

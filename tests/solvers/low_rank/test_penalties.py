@@ -68,16 +68,18 @@ def test_the_comparison_finds_the_operator_of_another_penalty(penalty):
 
 
 @every_penalty
-def test_every_backend_gives_the_same_matrix_batch_and_value(xp, penalty):
+def test_every_backend_gives_the_same_matrix_batch_and_value(foreign, penalty):
     A = matrices()
     t = np.geomspace(0.1, 3.0, len(A))[:, None, None]
     expected = penalty.operator("auto")(A, t)
     np.testing.assert_allclose(
-        to_numpy(penalty.operator("auto")(xp.asarray(A), xp.asarray(t))), expected, atol=1e-9 * np.abs(A).max()
+        to_numpy(penalty.operator("auto")(foreign.asarray(A), foreign.asarray(t))),
+        expected,
+        atol=1e-9 * np.abs(A).max(),
     )
-    one = to_numpy(penalty.operator("auto")(xp.asarray(A[0]), t[0].item()))
+    one = to_numpy(penalty.operator("auto")(foreign.asarray(A[0]), t[0].item()))
     np.testing.assert_allclose(one, expected[0], atol=1e-9 * np.abs(A).max())
-    assert penalty.value(xp.asarray(A[0])) == pytest.approx(penalty.value(A[0]))
+    assert penalty.value(foreign.asarray(A[0])) == pytest.approx(penalty.value(A[0]))
 
 
 @every_penalty

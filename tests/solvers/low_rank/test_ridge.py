@@ -129,14 +129,14 @@ def without_negative_eigenvalues(K):
     return (vectors * np.maximum(values, 0)) @ vectors.T
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("kind", [definite, indefinite])
-def test_the_smoother_solves_the_ridge_equations_of_the_nearest_kernel_with_a_minimum(kind, overwrite):
-    for n in [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70]:
-        K = kind(n)
-        Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
-        K = without_negative_eigenvalues(K)
-        np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
+def test_the_smoother_solves_the_ridge_equations_of_the_nearest_kernel_with_a_minimum():
+    for overwrite in [False, True]:
+        for kind in [definite, indefinite]:
+            for n in [1, 2, 25, TILE, TILE + 3, 2 * TILE + 70]:
+                K = kind(n)
+                Z = ridge_smoother(K.copy(), 1.0, overwrite=overwrite)
+                K = without_negative_eigenvalues(K)
+                np.testing.assert_allclose((K + np.eye(n)) @ Z, K, atol=1e-9)
 
 
 def test_no_negative_eigenvalue_outweighs_the_others(xp):
@@ -152,23 +152,23 @@ def test_no_negative_eigenvalue_outweighs_the_others(xp):
         np.testing.assert_allclose(inverse @ (expected + np.eye(12)), np.eye(12), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [definite, indefinite])
-def test_smoothers_of_all_libraries_agree(xp, kind):
-    for overwrite in [False, True]:
-        K = kind(30)
-        found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
-        K = without_negative_eigenvalues(K)
-        np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
+def test_smoothers_of_all_libraries_agree(xp):
+    for kind in [definite, indefinite]:
+        for overwrite in [False, True]:
+            K = kind(30)
+            found = ridge_smoother(xp.asarray(K, copy=True), 0.7, overwrite=overwrite)
+            K = without_negative_eigenvalues(K)
+            np.testing.assert_allclose(to_numpy(found), np.linalg.solve(K + 0.7 * np.eye(30), K), atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", [definite, indefinite])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_a_kernel_that_must_stay_stays(kind, order):
-    K = np.array(kind(20), order=order)
-    before = K.copy()
-    Z = ridge_smoother(K, 1.0)
-    np.testing.assert_array_equal(K, before)
-    assert not np.shares_memory(Z, K)
+def test_a_kernel_that_must_stay_stays():
+    for kind in [definite, indefinite]:
+        for order in ["C", "F"]:
+            K = np.array(kind(20), order=order)
+            before = K.copy()
+            Z = ridge_smoother(K, 1.0)
+            np.testing.assert_array_equal(K, before)
+            assert not np.shares_memory(Z, K)
 
 
 def test_the_memory_of_a_kernel_that_is_used_up_becomes_that_of_the_graph():

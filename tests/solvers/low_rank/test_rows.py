@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from sklearn.datasets import make_blobs
 
 from kernelbraid.kernels import BANKS
@@ -18,13 +17,13 @@ def edges(counts=None, alpha=0.5, n_jobs=1):
     return strongest_in_rows(KERNEL, basis, every_pair(120, 120), [alpha], 6, n_jobs, counts=counts)[0]
 
 
-@pytest.mark.parametrize("alpha", [0.2, 1.0, 30.0])
-def test_rows_are_those_of_the_closed_form(alpha):
-    found = edges(alpha=alpha)
-    wanted = strongest_edges(alpha * ridge_coefficients(K, alpha), 6)
-    assert ((found > 0).multiply(wanted > 0)).sum() > 0.97 * wanted.nnz
-    shared = (found > 0).multiply(wanted > 0)
-    np.testing.assert_allclose(found.multiply(shared).data, wanted.multiply(shared).data, atol=2e-3)
+def test_rows_are_those_of_the_closed_form():
+    for alpha in [0.2, 1.0, 30.0]:
+        found = edges(alpha=alpha)
+        wanted = strongest_edges(alpha * ridge_coefficients(K, alpha), 6)
+        assert ((found > 0).multiply(wanted > 0)).sum() > 0.97 * wanted.nnz
+        shared = (found > 0).multiply(wanted > 0)
+        np.testing.assert_allclose(found.multiply(shared).data, wanted.multiply(shared).data, atol=2e-3)
 
 
 def test_samples_that_count_twice_are_as_good_as_two_of_them():
