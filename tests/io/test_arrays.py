@@ -49,7 +49,7 @@ def test_of_several_matrices_the_usual_name_is_read(tmp_path, suffix, names, cho
 def test_several_arrays_need_a_key(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     np.savez(path, a=X, b=X) if suffix == ".npz" else io.savemat(path, {"a": X, "b": X})
-    refuse(read_samples, path, "a, b", "--key")
+    refuse(read_samples, path, "several arrays could be meant", "a (3, 2), b (3, 2)", "--key")
     refuse(read_samples, path, "no array 'c'", "a", "b", key="c")
     np.testing.assert_array_equal(read_samples(path, key="b").X, X)
 

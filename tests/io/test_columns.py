@@ -68,7 +68,7 @@ def test_an_id_column_may_be_given_by_name_or_number(tmp_path, id_column):
 
 def test_a_first_row_with_text_above_text_is_a_sample_with_an_id(tmp_path):
     path = write(tmp_path, "a.csv", "x,1,2\ny,3,4\n")
-    refuse(read_samples, path, "column 1 has text in row 1 ('x')", "--drop 1", "--id 1")
+    refuse(read_samples, path, "column '1' has text in row 1 ('x')", "--drop 1", "--id 1")
     assert read_samples(path, id_column=1).ids == ["x", "y"]
 
 
@@ -112,4 +112,4 @@ def test_the_decision_can_be_overridden(tmp_path):
     assert read_samples(path).X.shape == (3, 2)
     assert read_samples(path, header=True).feature_names == ["2001", "2002"]
     path = write(tmp_path, "names.csv", "a,b\n1,2\n")
-    refuse(read_samples, path, "column 1 has text in row 1 ('a')", header=False)
+    refuse(read_samples, path, "column '1' has text in row 1 ('a')", header=False)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from kernelbraid._typing import Host
 from kernelbraid.datasets.catalogue import BUNDLED, Entry, available, files, find, is_raw, missing
 from kernelbraid.datasets.reading import preprocess, read
-from kernelbraid.io.arrays import Matrix
-from kernelbraid.io.sources import DataError
+from kernelbraid.io.sources import DataError, Matrix
 
 
 @dataclass(frozen=True, eq=False)
