@@ -109,12 +109,6 @@ def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path):
     refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
 
 
-@pytest.mark.parametrize(("decimal", "late"), [(",", "1.234"), (".", "1,5")])
-def test_decimals_in_another_way_than_the_user_says_are_refused(tmp_path, decimal, late):
-    source = open_source(write(tmp_path, "a.csv", f"a;b\n1;2\n{late};3\n"), decimal=decimal)
-    refuse(lambda _: read_samples(source), source.path, f"in row 3 ('{late}')", "--decimal")
-
-
 @pytest.mark.parametrize("late", ["1,5", "2.5", "true", "x", "1e400", ""])
 def test_what_comes_after_the_rows_that_tell_is_looked_at_too(tmp_path, late):
     path = write(tmp_path, "a.csv", "a;b\n" + "1;2\n" * 300 + f"{late};2\n4;4\n")

@@ -29,11 +29,6 @@ def test_text_tables_are_read(tmp_path, name, content):
     assert samples.ids is None
 
 
-def test_one_row_and_one_column_are_a_matrix(tmp_path):
-    assert read_samples(write(tmp_path, "a.csv", "1,2\n")).X.shape == (1, 2)
-    assert read_samples(write(tmp_path, "b.csv", "x\n1\n2\n")).X.shape == (2, 1)
-
-
 @pytest.mark.parametrize(
     ("content", "fragments"),
     [

@@ -61,7 +61,7 @@ def read_samples(
     ----------
     path : str or Path
         A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2), which may be packed, as
-        .csv.gz, .bz2, .xz or .zip. A pipe, such as /dev/stdin, is opened once, and what it holds is found by its first
+        .csv.gz, .bz2 or .xz. A pipe, such as /dev/stdin, is opened once, and what it holds is found by its first
         bytes if its name does not say it.
     key : str, default=None
         Which array of an .npz or .mat file to read. By default the only matrix in it, else "X", else "fea".
@@ -94,11 +94,11 @@ def read_samples(
     marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
     as pandas writes them above an array, are a header where none of the next 100 rows has a whole number, or where, of
     three columns or more, a sample would hardly hold just these numbers (by their shares in the columns, with a chance
-    below 1e-5); not above ranks, indices and distances, which are like them. Semicolons, tabs, vertical bars and spaces
-    between cells are found in a .csv file, and commas before decimals where a number has one that cannot separate
+    below 1e-5); not above ranks, which are like them. Commas, semicolons, tabs and vertical bars between cells, and
+    spaces between numbers, are found, and commas before decimals where a number has one that cannot separate
     thousands; numbers that could be read in two ways, such as 1,234 alone, are refused. Pickled objects are refused,
-    never loaded. Above 32 MB pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last
-    bit.
+    never loaded. Rows without any value are left out, and too few cells are filled up with empty ones. Above 32 MB
+    pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last bit.
 
     Examples
     --------

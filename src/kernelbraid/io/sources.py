@@ -71,7 +71,7 @@ class Source:
 FilePath: TypeAlias = str | Path | Source
 
 
-def open_source(path: FilePath, *, held: str | None = None, **written: str | None) -> Source:
+def open_source(path: FilePath, *, held: str | None = None, **written: Any) -> Source:
     """Return a source that is there and not empty, "-" being standard input; one that is open stays as it is.
 
     Parameters

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,16 +139,16 @@ def open_stream(
         ids, kept = table.choose(id_column, drop, keep)
         with open_parquet(source) as file:
             sizes = tuple(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
-        frames = [] if ids is None else read_parquet(table, [ids])
-        names = [name for frame in frames for name in read_ids(table, ids, frame[ids])] or None
-        held = {
+        frames = () if ids is None else read_parquet(table, [ids])
+        names = [name for frame in frames for i, column in frame.items() for name in read_ids(table, i, column)] or None
+        held: dict[str, Any] = {
             "ids": names,
             "feature_names": [table.names[i] for i in kept],
             "table": table,
             "kept": kept,
-            "gaps": gaps,
         }
-        stream = Stream(path=source.path, sizes=sizes, n_features=len(kept), dtype=np.dtype(np.float64), **held)
+        shape: dict[str, Any] = {"sizes": sizes, "n_features": len(kept), "dtype": np.dtype(np.float64)}
+        stream = Stream(path=source.path, gaps=gaps, **shape, **held)
         return replace(stream, dtype=next(iter(stream)).dtype)
     if is_file and source.suffix == ".npy" and id_column is None and not drop:
         with reading(source.path, NUMPY):
