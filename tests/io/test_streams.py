@@ -87,7 +87,7 @@ def test_the_first_value_that_is_not_finite_is_named(tmp_path, parquet):
 def test_columns_are_kept_by_their_exact_names(tmp_path, parquet):
     path = parquet(**{"1": X[:, 0], "2": X[:, 1], "3": X[:, 2]})
     np.testing.assert_array_equal(as_matrix(open_stream(path, keep=["3", "1"])), X[:, [2, 0]])
-    with pytest.raises(DataError, match="there is no column '4'; use one of 1, 2, 3"):
+    with pytest.raises(DataError, match="there is no column '4', which is needed; use one of 1, 2, 3"):
         open_stream(path, keep=["4"])
     assert open_stream(path, keep=["2"], drop=["elsewhere"]).n_features == 1
 

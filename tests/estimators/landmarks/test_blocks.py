@@ -120,7 +120,7 @@ def spoilt(value, place=(31, 2)):
             sparse.csr_array(spoilt(np.nan)),
             r"block 3 of X contains NaN \(row 1 of the block, row 31 of X, column 2, counted from 0\)",
         ),
-        ("samples.doc", "samples.doc: there is no such file; check the path"),
+        ("samples.doc", "samples.doc: the file cannot be read .No such file"),
     ],
 )
 def test_a_bad_source_gets_a_clear_sentence(source, message):
@@ -161,7 +161,7 @@ def test_files_are_read_by_the_names_of_the_fit(tmp_path):
     assert estimator.feature_names_in_.tolist() == list("abcd")
     np.testing.assert_allclose(np.vstack(list(open_blocks(estimator, tmp_path / "b.csv", 10, reset=False))), X)
     frame[["a", "b", "c"]].to_csv(tmp_path / "c.csv", index=False)
-    with pytest.raises(ValueError, match="no column 'd', which is needed, is in a, b, c; give it once"):
+    with pytest.raises(ValueError, match="no column 'd', which is needed; use one of a, b, c"):
         open_blocks(estimator, tmp_path / "c.csv", 10, reset=False)
 
 

@@ -115,7 +115,7 @@ def spoilt(A, value=np.nan, at=(31, 1)):
         ([A, Blocks([B.astype(str)])], "the blocks of view 2 of X hold <U32 values"),
         ([A, B[:, :0]], r"0 feature\(s\)"),
         ([A[:0], B[:0]], r"0 sample\(s\)"),
-        ([A, "none.npy"], "none.npy: there is no such file; check the path"),
+        ([A, "none.npy"], "none.npy: the file cannot be read .No such file"),
     ],
 )
 def test_bad_views_get_a_clear_sentence(views, message):
