@@ -14,7 +14,8 @@ from kernelbraid._system import write_whole
 from kernelbraid.datasets.catalogue import FOLDER_VARIABLE, Entry, data_folder, files, find_in_file
 from kernelbraid.datasets.loading import checksum, locate, read_checked
 from kernelbraid.datasets.reading import preprocess, read
-from kernelbraid.io.sources import SPARSE_PARTS, DataError
+from kernelbraid.io.arrays import SPARSE_PARTS
+from kernelbraid.io.sources import DataError
 
 
 def fetch(name: str, *, force: bool = False) -> tuple[Path, bool]:

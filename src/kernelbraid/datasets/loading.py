@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kernelbraid._typing import Host
 from kernelbraid.datasets.catalogue import BUNDLED, Entry, available, files, find, is_raw, missing
 from kernelbraid.datasets.reading import preprocess, read
-from kernelbraid.io.sources import DataError, Matrix
+from kernelbraid.io.arrays import Matrix
+from kernelbraid.io.sources import DataError
 
 
 @dataclass(frozen=True, eq=False)

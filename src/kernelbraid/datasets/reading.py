@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid.datasets.catalogue import Entry
+from kernelbraid.io.arrays import Matrix, read_arrays
 from kernelbraid.io.labels import read_labels
 from kernelbraid.io.samples import column_names, read_samples
-from kernelbraid.io.sources import DataError, Matrix, open_source, read_arrays
+from kernelbraid.io.sources import DataError, open_source
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "class", "truth")

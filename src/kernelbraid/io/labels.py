@@ -12,7 +12,8 @@ import numpy as np
 
 from kernelbraid._typing import Host
 from kernelbraid.io import tables
-from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Matrix, open_source, read_array
+from kernelbraid.io.arrays import Matrix, read_array
+from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, open_source
 from kernelbraid.io.tables import Table, is_number
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.io import tables
-from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Matrix, Source, open_source, read_array
+from kernelbraid.io.arrays import Matrix, read_array
+from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
 from kernelbraid.io.tables import TRUTHS, Table, find_decimal, is_number
 
 if TYPE_CHECKING:

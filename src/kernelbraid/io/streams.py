@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._typing import Host
+from kernelbraid.io.arrays import NUMPY, Matrix
 from kernelbraid.io.samples import Samples, check_kind, check_matrix, read_ids, read_samples, to_numbers
-from kernelbraid.io.sources import NUMPY, FilePath, Matrix, open_source, reading
+from kernelbraid.io.sources import FilePath, open_source, reading
 from kernelbraid.io.tables import Table, open_parquet, open_table, read_parquet
 
 ROWS = 50_000  # of a piece

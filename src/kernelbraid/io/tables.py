@@ -58,8 +58,10 @@ class Table:
         if not (found or is_name) and str(wanted).isdecimal():
             found = [int(wanted) - 1] if 0 < int(wanted) <= len(self.names) else []
         if len(found) != 1:
-            what = f"{'several columns are called' if found else 'there is no column'} {str(wanted)!r}{', which is needed' * is_name}"
-            raise self.error(f"{what}; use one of {listing(self.names)}, or a number from 1")
+            what = f"{'several columns are called' if found else 'there is no column'} {str(wanted)!r}"
+            raise self.error(
+                f"{what}{', which is needed' * is_name}; use one of {listing(self.names)}, or a number from 1"
+            )
         return found[0]
 
     def choose(
