@@ -53,6 +53,8 @@ class OwnData:
                 raise DataError(f"the data set {self.name!r}: no file has a column {name!r}.")
         home, label, classes = self._classes(columns)
         views = [view for path in self.paths for view in self._views(path, columns[path], label)]
+        if home == self.labels and classes.is_unclear and len(classes.values) == views[0][1].X.shape[0] + 1:
+            classes = read_labels(home, header=True)  # the one too many names the column
         ids = classes.ids if home == self.labels else next(samples.ids for path, samples in views if path == home)
         matrices = [self._scaled(_in_order(path, samples, ids, len(classes.values))) for path, samples in views]
         names, y = np.unique(classes.values, return_inverse=True)

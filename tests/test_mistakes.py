@@ -174,6 +174,7 @@ COMMANDS = [
     "predict fitted.model narrow.npy",
     "score y.npy four.npy",
     "score grown.csv y.npy",
+    "score words.csv words.csv",
     "score grown.csv y.npy --column none",
     "datasets fetch none",
     "datasets verify none",
@@ -196,7 +197,7 @@ def names(tmp_path_factory):
             np.save(f"{name}.npy", array)
         np.savez("two.npz", A=X, B=X)
         files = {"empty": "", "text": "a,b\n1,x\n2,y\n", "gap": "a,b\n1,2\n3,\n", "one": "a,b\n1,2\n"}
-        files |= {"thousands": "a;b\n1,234;5\n2,345;6\n", "marks": "a;b\n0,5;1.234\n"}
+        files |= {"thousands": "a;b\n1,234;5\n2,345;6\n", "marks": "a;b\n0,5;1.234\n", "words": "kind\na\na\nb\nb\n"}
         files |= {"grown": "soil,height,width\n1,5.1,3.5\n1,4.9,3.5\n", "slip": "5.1,NA\n4.9,3\n"}
         files["uneven"] = "\n".join(["a,b", *(f"{a},{b}" for a, b in arrays["uneven"])])
         for name, text in files.items():

@@ -43,11 +43,12 @@ def test_files_that_do_not_match_are_refused(refuse, write, truth, labels, says)
     refuse("score", write("truth.csv", truth), write("labels.csv", labels), code=1, says=says)
 
 
-def test_what_the_first_rows_are_is_said_and_can_be_given(run, write):
+def test_what_the_first_rows_are_is_said_and_can_be_given(run, refuse, write):
     truth, labels = write("truth.csv", "kind\na\nb\n"), write("labels.csv", "0\n0\n1\n")
     result = run("score", truth, labels)
     assert result.stderr == "Header: none, row 1 is a sample.\n"
     labels = write("labels.csv", "number\n0\n1\n")
+    refuse("score", truth, labels, code=1, says=["truth.csv: row 1 may be a header or a sample", "--no-header"])
     result = run("score", truth, labels, "--header")
     assert result.exit_code == 0
     assert result.stderr == "Header: row 1 names the columns.\n"
@@ -94,23 +95,33 @@ NAMED = ["cell,celltype", *(f"c{i},{cell}" for i, cell in enumerate(CELLS))]
         (["celltype", *CELLS], ["label", "0", "0", "1", "1"]),
         (NAMED, ["label", "0", "0", "1", "1"]),
         (NAMED, ["sample,label", "0,0", "1,0", "2,1", "3,1"]),
-        (NAMED, ["id,label", "c3,1", "c2,1", "c1,0", "c0,0"]),
-        (["celltype", *CELLS], ["group", "p", "p", "q", "q"]),
+        (["cell,celltype", "c0,T cell", "c1,B cell"], ["id,label", "c1,1", "c0,0"]),  # ids tell it
     ],
 )
-def test_a_header_above_texts_is_found_by_classes_that_come_back(run, write, truth, labels):
+def test_a_header_above_texts_is_found_by_the_other_file(run, write, truth, labels):
     paths = write("truth.csv", "\n".join(truth)), write("labels.csv", "\n".join(labels))
     for files in (paths, paths[::-1]):
-        result = run("score", *files)
+        result = run("score", *files, "--json")
         assert result.exit_code == 0, result.stderr
-        assert "acc        1.0000" in result.stdout
+        assert json.loads(result.stdout)["acc"] == 1.0
         assert "row 1 names the columns" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("truth", "labels"),
-    [("kind\na\na\nb\n", "0\n0\n1\n"), ("a\nb\nb\nc\nc\n", "0\n1\n1\n2\n2\n")],
+    [
+        ("kind\na\na\nb\nb\n", "group\np\np\nq\nq\n"),  # both may be of five samples, or of four
+        ("kind\na\na\nb\n", "0\n0\n1\n"),  # b is of one sample, too
+        ("cell,kind\nx,a\ny,a\n", "cell,group\nx,p\ny,p\n"),
+    ],
 )
-def test_a_first_row_that_is_taken_wrongly_leaves_another_count(refuse, write, truth, labels):
+def test_a_first_row_that_nothing_tells_is_asked_for(run, refuse, write, truth, labels):
     paths = write("truth.csv", truth), write("labels.csv", labels)
-    refuse("score", *paths, code=1, says=["give one label per sample in both", "--header or --no-header"])
+    refuse("score", *paths, code=1, says=["truth.csv: row 1 may be a header or a sample", "--header or --no-header"])
+
+
+def test_a_sample_of_a_class_of_its_own_is_not_lost(run, write):
+    truth, labels = write("truth.csv", "a\nb\nb\nc\nc\n"), write("labels.csv", "0\n1\n1\n2\n2\n")
+    result = run("score", truth, labels)
+    assert result.stderr == "Header: none, row 1 is a sample.\n"
+    assert "acc        1.0000" in result.stdout

@@ -41,9 +41,26 @@ def test_a_sample_that_a_view_does_not_have_is_a_row_of_nan_and_all_others_are_a
     np.testing.assert_array_equal(second, [[np.nan] * 3, [3, 4, 5], [0, 1, 2]])
 
 
+def test_the_same_names_in_another_order_are_put_in_that_of_the_first_view():
+    (_, second), index = align_views([frame(["s", "t", "u"]), frame(["u", "s", "t"], columns="c", dtype=int)])
+    assert list(index) == ["s", "t", "u"]
+    assert second["c"].tolist() == [1, 2, 0]
+    assert second["c"].dtype == int
+
+
 @pytest.mark.parametrize(
     ("dtype", "wanted"),
-    [(np.float32, np.float32), (np.int64, np.float64), (bool, np.float64), ("Int64", np.float64), (object, np.float64)],
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int64, np.float64),
+        (np.int8, np.float64),
+        (bool, np.float64),
+        ("Int64", np.float64),
+        ("boolean", np.float64),
+        ("Sparse[float64]", np.float64),
+        (object, np.float64),
+    ],
 )
 def test_missing_rows_turn_what_has_no_nan_into_float64(dtype, wanted):
     given = pd.DataFrame({"a": [0, 1], "b": [1, 0]}, index=["s", "t"]).astype(dtype)
@@ -71,6 +88,7 @@ def test_a_row_needs_a_name():
     [
         (np.ones((2, 2)), "numpy.ndarray"),
         (pl.DataFrame({"a": [1]}), "polars.dataframe.frame.DataFrame"),
+        ([[1.0]], "list"),
         (None, "NoneType"),
     ],
 )

@@ -29,6 +29,13 @@ def test_a_matlab_stack_is_turned_round(tmp_path):
     np.testing.assert_array_equal(read_samples(tmp_path / "a.mat").X, stack)
 
 
+def test_the_only_matrix_is_read_whatever_its_name(tmp_path):
+    np.savez(tmp_path / "a.npz", features=X, y=[0, 1, 2], note=np.array("text"))
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.npz").X, X)
+    io.savemat(tmp_path / "a.mat", {"features": X, "gnd": [[1], [2], [3]], "note": "text"})
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.mat").X, X)
+
+
 @pytest.mark.parametrize(("names", "chosen"), [(["fea", "X"], "X"), (["fea", "other"], "fea")])
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])
 def test_of_several_matrices_the_usual_name_is_read(tmp_path, suffix, names, chosen):
@@ -42,7 +49,7 @@ def test_of_several_matrices_the_usual_name_is_read(tmp_path, suffix, names, cho
 def test_several_arrays_need_a_key(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     np.savez(path, a=X, b=X) if suffix == ".npz" else io.savemat(path, {"a": X, "b": X})
-    refuse(read_samples, path, "several arrays could be meant", "a (3, 2), b (3, 2)", "--key")
+    refuse(read_samples, path, "a, b", "--key")
     refuse(read_samples, path, "no array 'c'", "a", "b", key="c")
     np.testing.assert_array_equal(read_samples(path, key="b").X, X)
 
@@ -55,6 +62,14 @@ def test_sparse_files_stay_sparse(tmp_path, family):
         read = read_samples(tmp_path / "a.npz").X
         assert isinstance(read, sparse.csr_array)
         np.testing.assert_array_equal(read.toarray(), matrix.toarray())
+
+
+def test_a_sparse_matlab_matrix_stays_sparse(tmp_path):
+    matrix = sparse.csc_array(X * (X > 2))
+    io.savemat(tmp_path / "a.mat", {"fea": matrix, "gnd": [[1], [2], [3]]})
+    read = read_samples(tmp_path / "a.mat").X
+    assert isinstance(read, sparse.csr_array)
+    np.testing.assert_array_equal(read.toarray(), matrix.toarray())
 
 
 def test_the_parts_of_a_sparse_matrix_are_put_together(tmp_path):

@@ -17,6 +17,8 @@ def test_a_first_column_with_the_name_of_an_id_is_the_id(tmp_path, name):
     "rows",
     [
         ["0.5,1.25", "-1.0,2.0"],
+        ["0.5,1.25", "-1.0,2e-05"],
+        ["5.1,3.5,setosa", "4.9,3.0,virginica"],
         [f"{12 + i},{40 - i},{30 + i % 7}" for i in range(60)],
         [f"0,{i % 3},0,{i % 17},5,9,0" for i in range(60)],  # as pixels are
         [f"{i % 2},{i % 3 // 2},0,1,{i % 5 // 4},{i % 7 // 6}" for i in range(100)],
@@ -24,7 +26,7 @@ def test_a_first_column_with_the_name_of_an_id_is_the_id(tmp_path, name):
 )
 def test_numbers_from_0_above_other_numbers_are_the_header_of_pandas(tmp_path, rows):
     names = [str(i) for i in range(rows[0].count(",") + 1)]
-    samples = read_samples(write(tmp_path, "a.csv", "\n".join([",".join(names), *rows])))
+    samples = read_samples(write(tmp_path, "a.csv", "\n".join([",".join(names), *rows])), drop=["2"] * ("s" in rows[0]))
     assert samples.header is True
     assert samples.feature_names == names[: samples.X.shape[1]]
     assert len(samples.X) == len(rows)
@@ -36,7 +38,10 @@ def test_numbers_from_0_above_other_numbers_are_the_header_of_pandas(tmp_path, r
         ["1,0", "1,1"],
         ["5,3", "0,2"],  # two whole numbers may well be measured
         ["2,1,0", "0,2,1"],  # ranks
+        ["1,2,4", "3,4,5"],  # indices
+        ["3,4,5", "6,7,8"],
         ["1,0,1,2", "2,1,0,1", "3,2,1,0"],  # distances
+        ["1,0,2.5,9", "2,2.5,0,9", "3,9,9,0"],
         [f"{i % 5},{i % 7 % 5},{i % 11 % 5}" for i in range(60)],  # marks from 0 to 4
         [f"{10 * i},{i % 7}" for i in range(1, 60)],  # a time, and what was measured
         ["12,40,31", "15,42,30", "11,48,35"],  # too few to tell
@@ -63,7 +68,7 @@ def test_an_id_column_may_be_given_by_name_or_number(tmp_path, id_column):
 
 def test_a_first_row_with_text_above_text_is_a_sample_with_an_id(tmp_path):
     path = write(tmp_path, "a.csv", "x,1,2\ny,3,4\n")
-    refuse(read_samples, path, "column '1' has text in row 1 ('x')", "--drop 1", "--id 1")
+    refuse(read_samples, path, "column 1 has text in row 1 ('x')", "--drop 1", "--id 1")
     assert read_samples(path, id_column=1).ids == ["x", "y"]
 
 
@@ -73,9 +78,14 @@ def test_columns_are_dropped_by_name_or_number(tmp_path):
     assert samples.feature_names == ["a", "b"]
     np.testing.assert_array_equal(samples.X, [[1, 2], [3, 4]])
     assert read_samples(path, drop=["2"]).feature_names == ["a", "b", "c"]
-    refuse(read_samples, path, "no column 'z'", "a, species, b, c", drop=["z"])
-    refuse(read_samples, path, "no column '5'", id_column=5)
-    refuse(read_samples, path, "no column is left", drop=[1, 2, 3, 4])
+
+
+def test_unknown_columns_are_refused_with_the_known_ones(tmp_path):
+    path = write(tmp_path, "a.csv", "a,b,b\n1,2,3\n")
+    refuse(read_samples, path, "no column 'z'", "a, b", drop=["z"])
+    refuse(read_samples, path, "no column '4'", id_column=4)
+    refuse(read_samples, path, "several columns are called 'b'", drop=["b"])
+    refuse(read_samples, path, "no column is left", drop=[1, 2, 3])
 
 
 @pytest.mark.parametrize(
@@ -102,4 +112,4 @@ def test_the_decision_can_be_overridden(tmp_path):
     assert read_samples(path).X.shape == (3, 2)
     assert read_samples(path, header=True).feature_names == ["2001", "2002"]
     path = write(tmp_path, "names.csv", "a,b\n1,2\n")
-    refuse(read_samples, path, "column '1' has text in row 1 ('a')", header=False)
+    refuse(read_samples, path, "column 1 has text in row 1 ('a')", header=False)

@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import lzma
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,6 @@ DATA = [[1.5, -2.0], [3.0, 0.25], [5.0, 6.125]]
         ("commas_in_header.csv", "length, cm;width, cm\n1,5;-2\n3;0,25\n5;6,125\n"),
         ("exponents.csv", "a;b\n15e-1;-2\n3;2,5e-1\n0,5E1;6,125\n"),
         ("tabs.tsv", "a\tb\n1,5\t-2\n3\t0,25\n5\t6,125\n"),
-        ("commas.tsv", "a,b\n1.5,-2\n3,0.25\n5,6.125\n"),
         ("tabs.csv", "a\tb\n1.5\t-2\n3\t0.25\n5\t6.125\n"),
         ("points.csv", "a;b\n1.5;-2\n3;0.25\n5;6.125\n"),
         ("quoted.csv", 'a,b\n"1,5",-2\n3,"0,25"\n5,"6,125"\n'),
@@ -104,9 +104,16 @@ def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragme
     assert read_samples(path, drop=["b"]).X.shape == (len(rows), 1)
 
 
-def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path):
-    source = open_source(write(tmp_path, "a.csv", "a,b\n1,2\n"), delimiter=";")
+@pytest.mark.parametrize(("name", "form"), [("a.csv", {"delimiter": ";"}), ("a.tsv", {})])
+def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, name, form):
+    source = open_source(write(tmp_path, name, "a,b\n1,2\n"), **form)
     refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
+
+
+@pytest.mark.parametrize(("decimal", "late"), [(",", "1.234"), (".", "1,5")])
+def test_decimals_in_another_way_than_the_user_says_are_refused(tmp_path, decimal, late):
+    source = open_source(write(tmp_path, "a.csv", f"a;b\n1;2\n{late};3\n"), decimal=decimal)
+    refuse(lambda _: read_samples(source), source.path, f"in row 3 ('{late}')", "--decimal")
 
 
 @pytest.mark.parametrize("late", ["1,5", "2.5", "true", "x", "1e400", ""])
@@ -125,3 +132,12 @@ PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 def test_packed_tables_are_read(tmp_path, name):
     packed = PACKERS[Path(name).suffix.lower()](b"a,b\n1.5,-2\n3,0.25\n5,6.125\n")
     np.testing.assert_array_equal(read_samples(write(tmp_path, name, packed)).X, DATA)
+
+
+def test_a_zip_file_holds_one_table(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
+        archive.writestr("a.csv", "a,b\n1.5,-2\n3,0.25\n5,6.125\n")
+    np.testing.assert_array_equal(read_samples(tmp_path / "a.csv.zip").X, DATA)
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "a") as archive:
+        archive.writestr("b.csv", "1,2\n")
+    refuse(read_samples, tmp_path / "a.csv.zip", "2 files are packed in it")

@@ -11,13 +11,13 @@ from small_files import X, refuse, write
     [
         ("0\n1\n1\n", [0, 1, 1], None),
         ("group\n0\n1\n1\n", [0, 1, 1], None),
-        ("0.1\n0.10000000000000000001\n", ["0.1", "0.10000000000000000001"], None),
-        ("a\nb\nc\nb\n\n", ["a", "b", "c", "b"], None),
+        ("a\nb\nb\n\n", ["a", "b", "b"], None),
         ("class\na\nb\nb\n", ["a", "b", "b"], None),
         ("y\nn\ny\n", ["y", "n", "y"], None),
         ("10\n1_0\n", ["10", "1_0"], None),
         ("id,label\nx,0\ny,1\n", [0, 1], ["x", "y"]),
         (",cluster\nx,0\ny,1\n", [0, 1], ["x", "y"]),
+        ("id,species\nx,a\ny,b\n", ["a", "b"], ["x", "y"]),
         ("width,species\n1,a\n2,b\n", ["a", "b"], None),
         ("plant,species\nx,0\ny,1\n", [0, 1], ["x", "y"]),
         ("id,label,confidence,outlier_score\nx,0,0.9,1.0\ny,0,0.9,1.1\n", [0, 0], ["x", "y"]),
@@ -25,8 +25,13 @@ from small_files import X, refuse, write
         ("x,0\ny,1\n", [0, 1], ["x", "y"]),
         ("5,0\n6,1\n", [0, 1], None),
         ("\ufefflabel\n3\n", [3], None),
-        ("1541815603606036480\n1541815603606036481\n", [1541815603606036480, 1541815603606036481], None),
+        (
+            "1541815603606036480\n1541815603606036481\n1541815603606036482\n",
+            [1541815603606036480 + i for i in range(3)],
+            None,
+        ),
         ("9223372036854775808\n9223372036854775809\n", ["9223372036854775808", "9223372036854775809"], None),
+        ("56e400\n57e400\n", ["56e400", "57e400"], None),
         ("1e9999999999999999999\n2\n", ["1e9999999999999999999", "2"], None),
         ("abc,5\n4,1\n3,2\n", [5, 1, 2], None),
         ("5,abc\n4,1\n3,2\n", ["abc", "1", "2"], None),
@@ -58,6 +63,7 @@ def test_labels_are_read_from_the_column_that_is_asked_for(tmp_path):
         ("id,batch,kind\nx,1,a\ny,1,b\n", "batch, kind"),
         ("id,class,label\nx,1,a\ny,1,b\n", "class, label"),
         ("5.1,3.5,a\n4.9,3.5,b\n", "1, 2, 3"),
+        ("x,0\nx,1\n", "1, 2"),
     ],
 )
 def test_no_column_is_guessed_where_several_could_hold_the_labels(tmp_path, content, columns):
@@ -84,11 +90,12 @@ def test_no_column_of_a_parquet_file_is_guessed(tmp_path):
     ("content", "fragment"),
     [
         ("", "is empty"),
-        ("label\n", "a header but nothing below it"),
+        ("label\n", "a header but no labels"),
         ("id,label\nx,\ny,1\n", "column 'label' has no label in row 2"),
         ("label\n1\nnan\n", "no label in row 3 ('nan')"),
         ("label\na\n\nb\n", "no label in row 3"),
-        ("NA\n1\n2\n", "column '1' has no label in row 1"),
+        ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
+        ("NA\n1\n2\n", "column 1 has no label in row 1"),
         ("label\n1\n?\n2\n", "column 'label' has no label in row 3"),
         ("label\n1\n-inf\n", "label 2 is -inf"),
     ],
@@ -138,21 +145,37 @@ def test_arrays_that_are_no_labels_are_refused(tmp_path, array, fragment):
     refuse(read_labels, tmp_path / "a.mat", "neither numbers nor text")
 
 
+def test_numbers_with_fractions_are_labels_that_stay_apart(tmp_path):
+    np.testing.assert_array_equal(read_labels(write(tmp_path, "a.csv", "0.5\n1.5\n")).values, [0.5, 1.5])
+    apart = read_labels(write(tmp_path, "a.csv", "0.1\n0.10000000000000000001\n")).values
+    assert len(set(apart.tolist())) == 2
+
+
+def test_the_header_of_labels_can_be_given(tmp_path):
+    path = write(tmp_path, "a.csv", "species\na\nb\n")
+    assert (read_labels(path).header, len(read_labels(path).values)) == (False, 3)
+    assert read_labels(path, header=True).values.tolist() == ["a", "b"]
+    path = write(tmp_path, "b.csv", "y\nn\nn\n")
+    assert read_labels(path).header is True
+    assert read_labels(path, header=False).values.tolist() == ["y", "n", "n"]
+
+
 @pytest.mark.parametrize(
-    ("content", "header"),
+    ("content", "is_unclear"),
     [
-        ("celltype\nT cell\nB cell\nT cell\nB cell\n", True),
-        ("cell,celltype\nc1,T cell\nc2,T cell\n", True),
-        ("T cell\nB cell\nT cell\nB cell\n", False),  # a class that comes back
-        ("celltype\nT cell\nT cell\nB cell\n", False),  # B cell is a class of one sample, too
-        ("NA\nT cell\nT cell\n", False),
-        ("celltype\n0\n1\n", True),
+        ("celltype\nT cell\nB cell\n", True),
+        ("cell,celltype\nc1,T cell\nc2,B cell\n", True),
+        ("T cell\nB cell\nT cell\n", False),  # a class that comes back
+        ("NA\nT cell\nB cell\n", False),
+        ("celltype\n0\n1\n", False),  # a header
+        ("cell,celltype,age\nc1,T cell,5\nc2,B cell,6\n", False),
     ],
 )
-def test_texts_above_texts_are_a_header_if_classes_come_back_and_they_do_not(tmp_path, content, header):
+def test_texts_above_texts_may_be_a_header(tmp_path, content, is_unclear):
     path = write(tmp_path, "a.csv", content)
-    assert read_labels(path).header is header
-    assert len(read_labels(path, header=False).values) == len(content.splitlines())
+    column = None if "age" not in content else 2
+    assert read_labels(path, column=column).is_unclear is is_unclear
+    assert read_labels(path, column=column, header=False).is_unclear is False
 
 
 def test_large_whole_numbers_of_a_parquet_file_stay_apart(tmp_path):

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -106,6 +108,13 @@ def test_other_files_are_read_as_a_whole(tmp_path, kind):
     assert_streams(stream, X)
     assert stream.in_memory
     assert (stream.ids or [None])[0] == ("s0" if kind == "csv" else None)
+
+
+def test_a_worker_can_be_told_to_read_a_piece(tmp_path, parquet):
+    np.save(tmp_path / "X.npy", X)
+    for path, rows in ((tmp_path / "X.npy", 5), (parquet(**columns_of(X)), 7)):
+        stream = pickle.loads(pickle.dumps(open_stream(path)))
+        np.testing.assert_array_equal(stream.piece(1), X[rows : 2 * rows])
 
 
 def test_bad_files_get_a_clear_sentence(tmp_path, parquet):

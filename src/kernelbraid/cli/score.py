@@ -1,6 +1,8 @@
 """``kernelbraid score``: compare two label files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeAlias
@@ -21,8 +23,10 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
     """Score the labels of one file against those of another and report."""
     sources = open_files(paths, options)
     names, columns = names_of([source.path for source in sources]), (options.column, options.labels_column)
-    how = {"key": options.key, "header": options.header}
-    files = [read_labels(source, column=of, **how) for source, of in zip(sources, columns, strict=True)]
+    readers = [partial(read_labels, one, key=options.key, column=of) for one, of in zip(sources, columns, strict=True)]
+    read = [reader(header=options.header) for reader in readers]
+    is_unclear = any(file.is_unclear for file in read)
+    files = settle_headers(read, readers, names) if is_unclear else read
     truth, labels = (file.values for file in files)
     scores = evaluate(truth, labels[match(files, names)], nmi_average=options.nmi_average or "max")
     if options.json:
@@ -32,8 +36,33 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
         rows = [[name, f"{value:.4f}", meanings[name]] for name, value in scores.items()]
         print_table(rows, header=["measure", "value", ""], numbers=[1])
     headers = {name: file.header for name, file in zip(names, files, strict=True) if file.header is not None}
-    if headers and not options.json:
+    if headers and (is_unclear or not options.json):
         typer.echo(f"Header: {by_file(headers, HEADERS.__getitem__)}.", err=True)
+
+
+def settle_headers(files: Files, readers: Sequence[Callable[..., LabelFile]], names: list[str]) -> Files:
+    """Return the files with a first row that may be a header taken for what makes them fit each other.
+
+    No sample is lost by a guess: a first row becomes a header where the ids of both files are the same then, or where
+    the counts are and every label below it occurs more than once.
+    """
+
+    def fit(pair: Files) -> bool:
+        try:
+            return len(match(pair, names)) > 0
+        except DataError:
+            return False
+
+    unclear = [file.is_unclear for file in files]
+    choices = [(file, read(header=True))[: 1 + file.is_unclear] for file, read in zip(files, readers, strict=True)]
+    fitting = [pair for pair in product(*choices) if fit(pair)]
+    if not fitting or (fitting[0] == tuple(files) and not all(unclear)):
+        return files
+    headed = [file for file, first in zip(fitting[0], files, strict=True) if file is not first]
+    if len(fitting) == 1 and (have_ids(fitting[0]) or all(file.repeats for file in headed)):
+        return fitting[0]
+    told = f"{names[unclear.index(True)]}: row 1 may be a header or a sample, and nothing tells which"
+    raise DataError(f"{told}; say it of both files with --header or --no-header, or call the column label.")
 
 
 def have_ids(files: Files) -> bool:

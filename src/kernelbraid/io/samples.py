@@ -1,5 +1,6 @@
 """Samples of a file: a matrix of finite numbers, or one sentence that says which cell is none."""
 
+import io
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -7,19 +8,22 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from kernelbraid._typing import Host
-from kernelbraid.io import tables
-from kernelbraid.io.arrays import Matrix, read_array
+from kernelbraid.io.arrays import Matrix, is_sample_array, read_array
+from kernelbraid.io.dialect import AS_PYTHON, TRUTHS, find_decimal, is_number
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
-from kernelbraid.io.tables import TRUTHS, Table, find_decimal, is_number
+from kernelbraid.io.tables import Table, open_table, read_parquet, read_texts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+EXACT = 2**25  # bytes of a file up to which numbers are rounded to the last bit, which takes pandas three times as long
+PLAIN: dict[str, Any] = {"header": None, "na_filter": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,7 @@ def read_samples(
     ----------
     path : str or Path
         A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2), which may be packed, as
-        .csv.gz, .bz2 or .xz. A pipe, such as /dev/stdin, is opened once, and what it holds is found by its first
+        .csv.gz, .bz2, .xz or .zip. A pipe, such as /dev/stdin, is opened once, and what it holds is found by its first
         bytes if its name does not say it.
     key : str, default=None
         Which array of an .npz or .mat file to read. By default the only matrix in it, else "X", else "fea".
@@ -95,11 +99,11 @@ def read_samples(
     marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
     as pandas writes them above an array, are a header where none of the next 100 rows has a whole number, or where, of
     three columns or more, a sample would hardly hold just these numbers (by their shares in the columns, with a chance
-    below 1e-5); not above ranks, which are like them. Commas, semicolons, tabs and vertical bars between cells, and
-    spaces between numbers, are found, and commas before decimals where a number has one that cannot separate
+    below 1e-5); not above ranks, indices and distances, which are like them. Semicolons, tabs, vertical bars and spaces
+    between cells are found in a .csv file, and commas before decimals where a number has one that cannot separate
     thousands; numbers that could be read in two ways, such as 1,234 alone, are refused. Pickled objects are refused,
-    never loaded. Rows without any value are left out, and too few cells are filled up with empty ones. Above 32 MB
-    pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last bit.
+    never loaded. Above 32 MB pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last
+    bit.
 
     Examples
     --------
@@ -117,22 +121,25 @@ def read_samples(
            [4.9, 3. ]])
     """
     source = open_source(path)
+    drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
     if source.suffix in ARRAY_FILES:
         if id_column is not None or drop:
             raise DataError(f"{source.path}: an array file has no named columns; --id and --drop are for tables.")
-        return Samples(check_matrix(source.path, read_array(source, key, ("X", "fea"), _holds_samples)))
-    table = tables.open_table(source, header)
+        return Samples(check_matrix(source.path, read_array(source, key, ("X", "fea"), is_sample_array)))
+    import pandas as pd
+
+    table = open_table(source, header)
     ids, kept = table.choose(id_column, drop, keep)
-    is_text = source.suffix != ".parquet"
-    frame, decimal = _read_plain(table, kept, ids) if is_text else (None, None)
-    if frame is None:
-        frame = tables.read_all(table, [i for i in range(len(table.names)) if i in (ids, *kept)])
-        decimal = source.decimal or find_decimal(chain(*(frame[i] for i in kept if is_text)), table.source.delimiter)
+    if source.suffix == ".parquet":
+        frame, decimal = pd.concat(read_parquet(table, kept if ids is None or ids in kept else [*kept, ids])), None
+    else:
+        frame, decimal = _read_plain(table, kept, ids) or _read_texts(table, kept)
     X = to_numbers(table, frame[kept], decimal)
     names = None if ids is None else read_ids(table, ids, frame[ids])
     features = [table.names[i] for i in kept] if table.has_header else None
-    form = replace(table.source, content=None, decimal=decimal) if is_text else None
-    return Samples(X, names, features, table.has_header if is_text else None, form)
+    if source.suffix == ".parquet":
+        return Samples(X, names, features)
+    return Samples(X, names, features, table.has_header, replace(table.source, content=None, decimal=decimal))
 
 
 def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
@@ -156,7 +163,7 @@ def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
         The file cannot be read.
     """
     source = open_source(path)
-    return [] if source.suffix in ARRAY_FILES else tables.open_table(source, header).names
+    return [] if source.suffix in ARRAY_FILES else open_table(source, header).names
 
 
 def check_kind(path: Path, X: Matrix, *, ndim: Sequence[int] = (2, 3)) -> None:
@@ -175,17 +182,25 @@ def check_matrix(path: Path, X: Matrix, *, first: int = 0, gaps: bool = False) -
         if not np.isfinite(X.data).all():
             raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")
         return X
-    for row, *rest in _not_finite(X, gaps=gaps):
+    for row, *rest in not_finite(X, gaps=gaps):
         place, value = ", ".join(str(i + 1) for i in (first + row, *rest)), X[(row, *rest)]
         raise DataError(f"{path}: the value at position ({place}), counted from 1, is {value}; remove it or fill it.")
     return np.ascontiguousarray(X)
+
+
+def not_finite(X: Host, *, gaps: bool = False) -> list[list[int]]:
+    """Return the place of the first value that is not finite, if there is one; gaps are rows of NaN."""
+    bad = ~np.isfinite(X)
+    if gaps:
+        bad[np.isnan(X).all(axis=1)] = False
+    return np.argwhere(bad)[:1].tolist() if bad.any() else []
 
 
 def to_numbers(table: Table, frame: "pd.DataFrame", decimal: str | None = ".", *, gaps: bool = False) -> Host:
     """Return columns as a matrix, or name the first cell that is no finite number."""
     is_text = table.source.suffix != ".parquet"
     X = np.column_stack([_as_floats(column, decimal, is_text=is_text) for _, column in frame.items()])
-    for row, i in _not_finite(X, gaps=gaps):
+    for row, i in not_finite(X, gaps=gaps):
         raise table.cell_error(frame.columns[i], frame.index[row], str(frame.iat[row, i]))
     return X
 
@@ -198,14 +213,6 @@ def read_ids(table: Table, column: int, values: "pd.Series") -> list[str]:
     return ids
 
 
-def _not_finite(X: Host, *, gaps: bool) -> list[list[int]]:
-    """Return the place of the first value that is not finite, if there is one; gaps are rows of NaN."""
-    bad = ~np.isfinite(X)
-    if gaps:
-        bad[np.isnan(X).all(axis=1)] = False
-    return np.argwhere(bad)[:1].tolist() if bad.any() else []
-
-
 def _as_floats(column: "pd.Series", decimal: str | None, *, is_text: bool) -> Host:
     """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
     if column.dtype.kind in "biuf":
@@ -215,24 +222,34 @@ def _as_floats(column: "pd.Series", decimal: str | None, *, is_text: bool) -> Ho
         return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in cells])
     if all(cell.lower() in TRUTHS for cell in cells):
         return np.array([TRUTHS[cell.lower()] for cell in cells])
-    texts = [cell.translate(tables.AS_PYTHON[decimal]) for cell in cells]
+    texts = [cell.translate(AS_PYTHON[decimal]) for cell in cells]
     return np.array([float(text) if is_number(text) else np.nan for text in texts])
 
 
-def _holds_samples(array: Matrix) -> bool:
-    return array.dtype.kind in "biuf" and array.ndim in (2, 3) and min(array.shape) > 1
-
-
-def _read_plain(table: Table, kept: list[int], ids: int | None) -> "tuple[pd.DataFrame | None, str | None]":
+def _read_plain(table: Table, kept: list[int], ids: int | None) -> "tuple[pd.DataFrame, str | None] | None":
     """Return the cells of a CSV or TSV file as pandas reads them, and its decimal mark; None if there is any doubt."""
-    source = table.source
+    import pandas as pd
+
+    source, width = table.source, len(table.names)
     certain = source.decimal or find_decimal((row[i] for row in table.head for i in kept), source.delimiter)
+    own = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "dtype": {} if ids is None else {ids: str}}
     # What errors and warnings (of mixed columns) are about is said after another look.
-    with suppress(ValueError), warnings.catch_warnings():
+    with suppress(ValueError), warnings.catch_warnings(), source.open() as file:
         warnings.simplefilter("ignore")
-        source = replace(source, blank=source.blank + table.has_header)
-        frame = tables.read_csv(source, dtype={} if ids is None else {ids: str}, decimal=certain or ".")
-        kinds = {frame.dtypes[i].kind for i in kept} if len(frame.columns) == len(table.names) else {"O"}
-        if kinds <= {*"biuf"} and not (certain is None and "f" in kinds):
-            return frame, certain or "."
-    return None, None
+        own["float_precision"] = "round_trip" if file.seek(0, io.SEEK_END) < EXACT else None
+        file.seek(0)
+        frame = pd.read_csv(file, skiprows=table.skipped, decimal=certain or ".", **own, **PLAIN)
+        last = frame.columns[-1]
+        # Too few cells are filled up with empty ones, and blank lines are left out.
+        if len(frame.columns) == width > 1 and not (frame[[last if ids is None else ids, last]] == "").any(axis=None):
+            kinds = {frame[i].dtype.kind for i in kept}
+            is_doubtful = certain is None and "f" in kinds
+            if kinds <= {*"biuf"} and not is_doubtful and all(np.isfinite(frame[i]).all() for i in kept):
+                return frame, certain or "."
+    return None
+
+
+def _read_texts(table: Table, kept: list[int]) -> "tuple[pd.DataFrame, str | None]":
+    """Return the cells of a CSV or TSV file as they are written, and its decimal mark."""
+    frame = read_texts(table)
+    return frame, table.source.decimal or find_decimal(chain(*(frame[i] for i in kept)), table.source.delimiter)

@@ -1,22 +1,41 @@
-"""Where data come from: a file, a packed one, a pipe or standard input."""
+"""Where data come from: a file, a packed one, a pipe or standard input, whatever it is opened as a buffer."""
 
 import bz2
 import gzip
 import io
 import lzma
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 ARRAY_FILES = (".npy", ".npz", ".mat")
 SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", *ARRAY_FILES)
+
+
+def _unzipped(content: bytes) -> bytes:
+    """Return the only file in a zip file; an .npz file is one, too, and stays what it is."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        first, *more = archive.namelist()
+        if more and not first.endswith(".npy"):
+            raise ValueError(f"{len(more) + 1} files are packed in it, and one can be read")
+        return content if first.endswith(".npy") else archive.read(first)
+
+
 # How files begin: what comes through a pipe has no suffix.
 BEGINNINGS = {b"\x93NUMPY": ".npy", b"PK": ".npz", b"PAR1": ".parquet", b"MATLAB": ".mat"}
-UNPACK = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
-PACKED = (".gz", ".bz2", ".xz")
+UNPACK = {
+    ".gz": (b"\x1f\x8b", gzip.decompress),
+    ".bz2": (b"BZh", bz2.decompress),
+    ".xz": (b"\xfd7zXZ", lzma.decompress),
+    ".zip": (b"PK", _unzipped),
+}
+LONGEST = 200  # characters of another library's text that a sentence repeats
+
+STANDARD_INPUT = Path("standard input")  # what it is called in messages
 
 
 class DataError(ValueError):
@@ -38,19 +57,33 @@ def reading(path: Path, remedy: str = "check it, or write it again") -> Iterator
         raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
     except Exception as error:
         told = str(getattr(error, "strerror", None) or error or type(error).__name__)
-        raise DataError(f"{path}: the file cannot be read ({told.strip()[:200]}); {remedy}.") from None
+        reason = " ".join(told.partition(". ")[0].split()).rstrip(".")[:LONGEST]
+        raise DataError(f"{path}: the file cannot be read ({reason}); {remedy}.") from None
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file that is there, or what was packed in it or came through a pipe."""
+    """A file that is there, or what was packed in it or came through a pipe.
+
+    Parameters
+    ----------
+    path : Path
+        Its name.
+    suffix : str
+        What it holds, as one of `SUFFIXES`.
+    content : bytes or None, default=None
+        What was packed or came through a pipe; None: a file, which can be opened again.
+    delimiter : str or None, default=None
+        What stands between the cells of a CSV or TSV file; found by its first rows if None.
+    decimal : {".", ","} or None, default=None
+        The decimal mark of a CSV or TSV file; found by its cells if None.
+    """
 
     path: Path
-    suffix: str  # what it holds, as one of SUFFIXES
-    content: bytes | None = None  # what was packed or came through a pipe; None: a file, which can be opened again
-    delimiter: str | None = None  # between the cells of a CSV or TSV file; found by its first rows if None
-    decimal: str | None = None  # "." or ",", before decimals of a CSV or TSV file; found by its cells if None
-    blank: int = 0  # lines above the first row of a CSV or TSV file
+    suffix: str
+    content: bytes | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
 
     def open(self) -> IO[bytes]:
         """Open the content from its beginning, as often as needed."""
@@ -61,7 +94,7 @@ class Source:
 FilePath: TypeAlias = str | Path | Source
 
 
-def open_source(path: FilePath, *, held: str | None = None, **written: Any) -> Source:
+def open_source(path: FilePath, *, held: str | None = None, **written: str | None) -> Source:
     """Return a source that is there and not empty, "-" being standard input; one that is open stays as it is.
 
     Parameters
@@ -75,14 +108,14 @@ def open_source(path: FilePath, *, held: str | None = None, **written: Any) -> S
     """
     if isinstance(path, Source):
         return path
-    is_input, path = str(path) == "-", Path("standard input" if str(path) == "-" else path)
-    is_packed, content = path.suffix.lower() in PACKED, None
+    path = STANDARD_INPUT if str(path) == "-" else Path(path)
+    is_packed, content = path.suffix.lower() in UNPACK, None
     suffix = Path(path.stem if is_packed else path).suffix.lower()
     suffix = suffix if suffix in SUFFIXES else held or suffix
     with reading(path):
         if is_packed or not suffix or not path.is_file():
-            content = sys.stdin.buffer.read() if is_input else path.read_bytes()
-            content = next((unpack for start, unpack in UNPACK.items() if content.startswith(start)), bytes)(content)
+            content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+            content = next((unpack for start, unpack in UNPACK.values() if content.startswith(start)), bytes)(content)
             begins = (kind for start, kind in BEGINNINGS.items() if content.startswith(start))
             suffix = suffix if suffix in SUFFIXES else next(begins, ".csv")
         if not (path.stat().st_size if content is None else content):
