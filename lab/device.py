@@ -75,9 +75,8 @@ def _run_batch(
         for trial in group:
             readout = readout_of(trial, methods[trial.method], dataset.n_samples, dataset.n_clusters, several=False)
             if found.serves(readout.graph_from):
-                learned = LearnedGraph.of(found, readout, candidates.identities)
-                embedding = place(learned, readout).embedding.cpu().numpy()
-                placed = PlacedGraph(None, None, embedding, learned.identities)
+                learned = place(LearnedGraph.of(found, readout, candidates.identities), readout)
+                placed = PlacedGraph(None, None, learned.embedding.cpu().numpy(), candidates.identities)
                 runs = cluster_runs(placed, readout, trial)
                 records.append(record_of(trial, model, runs, seconds, methods[trial.method], dataset))
             else:
