@@ -55,8 +55,11 @@ def watching(name: str, *, hidden: bool = False, verbose: bool = False) -> Itera
         return
     with _lines() if verbose else _bar(name) as show:
         watch = Watch(show)
-        with heard_by(lambda course: watch.tell(f"choosing {course.what}", course.done, course.total)):
-            yield watch
+        try:
+            with heard_by(lambda course: watch.tell(f"choosing {course.what}", course.done, course.total)):
+                yield watch
+        finally:
+            watch.show = None  # work that is broken off goes on for a moment, and is not to be heard any more
 
 
 @contextmanager
