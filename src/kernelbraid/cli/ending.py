@@ -21,9 +21,9 @@ FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 TABLES = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
 BY_CTRL_C = ("interrupted before the work was done.", INTERRUPTED)
 BY_SIGTERM = ("ended by SIGTERM before the work was done; nothing half-written is left.", TERMINATED)
-PATIENCE = 1.0  # seconds that work has to end by itself when it is broken off
+# Seconds that work has to end by itself when it is broken off, and between two looks where waiting hears no signal.
+PATIENCE, GLANCE = 1.0, 0.2
 at_work: list[Future[Any]] = []  # beside the thread that hears signals
-GLANCE = 0.2  # seconds between two looks at whether the work is done, where waiting hears no signal
 
 
 class Failure(Exception):  # noqa: N818 (it is an outcome of a command, not a defect of the program)

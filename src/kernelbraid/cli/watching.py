@@ -35,8 +35,7 @@ class Watch:
 
     def step(self, n_iter: int, state: Any) -> None:
         """Hear of a step of a fit."""
-        change = state.kernel_change if hasattr(state, "kernel_change") else state.change
-        self.tell(f"step {n_iter}: change {change:.1e}")
+        self.tell(f"step {n_iter}: change {getattr(state, 'kernel_change', getattr(state, 'change', 0.0)):.1e}")
 
     def tell_of_fit(self, model: Any) -> None:
         """Tell what a fit has decided."""
