@@ -172,7 +172,10 @@ def _find_labels(table: Table, frame: "pd.DataFrame") -> int:
 
 def _values(table: Table, at: int, column: "pd.Series") -> Host:
     """Return a column as labels: numbers if all of them are, and no two of them become one."""
-    path, texts = table.source.path, ["" if cell is None else str(cell) for cell in column]
+    path, texts = (
+        table.source.path,
+        ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)],
+    )
     numbers = [text for text in texts if text.lower() not in MISSING]
     are_numbers = len(numbers) > 0 and all(map(is_number, numbers))
     for row, text in zip(column.index, texts, strict=True):
