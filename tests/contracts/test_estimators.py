@@ -24,7 +24,7 @@ from problems import blobs
 # One instance per class, and one per preset.
 CLASSES = dict.fromkeys(type(model) for model in METHODS.values())
 ESTIMATORS = [cls() for cls in [*CLASSES, LKGClassifier, LandmarkLKG]]
-ESTIMATORS += [LKG(preset=preset, mu_growth=2.0) for preset in ("authors", "paper")]  # in few steps
+ESTIMATORS += [LKG(preset=preset) for preset in ("authors", "paper")]
 
 X, y = blobs(n=45)
 

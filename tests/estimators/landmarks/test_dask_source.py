@@ -31,7 +31,7 @@ def clusters():
 
 def has_both_workers(cluster):
     try:
-        cluster.wait_for_workers(2, timeout=5)
+        cluster.wait_for_workers(2, timeout=20)
     except TimeoutError:
         return False
     return True
@@ -58,12 +58,6 @@ def scheduler(request):
     else:
         with dask.config.set(scheduler="threads"):
             yield request.param
-
-
-def here_and_on_workers(kinds, on_workers):
-    """Every kind in this process, and on workers those that travel differently."""
-    pairs = [*((kind, "threads") for kind in kinds), *((kind, "cluster") for kind in on_workers)]
-    return pytest.mark.parametrize(("kind", "scheduler"), pairs, indirect=["scheduler"])
 
 
 def model(**parameters):
@@ -94,7 +88,7 @@ COLLECTIONS = {
 
 
 @pytest.mark.filterwarnings("ignore:X .* feature names")  # a frame's names, here there and there not
-@here_and_on_workers(COLLECTIONS, ["array", "sparse blocks", "data frame"])
+@pytest.mark.parametrize("kind", COLLECTIONS)
 def test_dask_in_dask_out_and_the_labels_of_this_process(kind, scheduler):
     expected = model().fit(X.astype(np.float32) if kind == "float32" else X)
     given = COLLECTIONS[kind](X)
@@ -119,10 +113,14 @@ def test_dask_in_dask_out_and_the_labels_of_this_process(kind, scheduler):
     assert hasattr(found, "feature_names_in_") == (kind == "data frame")
 
 
-def test_every_way_through_the_fit_is_open_to_dask(scheduler):
-    for parameters in [{"landmark_neighbors": "all"}, {"landmarks": X[::10]}, {"n_clusters": "auto"}]:
-        found = model(**parameters).fit(da.from_array(X, chunks=(64, -1)))
-        assert adjusted_rand_score(found.labels_.compute(), model(**parameters).fit(X).labels_) == 1
+@pytest.mark.parametrize(
+    "parameters",
+    [{"landmark_neighbors": "all"}, {"landmarks": X[::10]}, {"n_clusters": "auto"}],
+    ids=lambda parameters: "-".join(parameters),
+)
+def test_every_way_through_the_fit_is_open_to_dask(parameters, scheduler):
+    found = model(**parameters).fit(da.from_array(X, chunks=(64, -1)))
+    assert adjusted_rand_score(found.labels_.compute(), model(**parameters).fit(X).labels_) == 1
 
 
 def test_new_samples_are_labelled_when_asked_for(monkeypatch):
@@ -138,6 +136,68 @@ def test_new_samples_are_labelled_when_asked_for(monkeypatch):
         assert computed == []
         np.testing.assert_array_equal(labels[:50].compute(), fitted.labels_[:50])
     assert computed == [100]
+
+
+def slow_blocks(seconds, chunks=(30, -1)):
+    def read(block):
+        time.sleep(seconds)
+        return block
+
+    return da.from_array(X, chunks=chunks).map_blocks(read, meta=X[:0])
+
+
+def kill_a_worker_that_holds(cluster, name, done):
+    """Wait until a worker holds a result of a function, and kill that worker."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for address, state in list(cluster.scheduler.workers.items()):
+            if any(str(task.key).startswith(name) for task in list(state.has_what)):
+                pid = next(nanny.pid for nanny in cluster.workers.values() if nanny.worker_address == address)
+                os.kill(pid, signal.SIGKILL)
+                done.append(address)
+                return
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", ["take", "landmarkexpression.edges", "bipartiteembedding.place"])
+def test_a_worker_that_is_killed_changes_nothing(cluster, name):
+    expected = model().fit(da.from_array(X, chunks=(30, -1))).labels_.compute()
+    killed = []
+    murder = threading.Thread(target=kill_a_worker_that_holds, args=(cluster, name, killed))
+    murder.start()
+    fitted = model().fit(slow_blocks(0.05))
+    murder.join()
+    assert killed
+    np.testing.assert_array_equal(fitted.labels_.compute(), expected)
+
+
+def test_a_block_that_kills_its_workers_ends_the_fit_with_a_sentence(cluster, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+
+    def read(block):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(DaskError, match=r"died again and again with the same block \(1 times\); .* more memory"):
+        model().fit(da.from_array(X, chunks=(100, -1)).map_blocks(read, meta=X[:0]))
+
+
+def test_a_lost_cluster_ends_the_fit_with_a_sentence():
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        timer = threading.Timer(0.5, client.close)
+        timer.start()
+        with (
+            client.as_current(),
+            pytest.raises(
+                DaskError,
+                match=r"the Dask cluster was lost before the work was done; start it again, then fit again",
+            ),
+        ):
+            model().fit(slow_blocks(1.0))
 
 
 def spoilt():
@@ -205,11 +265,11 @@ def test_blocks_may_be_of_different_kinds():
         np.testing.assert_array_equal(model().fit(given).labels_.compute(), model().fit(X).labels_)
 
 
-def test_the_sample_is_that_of_this_process():
-    for count in [5, 300, 1000]:
-        with dask.config.set(scheduler="threads"):
-            found = DaskBlocks(da.from_array(X, chunks=(64, -1)), measure=True).sample(count, 7)
-        np.testing.assert_array_equal(found, open_blocks(LKG(), X, 10).sample(count, 7))
+@pytest.mark.parametrize("count", [5, 300, 1000])
+def test_the_sample_is_that_of_this_process(count):
+    with dask.config.set(scheduler="threads"):
+        found = DaskBlocks(da.from_array(X, chunks=(64, -1)), measure=True).sample(count, 7)
+    np.testing.assert_array_equal(found, open_blocks(LKG(), X, 10).sample(count, 7))
 
 
 def test_a_source_tells_what_it_knows():
@@ -230,7 +290,7 @@ VIEWS = {
 }
 
 
-@here_and_on_workers(VIEWS, ["sparse and dense", "unknown sizes", "data frame and array"])
+@pytest.mark.parametrize("kind", VIEWS)
 def test_views_are_put_side_by_side_where_they_are(kind, scheduler):
     A, B = X[:, :2], X[:, 2:]
     expected = model().fit([A, B])
@@ -293,68 +353,3 @@ def test_views_whose_lengths_dask_does_not_know_are_compared_by_the_workers():
         assert np.isnan(source.sizes).all()
         with pytest.raises(ValueError, match=r"block [012] has \[100, (50|200)\] rows in the views of X"):
             source.parts(None).map(len).total()
-
-
-# Workers that die: last, since those that are started in their place import everything again
-
-
-def slow_blocks(seconds, chunks=(30, -1)):
-    def read(block):
-        time.sleep(seconds)
-        return block
-
-    return da.from_array(X, chunks=chunks).map_blocks(read, meta=X[:0])
-
-
-def kill_a_worker_that_holds(cluster, name, done):
-    """Wait until a worker holds a result of a function, and kill that worker."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        for address, state in list(cluster.scheduler.workers.items()):
-            if any(str(task.key).startswith(name) for task in list(state.has_what)):
-                pid = next(nanny.pid for nanny in cluster.workers.values() if nanny.worker_address == address)
-                os.kill(pid, signal.SIGKILL)
-                done.append(address)
-                return
-        time.sleep(0.01)
-
-
-@pytest.mark.parametrize("name", ["take", "landmarkexpression.edges", "bipartiteembedding.place"])
-def test_a_worker_that_is_killed_changes_nothing(cluster, name):
-    expected = model().fit(da.from_array(X, chunks=(30, -1))).labels_.compute()
-    killed = []
-    murder = threading.Thread(target=kill_a_worker_that_holds, args=(cluster, name, killed))
-    murder.start()
-    fitted = model().fit(slow_blocks(0.05))
-    murder.join()
-    assert killed
-    np.testing.assert_array_equal(fitted.labels_.compute(), expected)
-
-
-def test_a_block_that_kills_its_workers_ends_the_fit_with_a_sentence(cluster, monkeypatch):
-    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-
-    def read(block):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    with pytest.raises(DaskError, match=r"died again and again with the same block \(1 times\); .* more memory"):
-        model().fit(da.from_array(X, chunks=(100, -1)).map_blocks(read, meta=X[:0]))
-
-
-def test_a_lost_cluster_ends_the_fit_with_a_sentence():
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs="CRITICAL"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        timer = threading.Timer(0.5, client.close)
-        timer.start()
-        with (
-            client.as_current(),
-            pytest.raises(
-                DaskError,
-                match=r"the Dask cluster was lost before the work was done; start it again, then fit again",
-            ),
-        ):
-            model().fit(slow_blocks(1.0))
