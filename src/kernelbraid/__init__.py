@@ -8,6 +8,7 @@ from kernelbraid._version import __version__
 if TYPE_CHECKING:
     from kernelbraid.blocks.source import Blocks
     from kernelbraid.estimators import (
+        ADMM,
         LKG,
         AffinityAggregation,
         CrossViewDiffusion,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LKG",
+    "ADMM",
     "LandmarkLKG",
     "Blocks",
     "LKGClassifier",

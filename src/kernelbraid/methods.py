@@ -6,6 +6,7 @@ from typing import Any, Literal
 from sklearn.base import BaseEstimator, clone
 
 from kernelbraid.estimators import (
+    ADMM,
     LKG,
     AffinityAggregation,
     CrossViewDiffusion,
@@ -59,8 +60,8 @@ METHODS = Methods(
         "AASC": AffinityAggregation(**TEN_RESTARTS),
         "RMKKM": MultipleKernelKMeans(robust=True, **TEN_RUNS),
         "SCMK": MultipleKernelTwinGraph(),
-        "LKGs": LKG(preset="authors", graph_penalty="l1"),
-        "LKGr": LKG(preset="authors", graph_penalty="nuclear"),
+        "LKGs": LKG(preset="authors", solver=ADMM(graph_penalty="l1")),
+        "LKGr": LKG(preset="authors", solver=ADMM(graph_penalty="nuclear")),
         # What came after the paper.
         "SimpleMKKM": SimpleMultipleKernelKMeans(**TEN_RESTARTS),
         "SMKL": SelfWeightedMultipleKernel(),

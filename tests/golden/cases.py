@@ -21,7 +21,7 @@ from sklearn import datasets as bundled
 from sklearn.neighbors import kneighbors_graph
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier
 from kernelbraid.kernels import build_bank
 
 LABELS = Path(__file__).with_name("labels.json")
@@ -79,14 +79,14 @@ def fits(name: str, views: list[Any], y: np.ndarray) -> dict[str, Callable[[], A
         "auto": lambda: LKG("auto", random_state=0).fit_predict(X),
         "LandmarkLKG": lambda: LandmarkLKG(k, random_state=0).fit_predict(X),
         "LKGClassifier": lambda: LKGClassifier().fit(X, few(y)).predict(X),
-        "learned": lambda: LKG(k, gamma=10.0, random_state=0).fit_predict(X),
+        "learned": lambda: LKG(k, solver=ADMM(), random_state=0).fit_predict(X),
     }
     if len(views) > 1:
         found["fusion of kernels"] = lambda: LKG(k, fusion="kernels", random_state=0).fit_predict(X)
         found["missing"] = lambda: LKG(k, random_state=0).fit_predict(with_gaps(views))
         return found
     for penalty in ("nuclear", "l1"):
-        model = LKG(k, preset="authors", graph_penalty=penalty, random_state=0)
+        model = LKG(k, preset="authors", solver=ADMM(graph_penalty=penalty), random_state=0)
         found[f"authors, {penalty}"] = lambda model=model: model.fit_predict(X)
     if name in BUNDLED:
         found["near"] = lambda: LKG(k, kernels="near", random_state=0).fit_predict(X)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from kernelbraid import LKG, LandmarkLKG, load_model, save_model
+from kernelbraid import ADMM, LKG, LandmarkLKG, load_model, save_model
 from kernelbraid.cli import blocks
 from kernelbraid.cli.arguments import PARAMETERS
 from kernelbraid.cli.ending import BAD_USAGE, Failure, beside, nearest
@@ -20,6 +20,7 @@ from kernelbraid.cli.summary import report, summarise_fit
 from kernelbraid.cli.views import FileViews, read_views, shape_of, takes_pairs
 from kernelbraid.cli.watching import Watch, watching
 from kernelbraid.estimators.each_view import AS_IT_IS
+from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
 from kernelbraid.methods import METHODS
 
@@ -63,6 +64,12 @@ def make(name: str, options: SimpleNamespace) -> Any:
             raise Failure(f"--set {setting} gives no value; write --set {setting}=VALUE.", BAD_USAGE)
         given[parameter] = text
     known = list(model.get_params(deep=False))
+    if isinstance(model, LKG):
+        known += [f"solver__{parameter}" for parameter in ADMM().get_params()]
+        try:
+            refuse_moved(LKG, {parameter: value_of(text) for parameter, text in given.items()})
+        except TypeError as error:
+            raise Failure(f"{error}.", BAD_USAGE) from None
     for parameter in given:
         if parameter not in known:
             told = f"{type(model).__name__} has no parameter {parameter!r}"
@@ -106,8 +113,11 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
 
 def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Any:
     """Fit the model, and return it with what scales its samples."""
-    if watch.show is not None and "callback" in model.get_params(deep=False):
-        model.set_params(callback=watch.step)
+    if watch.show is not None and isinstance(model, LKG) and model.preset != "recommended":
+        model.set_params(solver=model.solver or ADMM())
+    for parameter in ("callback", "solver__callback"):
+        if watch.show is not None and parameter in model.get_params():
+            model.set_params(**{parameter: watch.step})
     if isinstance(model, LandmarkLKG) and len(views.data) > 1:
         model.set_params(view_widths=[stream.n_features for stream in views.data])
     scalers = [] if options.scale in (None, "none") else [blocks.scaler_of(options.scale, views.data)]

@@ -11,7 +11,7 @@ import typer
 
 from kernelbraid.cli.output import STANDARD, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.views import HEADERS, FileViews, by_file, table_in_words
-from kernelbraid.learning.wording import USED, describe_weights, kernel_is_fixed
+from kernelbraid.learning.wording import USED, describe_weights
 from kernelbraid.methods import TITLES
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
@@ -20,10 +20,12 @@ TITLED = {**TITLES, "LKG": "several kernels, one graph", "LandmarkLKG": "LKG of 
 
 def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
     """Return what there is to say about a fit; what a method lacks is None or empty."""
-    names = list(getattr(model, "kernel_names_", []))
-    weights = np.asarray(getattr(model, "kernel_weights_", [])).tolist()
+    solved, views_known = getattr(model, "solution_", None), getattr(model, "views_", None)
+    names = list(getattr(model, "kernel_names_", []) if solved is None else solved.names)
+    weights = np.asarray(getattr(model, "kernel_weights_", []) if solved is None else solved.g).tolist()
     sizes = np.bincount(model.labels_).tolist()
-    told, evidence = getattr(model, "view_report_", []), getattr(model, "n_clusters_evidence_", None)
+    told = [] if views_known is None else views_known.entries()
+    evidence = getattr(model, "n_clusters_evidence_", None)
     files = views.called if len(views.called) == len(told) else [None] * len(told)
     return {
         "n_samples": views.n_samples,
@@ -31,11 +33,12 @@ def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
         "n_landmarks": model.landmarks_.shape[0] if hasattr(model, "landmarks_") else None,
         "n_clusters": len(sizes),
         "evidence": evidence and {name: [_number(one) for one in values] for name, values in evidence.items()},
-        **{name: getattr(model, f"{name}_", None) for name in ("status", "n_iter", "n_components", "reliability")},
+        "status": getattr(model, "status_", None) if solved is None else solved.status,
+        **{name: getattr(model, f"{name}_", None) for name in ("n_iter", "n_components", "reliability")},
         "cluster_sizes": sizes,
         "kernels": names,
         "kernel_weights": dict(zip(names, weights, strict=False)),
-        "kernels_in_words": describe_weights(names, weights, learned=not kernel_is_fixed(model)) if weights else [],
+        "kernels_in_words": describe_weights(names, weights),
         "views": [{"file": file, **entry} for file, entry in zip(files, told, strict=True)],
         "why": list(getattr(model, "why_", [])),
     }
@@ -122,7 +125,7 @@ def print_views(views: Sequence[Mapping[str, Any]]) -> None:
     cells = []
     for number, view in enumerate(views, 1):
         counts = [str(view["n_samples"]), f"{view['weight']:.2f}"]
-        cells.append([str(number), view["file"] or view["name"], *counts, view["reason"]])
+        cells.append([str(number), view["file"] or view["name"], *counts, view["why"]])
     if len(cells) > 1:
         typer.echo("")
-        print_table(cells, header=["view", "file", "samples", "weight", "reason"], numbers=[0, 2, 3])
+        print_table(cells, header=["view", "file", "samples", "weight", "why"], numbers=[0, 2, 3])

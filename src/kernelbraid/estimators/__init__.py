@@ -9,10 +9,12 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
 from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.estimators.solver import ADMM
 from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
 
 __all__ = [
     "LKG",
+    "ADMM",
     "LandmarkLKG",
     "LKGClassifier",
     "KernelKMeans",

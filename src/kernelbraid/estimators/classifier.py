@@ -4,40 +4,21 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import JOBS, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
-from kernelbraid.learning.settings import PRESETS, Settings
+from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
-
-# Parameters that are handed on to LKG.
-OF_GRAPH = (
-    "preset",
-    "graph_penalty",
-    "alpha",
-    "beta",
-    "gamma",
-    "mu",
-    "kernels",
-    "fusion",
-    "view_weights",
-    "n_neighbors",
-    "edge_weights",
-    "memory_budget",
-    "device",
-    "n_jobs",
-)
-
 
 class LKGClassifier(ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
@@ -52,37 +33,10 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    clusterer : LKG or None, default=None
+        How the graph is learned, ``LKG()`` if None; its number of clusters has no part in it.
     spread : float, default=0.9
         a, between 0 and 1: how much of a label comes from the neighbours.
-    preset : {"authors", "paper", "recommended"}, default="recommended"
-        As for :class:`LKG`, like all that follow.
-    graph_penalty : {"nuclear", "l1", "frobenius"}, default=None
-        Kind of the graph.
-    alpha : float, default=None
-        Weight of the graph penalty.
-    beta : float, default=None
-        Weight of the kernel's nuclear norm.
-    gamma : float, default=None
-        Weight of the distance between the kernel and the candidates.
-    mu : float, default=None
-        Weight of the constraints in the first step.
-    kernels : str, list or None, default=None
-        Candidate kernels.
-    fusion : {"graphs", "kernels"}, default=None
-        What is joined of several views.
-    view_weights : array-like of shape (n_views,), default=None
-        Weights of the views.
-    n_neighbors : int or "all", default=None
-        Strongest edges of each sample that stay.
-    edge_weights : {"learned", "scaled", "binary"}, default=None
-        What an edge weighs.
-    memory_budget : float, default=None
-        Bytes that the fit may use.
-    device : str, default=None
-        PyTorch device to compute on.
-    n_jobs : int, default=None
-        Threads of BLAS; -1 stands for all cores, -2 for all but one.
-
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -91,11 +45,9 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         Label of every fitted sample; known ones stay as they are.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         How much of each class has come to each sample; rows sum to one. A known label is all there is.
-    graph_model_ : LKG
+    clusterer_ : LKG
         The fitted graph.
-    view_weights_ : ndarray of shape (n_views,)
-        What each view counts, as for :class:`LKG`.
-    view_report_ : list of dict
+    views_ : ViewReport
         What is known of each view, as for :class:`LKG`.
     n_features_in_ : int
         Number of features, over all views.
@@ -118,49 +70,26 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar = {
+        "clusterer": [LKG, None],
         "spread": [Interval(Real, 0, 1, closed="neither")],
-        "preset": [StrOptions(set(PRESETS))],
-        **{name: LKG._parameter_constraints[name] for name in OF_GRAPH if name != "preset"},
-        "n_jobs": JOBS,
     }
 
-    def __init__(
-        self,
-        *,
-        spread=0.9,
-        preset="recommended",
-        graph_penalty=None,
-        alpha=None,
-        beta=None,
-        gamma=None,
-        mu=None,
-        kernels=None,
-        fusion=None,
-        view_weights=None,
-        n_neighbors=None,
-        edge_weights=None,
-        memory_budget=None,
-        device=None,
-        n_jobs=None,
-    ):
+    def __init__(self, clusterer=None, *, spread=0.9):
+        self.clusterer = clusterer
         self.spread = spread
-        self.preset = preset
-        self.graph_penalty = graph_penalty
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.mu = mu
-        self.kernels = kernels
-        self.fusion = fusion
-        self.view_weights = view_weights
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
-        self.memory_budget = memory_budget
-        self.device = device
-        self.n_jobs = n_jobs
+
+    @property
+    def n_jobs(self):
+        """Threads of the fit: those of the clusterer."""
+        return None if self.clusterer is None else self.clusterer.n_jobs
 
     def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
+        return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
+
+    def _validate_params(self):
+        super()._validate_params()
+        if self.clusterer is not None:
+            self.clusterer._validate_params()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
@@ -181,7 +110,8 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         """
         refuse_containers(self, X)
         labels, known = read_labels(y)
-        model = LKG(1, n_init=1, random_state=0, **{name: getattr(self, name) for name in OF_GRAPH})
+        model = LKG() if self.clusterer is None else clone(self.clusterer)
+        model.set_params(n_clusters=1, n_init=1, random_state=0)
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
         samples = model._read_samples(X, settings)
         if samples.n_samples != len(known):
@@ -190,18 +120,18 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             )
         copy_features(model, self)
         weighed, vertices = model._pose(samples, settings)
-        learned = learn(weighed, settings, random_state=check_random_state(model.random_state))
-        reading = read_out(learned, settings.readout, random_state=check_random_state(model.random_state))
+        callback = None if model.solver is None else model.solver.callback
+        learned = learn(weighed, settings, random_state=check_random_state(0), callback=callback)
+        reading = read_out(learned, settings.readout, random_state=check_random_state(0))
         model._publish(weighed, vertices, settings, learned, reading)
-        self.graph_model_ = model
-        self.view_weights_, self.view_report_ = model.view_weights_, model.view_report_
+        self.clusterer_, self.views_ = model, model.views_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
         return self
 
     def _publish(self, graph: Any, labels: np.ndarray, known: np.ndarray) -> None:
         """Spread the known labels along the graph of the distinct samples, and set the fitted attributes."""
-        vertices = self.graph_model_._vertices
+        vertices = self.clusterer_._vertices
         self.classes_, codes = np.unique(labels, return_inverse=True)
         given = np.zeros((len(known), len(self.classes_)))
         given[np.flatnonzero(known), codes] = 1.0
@@ -228,7 +158,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             Labels; those of ``transduction_`` for fitted samples.
         """
         shares, places = self._place(X)
-        first = self.graph_model_._vertices.first
+        first = self.clusterer_._vertices.first
         return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
 
     def predict_proba(self, X):
@@ -249,7 +179,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
         """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
         check_is_fitted(self)
-        model = self.graph_model_
+        model = self.clusterer_
         edges, places = model._edges_to_fitted(X)
         shares = reached_by(edges, model._vertex_level()[0], self._spread)
         known = self.label_distributions_[model._vertices.first[places]]

@@ -1,10 +1,9 @@
 """LKG as a scikit-learn clusterer."""
 
-import math
 import warnings
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils import check_random_state
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, Interval, Options, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, POSITIVE, Interval, StrOptions, fit_context, mark_input
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,
@@ -31,254 +30,123 @@ from kernelbraid.estimators.reading import (
     warn_of_counts,
     warn_of_kernel_list,
 )
+from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
+from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.memory import FUSED_MATRICES, STORAGES, WORKING_MATRICES
+from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
-from kernelbraid.learning.settings import PRESETS, PULLS, Assignment, Fusion, Settings, check_fusion
+from kernelbraid.learning.settings import PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
-from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
-from kernelbraid.solvers.low_rank.thresholding import ROUTES
-
-# Matrices of n_samples x n_samples that are published on request.
-MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")
-# Attributes that belong to a consensus kernel, and those that belong to a sum of graphs.
-OF_KERNELS = ("kernel_weights_", "kernel_names_")
-OF_VIEWS = ("sample_view_weights_",)
 
 
 class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
-    Learns a graph Z that expresses every sample by the others in the feature space of a kernel K and, with a finite
-    `gamma`, that kernel, too: nonnegative, of low rank, and near a weighted sum of candidate kernels.
+    Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
+    strongest coefficients are the edges of a graph, whose spectral embedding is cut into clusters.
 
     .. math::
 
-        \min_{Z, K, g}\ \tfrac12 \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \alpha\,\rho(Z) + \beta \|K\|_*
-        + \gamma \Big\|K - \sum_i g_i H_i\Big\|_F^2
-        \quad \text{s.t. } Z \ge 0,\ K \ge 0,\ g \ge 0,\ \sum_i g_i = 1
+        \min_{Z}\ \tfrac12 \operatorname{Tr}(K - 2KZ + Z^\top K Z) + \tfrac{\alpha}{2} \|Z\|_F^2
 
-    where
-
-    - :math:`H_i` are the candidate kernels and :math:`g` their weights,
-    - :math:`\rho` is half the sum of squares (the default), the nuclear norm (LKGr) or the sum of absolute values
-      (LKGs),
-
-    then cuts the spectral embedding of the graph into pieces, and joins those that share most edges.
-
-    Of several views, those count that share nearest neighbours with another one far more often than chance has it; the
-    others are left out, with a warning. The graphs of the views are learned one by one, and summed.
-
-    By default K is the average of a few kernels, one linear system gives Z, as the penalty is half the sum of squares,
-    and the strongest edges of each sample make the graph. ``gamma=10.0`` has K and the weights learned on top of that,
-    and ``preset="authors"`` does what the paper's authors did. ``reliability_`` and ``why_`` say how far the clusters
-    can be relied on.
+    - **How many clusters?** ``LKG(5)``, or ``LKG("auto")``. ``reliability_`` and ``why_`` say how far to trust them.
+    - **Scale** features of different units first (:class:`~sklearn.preprocessing.StandardScaler`); texts to unit rows.
+    - **Views** are several matrices of the same samples: ``fit([X1, X2])``; a row of NaN is a sample that a view lacks.
+      Views count that share nearest neighbours with another one far more often than chance has it; others are left
+      out, with a warning. ``views_`` tells.
+    - **Some labels** are known: :class:`LKGClassifier`. **New samples**: ``predict``. **Many samples**: rows are formed
+      block by block above 2,000 of them; beyond what memory holds, :class:`LandmarkLKG`.
+    - **The paper**: ``LKG(5, solver=ADMM())`` learns the kernel, too, and ``preset="authors"`` is the published code.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. ``"auto"`` tries 2 to n_samples / 3, at most 150, and takes the number with which graphs
-        of different penalties agree on clusters that hold many edges and share few; one cluster, with a warning, where
-        a cloud without any, as large and as wide as the samples, falls apart as easily.
+        Number of clusters; ``"auto"`` chooses it: one, with a warning, where the samples are like a cloud without any.
     preset : {"recommended", "authors", "paper"}, default="recommended"
-        Gives the value of every parameter that is None: ``"recommended"`` is what does well without labels,
-        ``"authors"`` what the published code does, ``"paper"`` what the text says. An explicit parameter wins over
-        the preset. Below, *published* stands for the last two where they agree.
-    graph_penalty : {"frobenius", "nuclear", "l1"}, default=None
-        :math:`\rho`: half the sum of squares, with which samples that are alike get coefficients that are alike
-        (recommended; not in the paper), a low-rank graph (LKGr, published), or a sparse one (LKGs).
-    alpha : float, default=None
-        Weight of the graph penalty. Recommended: ``n_samples / (250 * sqrt(n_clusters))``, at least 0.2, where one
-        linear system gives the graph of one view, 1 otherwise; published: 0.01.
-    beta : float, default=None
-        Weight of the kernel's nuclear norm, without effect on a kernel that is not learned. Recommended: 0.01;
-        published: 0.1.
-    gamma : float, default=None
-        Weight of the distance between K and the weighted sum of the candidates. Recommended: ``math.inf``, with which
-        K stays the average of the candidates, and the graph alone is learned; ``"authors"``: 0.1; ``"paper"``: 100.
-        Give 10.0 to have kernel and weights learned: several times the time, and rarely other clusters.
-    mu : float, default=None
-        Weight of the constraints Z = J and K = W in the first step. The result depends on it, unless one linear system
-        gives it. All presets: 1.
-    mu_growth : float, default=None
-        Factor of mu after every step, at least 1. Recommended and ``"authors"``: 1.1; ``"paper"``: 1.
+        Gives the value of every parameter that is None: what does well without labels, what the published code does,
+        or what the text says; *published* stands below for the last two where they agree.
     kernels : str, list or None, default=None
-        ``"auto"`` (recommended) takes the bank ``"middle"``, and ``"near"`` beside it for samples that vary in few
-        directions; where graphs of several views are fused, a graph of ``"middle"`` and one of a self-tuning kernel;
-        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) are banks of twelve kernels, ``"local"`` is one
-        more; ``"precomputed"`` means that X holds the kernels, ``"graph"`` a ready graph of affinities, and
-        ``"distances"`` one of distances: it is read out, and nothing is learned. A list mixes
-        :class:`~kernelbraid.kernels.Linear`, :class:`~kernelbraid.kernels.Polynomial`,
-        :class:`~kernelbraid.kernels.Gaussian` and functions ``f(X, Y)`` as in :mod:`sklearn.metrics.pairwise`. With
-        several views every view gets this bank; a list of banks gives each view its own.
-    fusion : {"graphs", "kernels"}, default=None
-        What is joined of several views that agree with each other, each of which counts the same however many kernels,
-        features or units it has. ``"graphs"`` (recommended) sums the graphs of the views, their degrees divided out,
-        for alpha 1 and 30 each if `alpha` is None. ``"kernels"`` averages kernels, one per view, or learns their
-        weights with a finite `gamma`; views that tell different clusters apart need it. Published: the kernels of all
-        views are candidates as they come, whether they agree or not.
-    view_weights : array-like of shape (n_views,), default=None
-        Weights of the views, from 0 on, instead of those by which views that agree count the same and others nothing.
-    graph_start : {"identity", "random"}, default=None
-        First value of J: the identity (recommended, ``"authors"``), or uniform on [0, 1 / n_samples) (``"paper"``).
-    kernel_start : {"average", "average/m"}, default=None
-        First value of K and W: the average kernel (recommended, ``"authors"``), or that divided by the number of
-        kernels once more (``"paper"``).
-    weights_problem : {"projection", "printed"}, default=None
-        ``"projection"`` (recommended, ``"authors"``) gives the weighted sum nearest to K; ``"printed"``
-        (``"paper"``) takes the linear term as it stands in the text, which gives the weighted sum nearest to K / 4.
-    graph_from : {"J", "Z"}, default=None
-        The matrix that becomes the graph: J, the copy that carries the penalty (``"authors"``), or Z (recommended,
-        ``"paper"``).
+        ``"auto"`` (recommended) is the bank ``"middle"``, with ``"near"`` for samples that vary in few directions;
+        ``"rmkkm"`` (``"authors"``) and ``"paper"`` (``"paper"``) have twelve kernels. ``"precomputed"``, ``"graph"``
+        and ``"distances"`` say what X holds instead of samples: kernels, or a ready graph that is read out. A list
+        mixes kernels of :mod:`kernelbraid.kernels` and functions ``f(X, Y)``; a list of banks gives each view its own.
+    alpha : float, default=None
+        Weight of the graph penalty: the larger, the smoother. Recommended: by n_samples and n_clusters; 1 and 30 in
+        graphs that are fused; 1 with a solver. Published: 0.01.
     n_neighbors : int or "all", default=None
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity; ``"all"`` leaves it as
-        it is. Recommended: 10; of one view, 5 if there are at most 30 samples a cluster, and fewer if a cluster has not
-        so many; 20 in each of several graphs that are fused (a tenth of the samples if these are few); published: all.
-    edge_weights : {"learned", "scaled", "binary"}, default=None
-        What an edge weighs: what was learned (published), that relative to the strongest edge of its sample
-        (recommended), or one.
-    embedding : {"magnitude", "largest", "unnormalised", "random_walk"}, default=None
-        Eigenvectors of the normalised graph that are clustered: those of largest absolute eigenvalue
-        (``"authors"``, who take singular vectors) or of largest eigenvalue (the other two); or those of smallest
-        eigenvalue of the Laplacian. Rows have unit length; with ``"random_walk"`` they are as scikit-learn has them,
-        eigenvectors of largest eigenvalue of the random walk on the graph.
+        Strongest edges of each sample that stay in the graph. Recommended: 10, or 5 if there are at most 30 samples a
+        cluster; 20 in each of several graphs that are fused. Published: all.
+    edge_weights : {"scaled", "learned", "binary"}, default=None
+        What an edge weighs: its coefficient relative to the strongest one of its sample (recommended), the coefficient
+        (published), or one.
+    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default=None
+        Eigenvectors that are clustered: of the normalised graph those of largest eigenvalue (recommended, ``"paper"``)
+        or absolute eigenvalue (``"authors"``), of the Laplacian those of smallest one, or of the random walk.
     assign_labels : {"merge", "kmeans"}, default=None
-        How the embedding becomes clusters. ``"merge"`` (recommended for one view and a kernel that is not learned) cuts
-        it by k-means into twice as many pieces as clusters and joins those that share most edges, five times over, and
-        takes the clusters that most of the others find, too: long, small and large clusters survive. ``"kmeans"``
-        (recommended otherwise, published) takes the best of `n_init` runs.
+        ``"merge"`` (recommended for one view without a solver) cuts the embedding into twice as many pieces and joins
+        those that share most edges; ``"kmeans"`` takes the best of `n_init` runs.
     n_init : int, default=None
-        Restarts of k-means, over all cuts. Recommended: 20; published: 100.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
-    keep_matrices : bool, default=None
-        Publish ``coefficients_``, ``auxiliary_graph_`` and ``kernel_``, too, three dense matrices of n_samples x
-        n_samples. Recommended: no; published: yes.
-    max_iter : int, default=None
-        Largest number of steps of the solver. All presets: 200.
-    tol : float, default=None
-        The solver stops, after six steps at the earliest, when the relative change of K is below `tol`; of Z against J
-        if K stays. With 0 it makes all `max_iter` steps. One linear system is one step. Recommended: 1e-3; published:
-        1e-5.
-    thresholding : {"auto", "svd"}, default="auto"
-        How singular values are thresholded: through the eigenvectors of A'A, and by the singular value decomposition
-        where squaring would lose digits; or always by the decomposition. ``history_`` tells which one ran.
-    storage : {"auto", "stored", "lazy"}, default="auto"
-        Keep the kernels as matrices, or form them block by block from the inner products whenever they are needed,
-        so that memory does not grow with their number. ``"auto"`` stores them if there is room.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None. A fit that would need more is refused
-        with a prediction, before anything is allocated.
+        Restarts of k-means. Recommended: 20, 5 from 20,000 samples on; published: 100.
+    fusion : {"graphs", "kernels"}, default=None
+        What is joined of several views: their graphs (recommended), or kernels, as views need it that tell different
+        clusters apart. Published: all kernels are candidates.
+    view_weights : array-like of shape (n_views,), default=None
+        Weights of the views, from 0 on; by default those that agree count alike, and others nothing.
     approximation : {"auto", "exact"}, default="auto"
-        Above 2,000 distinct samples, the closed form is formed in rows with the help of 1,000 landmarks, and from
-        30,000 on over the samples of the nearest cells, so that memory grows with n_samples alone. ``"exact"`` insists
-        on matrices of n_samples x n_samples. Kernels that were handed over, functions of users, and fits that learn
-        the kernel are always exact.
+        Above 2,000 distinct samples the graph is formed in rows, with the help of landmarks; ``"exact"`` insists on
+        matrices of n_samples x n_samples.
+    solver : ADMM or None, default=None
+        The iteration of the paper, which learns kernel and weights. None: the closed form under ``"recommended"``,
+        :class:`ADMM` under the other presets.
     device : str, default=None
-        PyTorch device to compute on, such as ``"cuda"``; results come back as NumPy arrays. If None, the input
-        decides: PyTorch tensors are used where they are, and results are tensors beside them.
+        PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are.
     n_jobs : int, default=None
-        Threads of BLAS during the fit, and processes while the number of clusters is chosen. If None: one process, and
-        one thread, which is fastest for small matrices and on a busy machine; large factorisations have as many as BLAS
-        was set to (``OMP_NUM_THREADS`` and the like) where these are measured to help. -1 stands for all cores, -2 for
-        all but one. PyTorch has its own, ``torch.set_num_threads``.
-    record_objective : bool, default=False
-        Record the objective in ``history_`` (costs one or two singular value decompositions per step).
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``mu``,
-        ``kernel_change``, ``graph_residual`` and ``kernel_residual``. Returning True ends the iteration there.
+        Threads of the fit, and processes while the number of clusters is chosen; -1: all cores.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts of k-means (and of J if it is random). An int makes the labels reproducible.
+        An int makes the labels reproducible.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each sample: exactly ``n_clusters_`` different values.
+        Cluster of each sample.
     n_clusters_ : int
-        Number of clusters, given or chosen; fewer only if fewer samples are distinct, with a warning.
+        Number of clusters; fewer than asked for only if fewer samples are distinct, with a warning.
     n_clusters_evidence_ : dict of ndarray or None
-        What speaks for each number that was tried: ``n_clusters``; the ``score`` that is maximised, the product of
-        ``stability`` (the mean adjusted Rand index between the clusters of two graphs), of the share of edges within
-        clusters (one minus ``cut``) and of ``modularity`` over its limit; and the mean ``eigengap``. Numbers far from
-        the best were tried with fewer restarts of k-means, and cannot be chosen. None if the number was given.
-    membership_ : array of shape (n_samples, n_clusters)
-        How far each sample belongs to each cluster; rows sum to one. The mean of the labels of the neighbours of
-        neighbours, of shares that fall with the distances to the centres in the embedding, and of the labels that the
-        sample gets when the clusters are found again, 20 times, with random weights of the samples. Worked out when it
-        is first asked for, as are the next two; it takes about one to three times as long as the fit.
-    confidence_ : array of shape (n_samples,)
-        How sure each label is, between 0 and 1: its entry in ``membership_``. Another entry may be larger.
-    outlier_scores_ : array of shape (n_samples,)
-        How far each sample stands aside, from 0 to 1: how much is left of it when the others express it, and when the
-        nearest ten stand in for it, against its neighbours, or half of all samples. 1/2 is twice as much.
-    reliability_ : float
-        How far the clusters can be relied on, between 0 and 1: the mean adjusted Rand index of the clusters of two cuts
-        into pieces, times that of the pieces that were joined with k-means alone, times the clusters over the connected
-        components where there are more of these. 0 if fewer samples are distinct than clusters were asked for.
-    why_ : list of str
-        The same in sentences; how the number of clusters was chosen, if it was, and what is plausible beside it.
+        What speaks for each number that was tried; None if the number was given.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered: sparse if `n_neighbors` is a number, dense otherwise.
-    n_components_ : int
-        Connected components of the graph. More than clusters, and some of them were joined; as many or fewer is
-        common, and no fault.
-    coefficients_ : ndarray of shape (n_samples, n_samples)
-        Z: column j expresses sample j by the others. With ``keep_matrices=True``.
-    auxiliary_graph_ : ndarray of shape (n_samples, n_samples)
-        J, the copy of Z that carries the penalty; Z itself if one linear system gives it. With ``keep_matrices=True``.
-    kernel_ : ndarray of shape (n_samples, n_samples)
-        K, the consensus kernel; the average of the candidates if it is not learned. With ``keep_matrices=True``.
-    kernel_weights_ : ndarray of shape (n_kernels,)
-        Weight of each candidate; not negative, sum 1. All alike if the kernel is not learned; otherwise candidates that
-        are nearly the same matrix share theirs. Not where graphs are fused: there is no kernel of all views.
-    kernel_names_ : list of str
-        Readable name of each candidate, where there are weights.
-    view_weights_ : ndarray of shape (n_views,)
-        What each view counts; sum 1, zero for views that are left out.
-    sample_view_weights_ : ndarray of shape (n_samples, n_views)
-        The share of a sample's edges that each view carries, where graphs are fused; rows sum to 1.
-    view_report_ : list of dict
-        One entry per view: ``name``; ``trusted`` and the ``reason``; ``weight``; ``agreement`` with every other view,
-        in deviations above what chance gives; ``n_samples`` that it has; ``clarity``, the modularity of the clusters
-        that it has alone.
+        Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
+    membership_, confidence_ : array of shape (n_samples, n_clusters) and (n_samples,)
+        How far each sample belongs to each cluster, rows of sum one, and its entry for the label: how sure that is.
+        Worked out when first asked for, in one to three times the time of the fit.
+    outlier_scores_ : array of shape (n_samples,)
+        How far each sample stands aside, from 0 to 1; above 1/2 it does. Worked out when first asked for.
+    reliability_ : float
+        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same.
+    why_ : list of str
+        The same in sentences.
+    views_ : ViewReport
+        What is known of each view: ``names``, ``trusted``, ``why``, ``weights``, ``agreement``; ``shares`` of them in
+        each sample's edges where graphs are fused. Prints as a table; ``to_frame()`` is a data frame.
     settings_ : dict
-        The value of every parameter that decides the clusters: given, of the preset, or chosen by the samples;
-        ``LKG(**settings_)`` fits the same to one view. Where graphs of several views are fused, each view has a graph
-        for every ``alpha`` and every bank of ``kernels`` listed. After ``kernels="graph"`` what has no part is None.
+        The value of every parameter that decides the clusters; ``LKG(**settings_)`` fits the same to one view.
+    solution_ : Solved
+        With a solver: ``Z``, ``J``, ``K``, weights ``g`` and ``names`` of the kernels, ``status``, ``history``.
     n_iter_ : int
         Steps that the solver made.
-    status_ : str
-        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by the callback) come with the
-        last iterate. ``"non_finite"``, ``"kernel_vanished"``, ``"graph_empty"`` and ``"graph_diagonal"`` say what
-        was wrong with it; the last sound iterate is published instead, or the average kernel with itself as the
-        graph if there was none, with a warning.
-    history_ : dict of ndarray
-        Per step: ``kernel_change``, ``graph_residual`` :math:`\|Z - J\|_F`, ``kernel_residual``
-        :math:`\|K - W\|_F`, ``mu``; how many singular values passed the thresholds, ``graph_rank`` (-1 where the
-        penalty cuts none) and ``kernel_rank``, and by which route, ``graph_route`` and ``kernel_route``; and
-        ``objective`` when asked for.
+    n_components_ : int
+        Connected components of the graph.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, view by view, when X is a data frame with string columns, or a list of them.
-
-    Notes
-    -----
-    One step solves for Z, K, J, W and g in this order and raises the multipliers of Z = J and K = W; for Z and J alone
-    if K stays, and for Z alone, exactly, if the penalty is squared as well: that takes about 3 matrices of n_samples x
-    n_samples and one per view. Otherwise memory is about 11 such matrices, plus n_kernels of them when stored or one
-    per view when lazy. Time is O(n_samples^3) per step.
-    A kernel with eigenvalues far below zero, such as a graph of nearest neighbours, leaves the linear system without a
-    minimum; the nearest kernel without negative eigenvalues takes its place.
-    X is used as it is: scale it first if its features have different units.
+        Names of the features, view by view, when X is a data frame, or a list of them.
 
     References
     ----------
@@ -298,105 +166,80 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar = {
         "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
-        "graph_penalty": [StrOptions(set(GRAPH_PENALTIES)), None],
-        **{name: [Interval(Real, 0, None, closed="neither"), None] for name in ("alpha", "beta", "mu")},
-        "gamma": [Interval(Real, 0, None, closed="neither"), Options(Real, {math.inf}), None],
-        "mu_growth": [Interval(Real, 1, None, closed="left"), None],
         "kernels": [str, list, tuple, None],
-        "fusion": [StrOptions(set(get_args(Fusion))), None],
-        "view_weights": ["array-like", None],
-        "graph_start": [StrOptions({"identity", "random"}), None],
-        "kernel_start": [StrOptions({"average", "average/m"}), None],
-        "weights_problem": [StrOptions(set(PULLS)), None],
-        "graph_from": [StrOptions({"J", "Z"}), None],
+        "alpha": [POSITIVE, None],
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "assign_labels": [StrOptions(set(get_args(Assignment))), None],
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
-        "restart_score": [StrOptions({"inertia", "distance"})],
-        "keep_matrices": ["boolean", None],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "thresholding": [StrOptions(set(ROUTES))],
-        "storage": [StrOptions(set(STORAGES))],
-        "memory_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "fusion": [StrOptions(set(get_args(Fusion))), None],
+        "view_weights": ["array-like", None],
         "approximation": [StrOptions({"auto", "exact"})],
+        "solver": [ADMM, None],
         "device": [str, None],
         "n_jobs": JOBS,
-        "record_objective": ["boolean"],
-        "callback": [callable, None],
         "random_state": ["random_state"],
     }
 
+    @refusing_moved
     def __init__(
         self,
         n_clusters=8,
         *,
         preset="recommended",
-        graph_penalty=None,
-        alpha=None,
-        beta=None,
-        gamma=None,
-        mu=None,
-        mu_growth=None,
         kernels=None,
-        fusion=None,
-        view_weights=None,
-        graph_start=None,
-        kernel_start=None,
-        weights_problem=None,
-        graph_from=None,
+        alpha=None,
         n_neighbors=None,
         edge_weights=None,
         embedding=None,
         assign_labels=None,
         n_init=None,
-        restart_score="inertia",
-        keep_matrices=None,
-        max_iter=None,
-        tol=None,
-        thresholding="auto",
-        storage="auto",
-        memory_budget=None,
+        fusion=None,
+        view_weights=None,
         approximation="auto",
+        solver=None,
         device=None,
         n_jobs=None,
-        record_objective=False,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.preset = preset
-        self.graph_penalty = graph_penalty
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.mu = mu
-        self.mu_growth = mu_growth
         self.kernels = kernels
-        self.fusion = fusion
-        self.view_weights = view_weights
-        self.graph_start = graph_start
-        self.kernel_start = kernel_start
-        self.weights_problem = weights_problem
-        self.graph_from = graph_from
+        self.alpha = alpha
         self.n_neighbors = n_neighbors
         self.edge_weights = edge_weights
         self.embedding = embedding
         self.assign_labels = assign_labels
         self.n_init = n_init
-        self.restart_score = restart_score
-        self.keep_matrices = keep_matrices
-        self.max_iter = max_iter
-        self.tol = tol
-        self.thresholding = thresholding
-        self.storage = storage
-        self.memory_budget = memory_budget
+        self.fusion = fusion
+        self.view_weights = view_weights
         self.approximation = approximation
+        self.solver = solver
         self.device = device
         self.n_jobs = n_jobs
-        self.record_objective = record_objective
-        self.callback = callback
         self.random_state = random_state
+
+    def set_params(self, **params):
+        """Set parameters, also those of the solver, as ``solver__gamma``: there is one then, if there was none.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        LKG
+            The estimator.
+        """
+        refuse_moved(type(self), params)
+        if self.solver is None and any(name.startswith("solver__") for name in params):
+            params = {"solver": ADMM(), **params}
+        return super().set_params(**params)
+
+    def _validate_params(self):
+        super()._validate_params()
+        if self.solver is not None:
+            self.solver._validate_params()
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), self.kernels)
@@ -404,26 +247,16 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit before asking for {name}.")
-        if name in (*MATRICES, *OF_KERNELS) and "sample_view_weights_" in vars(self):
+        if name == "solution_" and "labels_" in vars(self):
+            remedy = "fusion='kernels'" if self.views_.shares is not None else f"{type(self).__name__}(solver=ADMM())"
             raise AttributeError(
-                f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
-                "kernel of all of them; fit it with fusion='kernels'."
-            )
-        if name in OF_VIEWS and "labels_" in vars(self):
-            raise AttributeError(
-                f"{type(self).__name__} has {name} after a fit that fuses the graphs of several views, and this one "
-                "does not; give a list of views, and fusion='graphs'."
-            )
-        if name in MATRICES and "labels_" in vars(self):
-            raise AttributeError(
-                f"{type(self).__name__} does not keep {name}, which has n_samples x n_samples entries, unless it is "
-                "asked to; fit it with keep_matrices=True."
+                f"{type(self).__name__} has solution_ after a fit in which a solver learns one graph; use {remedy}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
-        """Learn the consensus kernel and the graph, and cluster the samples.
+        """Learn the graph, and cluster the samples.
 
         Parameters
         ----------
@@ -454,7 +287,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         n_clusters = self.n_clusters if counts is None else counts.best
         several = weighed.trust is not None
         settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
-        learned = learn(weighed, settings, random_state=random_state, callback=self.callback)
+        callback = None if self.solver is None else self.solver.callback
+        learned = learn(weighed, settings, random_state=random_state, callback=callback)
         reading = read_out(learned, settings.readout, random_state=random_state)
         self._publish(weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:
@@ -468,6 +302,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
         """Check what a user hands over."""
         check_fusion(settings)
+        if settings.is_solved and self.approximation == "exact":
+            raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
         samples = read_samples(self, X, settings.kernels, gaps=True)
         if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
             warn_of_kernel_list(X)
@@ -484,7 +320,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = settings.learning.is_closed_form
+        are_joined = settings.learning.is_closed_form and not settings.is_solved
         vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
         if vertices.are_others:
             samples = samples.some(vertices.first)
@@ -508,6 +344,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
         if (
             settings.approximation == "exact"
+            or settings.is_solved
             or not settings.learning.is_closed_form
             or settings.fused_neighbors == "all"
         ):
@@ -522,11 +359,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         learning, kernels = settings.learning, settings.kernels
         storage, working = "lazy", learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
-            is_summed = learning.is_kernel_fixed and self.storage == "auto"
-            stored = check_memory(
-                self, samples, kernels, storage="lazy" if is_summed else self.storage, working=working
-            )
-            return stored and not is_summed
+            is_summed = learning.is_kernel_fixed
+            return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
         if is_joined:
             working += samples.n_views
         else:
@@ -547,31 +381,32 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        for name in {*MATRICES, *OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
-            delattr(self, name)
+        vars(self).pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
         publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)
-        self.view_weights_ = weighed.weights
+        self.n_clusters_ = n_found(reading.labels)
+        weights = weighed.weights
         if weighed.joined is not None:
-            publish(self, like, kernel_weights_=weighed.joined.of_bank(learned.weights))
-            self.kernel_names_ = weighed.joined.names
-            self.view_weights_ = weighed.learned_weights(to_numpy(learned.weights))
-            if settings.keep_matrices:
-                publish(self, like, coefficients_=learned.Z, auxiliary_graph_=learned.J, kernel_=learned.K)
-        elif learned.shares is not None and weighed.trust is not None:
-            publish(self, like, sample_view_weights_=vertices.spread(learned.shares))
-        elif weighed.in_rows:
-            self.kernel_names_ = learned.names
-            publish(self, like, kernel_weights_=np.full(len(learned.names), 1 / len(learned.names)))
+            weights = weighed.learned_weights(to_numpy(learned.weights))
+            if settings.is_solved:
+                here, g = partial(as_published, self, like), weighed.joined.of_bank(learned.weights)
+                self.solution_ = Solved.of(learned, g, weighed.joined.names, here)
+        shares = None
+        if learned.shares is not None and weighed.trust is not None:
+            shares = as_published(self, like, vertices.spread(learned.shares))
+        columns = weighed.report(weights, self.n_clusters_)
+        counted = np.bincount(vertices.index[vertices.index >= 0])
+        columns["n_samples"] = np.array([counted[rows].sum() for rows in weighed.samples.measured], dtype=np.float64)
+        self.views_ = ViewReport(**columns, shares=shares)
         self._fitted = self._extension(weighed, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
-        self.settings_ = weighed.values_used(settings)
-        self.n_components_ = placed.n_components
-        self.n_clusters_ = n_found(reading.labels)
+        used, own = weighed.values_used(settings), self._parameter_constraints
+        self.settings_ = {name: value for name, value in used.items() if name in own}
+        of_solver = {name: value for name, value in used.items() if name not in own}
+        self.settings_["solver"] = ADMM(**of_solver) if settings.is_solved else None
+        self.n_components_, self.n_iter_ = placed.n_components, learned.n_iter
         self.n_clusters_evidence_ = None if counts is None else counts.columns()
-        self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
-        self.view_report_ = weighed.report(self.view_weights_, self.n_clusters_)
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
-from kernelbraid._machine import available_bytes
 from kernelbraid._system import counted, format_bytes
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
@@ -38,6 +37,7 @@ from kernelbraid.learning.memory import (
     batch_bytes,
     choose_storage,
     clustering_bytes,
+    room,
     rows_bytes,
 )
 from kernelbraid.learning.sources import Candidates, Samples, Views
@@ -121,7 +121,7 @@ def check_memory(
     samples: Samples,
     kernels: Any,
     *,
-    storage: str,
+    storage: Literal["auto", "lazy", "stored"],
     working: float,
     copies: float = 0.0,
     in_batches: bool = False,
@@ -131,12 +131,12 @@ def check_memory(
     Parameters
     ----------
     estimator : estimator
-        Has the parameter `memory_budget`.
+        Has the parameter `n_clusters`.
     samples : Samples
         What was read.
     kernels : str or list
         Bank, or a bank per view.
-    storage : {"auto", "stored", "lazy", "fixed"}
+    storage : {"auto", "lazy", "stored"}
         How the kernels are kept, as for :func:`~kernelbraid.learning.memory.choose_storage`.
     working : float
         Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
@@ -155,12 +155,12 @@ def check_memory(
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
     if estimator.n_clusters == "auto":
         size["working"] += COUNTING_MATRICES
-    return choose_storage(storage if size["n_views"] else "fixed", estimator.memory_budget, free, **size)
+    return choose_storage(storage, free, **size)
 
 
 def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
     """Refuse a fit in rows for which there is no room."""
-    n, limit = samples.n_samples, estimator.memory_budget or available_bytes()
+    n, limit = samples.n_samples, room()
     needed = rows_bytes(n, samples.widths) + _clustering_bytes(estimator, n)
     if limit is not None and needed > limit:
         fits = int(n * limit / needed)
@@ -182,7 +182,7 @@ def read_candidates(
     X: Input,
     kernels: Any,
     *,
-    storage: str = "auto",
+    storage: Literal["auto", "lazy", "stored"] = "auto",
     working: float = WORKING_MATRICES,
     copies: float = 0.0,
     in_batches: bool = False,
@@ -192,7 +192,7 @@ def read_candidates(
     Parameters
     ----------
     estimator : estimator
-        Has the parameters `n_clusters`, `memory_budget` and `device`; gets ``n_features_in_``.
+        Has the parameters `n_clusters` and `device`; gets ``n_features_in_``.
     X : matrix, list of matrices, or stack of kernels
         As for ``fit``.
     kernels : str or list
@@ -246,7 +246,7 @@ def read_candidate(
             f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
             "kernels."
         )
-    return read_candidates(estimator, X, given, storage="fixed", working=working, in_batches=in_batches)
+    return read_candidates(estimator, X, given, storage="stored", working=working, in_batches=in_batches)
 
 
 def read_several(

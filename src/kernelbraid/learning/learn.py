@@ -10,7 +10,6 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.kernels import bank_names
 from kernelbraid.learning.coefficients import Callback, Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
@@ -29,7 +28,6 @@ class LearnedGraph(Coefficients):
     graph: Array  # symmetric, ready to be clustered: a csr array if it was refined
     identities: np.ndarray  # numbers of the distinct samples: copies get one label
     members: list[Member] = field(default_factory=list)  # what it is the sum of, for new samples
-    names: list[str] = field(default_factory=list)  # of the kernels in rows, which count alike
     shares: NDArray[np.float64] | None = None  # of the views in each sample's edges, rows of sum one; None: no sum
 
     @classmethod
@@ -115,7 +113,7 @@ def learn(
 def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, Any]) -> LearnedGraph:
     """Learn one graph of kernels over all samples."""
     learning, readout, bank = settings.learning, settings.readout, candidates.bank
-    found = express(candidates, learning, **options, keep_kernel=settings.keep_matrices or bank is None)
+    found = express(candidates, learning, **options, keep_kernel=settings.is_solved or bank is None)
     member = KernelMember(
         candidates.views or tuple(range(candidates.samples.n_views)),
         candidates.n_samples,
@@ -175,25 +173,20 @@ def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
     """Learn one graph of kernels over all samples in rows."""
     learning, readout, used = settings.learning, settings.readout, tuple(weighed.used)
     alphas, few = (learning.alpha,), int(readout.n_neighbors)
-    names: list[str] = []
-    kernels = joined_rows(weighed, settings, alphas, names)
+    kernels = joined_rows(weighed, settings, alphas)
     (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
     member = RowMember(used, weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
-    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member], names=names)
+    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
 
 
-def joined_rows(
-    weighed: Weighed, settings: Settings, alphas: Sequence[float], names: list[str] | None = None
-) -> RowKernels:
-    """Return kernels in rows: of one view, or the weighted sum of those of several; their names join the list."""
+def joined_rows(weighed: Weighed, settings: Settings, alphas: Sequence[float]) -> RowKernels:
+    """Return kernels in rows: of one view, or the weighted sum of those of several."""
     samples: Any = weighed.samples
     if samples.has_gaps:
         raise ValueError(
             "X lacks samples in some views, and kernels cannot be joined then; leave out fusion, with which graphs are."
         )
     banks = [bank for view in weighed.used for bank in samples.row_banks(view, [settings.kernels])]
-    if names is not None:
-        names += bank_names(banks)
     views, shares = [samples.views[view] for view in weighed.used], weighed.weights[weighed.used].tolist()
     return RowKernels.of(views, banks, shares, alphas, weighed.counts, settings.learning.n_jobs)
 

@@ -1,7 +1,7 @@
 """How much memory a fit needs, and whether it may have it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from kernelbraid._machine import available_bytes
 from kernelbraid._system import counted, format_bytes
@@ -92,9 +92,13 @@ def rows_bytes(n_samples: int, widths: Sequence[int]) -> int:
     return int(n_samples * (4 * (max(widths) + 1000) + 400)) + 40 * BLOCK
 
 
+def room(on_device: int | None = None) -> int | None:
+    """Return the free bytes of the accelerator that computes, or of the machine; None if nobody knows."""
+    return available_bytes() if on_device is None else on_device
+
+
 def choose_storage(
-    storage: str,
-    budget: float | None,
+    storage: Literal["auto", "lazy", "stored"],
     on_device: int | None = None,
     *,
     n_samples: int,
@@ -110,10 +114,8 @@ def choose_storage(
 
     Parameters
     ----------
-    storage : {"auto", "stored", "lazy", "fixed"}
-        ``"auto"`` stores them if there is room, ``"fixed"`` stores them without offering the user another way.
-    budget : float or None
-        Bytes that may be used; what is available if None.
+    storage : {"auto", "lazy", "stored"}
+        ``"auto"`` stores them if there is room.
     on_device : int or None
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
     n_samples, n_kernels, n_views, itemsize, n_given : int
@@ -125,28 +127,24 @@ def choose_storage(
     instead : str or None, default=None
         Call of an estimator that needs less.
     """
-    may_be_lazy = storage != "fixed" and n_views > 0  # precomputed kernels are there already
-    storage = storage if may_be_lazy else "stored"
-    limit = budget if budget is not None else on_device if on_device is not None else available_bytes()
+    limit = room(on_device)
     size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
     size |= {"itemsize": itemsize, "working": working, "beside": beside}
-    stored = predict_bytes(**size, stored=True)
-    lazy = predict_bytes(**size, stored=False)
+    stored, lazy = (predict_bytes(**size, stored=is_stored) for is_stored in (True, False))
+    if n_views == 0:  # precomputed kernels are there already
+        storage = "stored"
     if limit is None or (storage != "lazy" and stored <= limit):
         return storage != "lazy"
     if storage != "stored" and lazy <= limit:
         return False
     needed = stored if storage == "stored" else lazy
     ways: list[str] = []
-    if storage == "stored" and may_be_lazy and lazy <= limit:
-        ways.append(f"storage='lazy' ({format_bytes(lazy)})")
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
     ways += [instead] if instead is not None else []
     ways.append("fewer samples")
-    is_there = "may be used" if budget is not None else "are free"
     raise MemoryError(
         f"a fit of {n_samples} samples with {counted(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "
-        f"{format_bytes(limit)} {is_there}; use {' or '.join(ways)} or a larger memory_budget."
+        f"{format_bytes(limit)} are free; use {' or '.join(ways)}."
     )

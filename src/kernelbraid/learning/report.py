@@ -103,7 +103,7 @@ def _unfinished(learning: Learning, last: dict[str, Any]) -> tuple[str, str]:
         unsettled = f"the two copies of the graph still differ by {last['graph_residual']:.1e}"
     else:
         unsettled = f"the kernel still changed by {last['kernel_change']:.1e}"
-        remedy += " if the residuals in history_ are flat"
+        remedy += " if the residuals in its history are flat"
     return f"made max_iter={learning.max_iter} steps and {unsettled} (tol={learning.tol:g})", remedy
 
 

@@ -31,13 +31,15 @@ SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
 NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
 #: Restarts of k-means from so many samples on, where each takes long and starts far apart differ little.
 FEW_RESTARTS, MANY_SAMPLES = 5, 20_000
+#: gamma of a solver that nobody gives one, where the preset has no kernel learned.
+LEARNED = 10.0
 #: Factor of Tr(K H_i) in the weights' problem, Eq. (14).
 PULLS = {"projection": 2.0, "printed": 0.5}
 
 
 @dataclass(frozen=True)
 class Learning:
-    """How a graph is learned from candidate kernels. Every field is the parameter of LKG with its name."""
+    """How a graph is learned from candidate kernels. Every field is the parameter of LKG or ADMM with its name."""
 
     graph_penalty: str
     alpha: float
@@ -120,7 +122,7 @@ class Settings:
     kernels: Any  # "precomputed", a bank, or a bank per view
     learning: Learning
     readout: Readout
-    keep_matrices: bool  # publish coefficients and kernel, too
+    is_solved: bool  # whether an iteration of the paper is asked for, whose matrices are published
     fusion: Fusion = "kernels"  # what is joined of several views
     alphas: tuple[float, ...] = ()  # weights of the penalty whose graphs are summed where graphs are fused
     fused_neighbors: int | Literal["all"] | None = None  # edges that stay of each sample there; None: by their number
@@ -136,9 +138,13 @@ class Settings:
         Parameters
         ----------
         parameters : mapping
-            `preset` gives all values; those of the others that are there and not None win over it.
+            `preset` gives all values; those of the others that are there and not None win over it, as do those of
+            the `solver`, which has a kernel learned where nothing else is said.
         """
-        preset = PRESETS[parameters["preset"]]
+        preset, solver = PRESETS[parameters["preset"]], parameters.get("solver")
+        if solver is not None:
+            gamma = LEARNED if preset.learning.is_kernel_fixed and solver.gamma is None else solver.gamma
+            parameters = {**parameters, **solver.get_params(deep=False), "gamma": gamma}
         given = {name: value for name, value in parameters.items() if value is not None}
         given["n_jobs"] = n_workers(given.get("n_jobs"))
         learning = changed(preset.learning, given)
@@ -146,7 +152,7 @@ class Settings:
             given.get("kernels", preset.kernels),
             learning,
             changed(preset.readout, given),
-            given.get("keep_matrices", preset.keep_matrices),
+            preset.is_solved or solver is not None,
             given.get("fusion", preset.fusion if learning.is_kernel_fixed else "kernels"),
             preset.alphas if learning.is_closed_form and "alpha" not in given and preset.alphas else (learning.alpha,),
             given.get("n_neighbors", preset.fused_neighbors),
@@ -201,7 +207,7 @@ class Settings:
 
     def flat(self) -> dict[str, Any]:
         """Return the value of every parameter under its name."""
-        names = ("kernels", "keep_matrices", "fusion", "approximation")
+        names = ("kernels", "fusion", "approximation")
         parts = {name: getattr(self, name) for name in names}
         for part in (self.learning, self.readout):
             parts |= {field.name: getattr(part, field.name) for field in fields(part)}
@@ -247,7 +253,7 @@ PRESETS: dict[str, Settings] = {
             tol=1e-5,
         ),
         readout=Readout(n_neighbors="all", edge_weights="learned", embedding="magnitude", n_init=100, graph_from="J"),
-        keep_matrices=True,
+        is_solved=True,
         fused_neighbors="all",
     ),
     "paper": Settings(
@@ -267,7 +273,7 @@ PRESETS: dict[str, Settings] = {
             tol=1e-5,
         ),
         readout=Readout(n_neighbors="all", edge_weights="learned", embedding="largest", n_init=100, graph_from="Z"),
-        keep_matrices=True,
+        is_solved=True,
         fused_neighbors="all",
     ),
     "recommended": Settings(
@@ -294,7 +300,7 @@ PRESETS: dict[str, Settings] = {
             assign_labels="merge",
             graph_from="Z",
         ),
-        keep_matrices=False,
+        is_solved=False,
         fusion="graphs",
         alphas=(1.0, 30.0),
         is_trusting=True,

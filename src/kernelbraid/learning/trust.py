@@ -214,7 +214,7 @@ def _reason(view: int, source: int, empty: Sequence[int], kept: Sequence[int], n
 
 def _warning(told: list[str]) -> str | None:
     """Return what to tell a user of several views, if anything."""
-    return f"of the views of X, {'; '.join(told)}; view_report_ says more." if told else None
+    return f"of the views of X, {'; '.join(told)}; views_ says more." if told else None
 
 
 def _copy_of(source: int) -> str:

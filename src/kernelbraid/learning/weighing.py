@@ -27,9 +27,9 @@ from kernelbraid.solvers.kmeans import kmeans
 
 FEW_RESTARTS = 3
 # How something is computed, and not what comes out.
-COMPUTING = ("n_jobs", "thresholding", "record_objective")
+COMPUTING = ("n_jobs", "thresholding", "record_objective", "restart_score")
 # What a ready graph has no use for, since nothing is learned from it and its edges stay.
-OF_LEARNING = ("fusion", "n_neighbors", "edge_weights", "keep_matrices", *(field.name for field in fields(Learning)))
+OF_LEARNING = ("fusion", "n_neighbors", "edge_weights", *(field.name for field in fields(Learning)))
 
 
 @dataclass
@@ -131,8 +131,8 @@ class Weighed:
         """
         if self.samples.has_gaps:
             raise ValueError(
-                "X lacks samples in some views, and kernels cannot be joined then; leave out fusion and gamma, "
-                "with which graphs are."
+                "X lacks samples in some views, and kernels cannot be joined then; leave out fusion and the solver, "
+                "and graphs are."
             )
         posed = [
             self.samples.only(view).pose(bank) for view in self.used for bank in self.samples.banks_of(view, [kernels])
@@ -191,27 +191,20 @@ class Weighed:
         spread[self.used] = weights
         return spread
 
-    def report(self, weights: NDArray[np.float64], n_clusters: int) -> list[dict[str, Any]]:
-        """Return an entry per view: its name, agreement with the others, whether it is trusted and why, its weight."""
-        trust, alone = self.trust, self.n_views == 1 or len(weights) == 1
+    def report(self, weights: NDArray[np.float64], n_clusters: int) -> dict[str, Any]:
+        """Return what is known of the views, in columns: whether they are trusted and why, and how far they agree."""
+        trust, n = self.trust, len(weights)
+        alone = self.n_views == 1 or n == 1
         why = "is the only one" if alone else "is used as it comes: the preset does not weigh views"
-        clarity = self._clarity(n_clusters) if self.neighbours else [None] * len(weights)
-        return [
-            {
-                "name": f"view {view + 1}",
-                "trusted": trust is None or bool(trust.trusted[view]),
-                "weight": float(weight),
-                "reason": why if trust is None else trust.reasons[view],
-                "agreement": {
-                    f"view {other + 1}": float(z)
-                    for other, z in enumerate(() if trust is None else trust.agreement[view])
-                    if other != view and np.isfinite(z)
-                },
-                "n_samples": int(self.samples.measured[view].sum()),
-                "clarity": clarity[view],
-            }
-            for view, weight in enumerate(weights)
-        ]
+        return {
+            "names": [f"view {view + 1}" for view in range(n)],
+            "trusted": np.ones(n, dtype=bool) if trust is None else np.array(trust.trusted, dtype=bool),
+            "weights": np.asarray(weights, dtype=np.float64),
+            "why": [why] * n if trust is None else list(trust.reasons),
+            "agreement": np.full((n, n), np.nan) if trust is None else _off_diagonal(trust.agreement),
+            "n_samples": np.array([self.samples.measured[view].sum() for view in range(n)], dtype=np.float64),
+            "clarity": np.array(self._clarity(n_clusters) if self.neighbours else [np.nan] * n),
+        }
 
     def _clarity(self, n_clusters: int) -> list[float]:
         """Return the modularity of the clusters that each view has alone, in the graph of its nearest neighbours."""
@@ -260,7 +253,7 @@ class Vertices:
             if weights is not None and np.ptp(weights) > 0:
                 raise ValueError(
                     "sample_weight is taken into account where one linear system gives the graph; leave it out, or "
-                    "take preset='recommended' without gamma and graph_penalty."
+                    "take preset='recommended' without a solver."
                 )
             return cls(everyone, everyone, None)
         numbers = samples.identities(range(samples.n_views))
@@ -321,6 +314,13 @@ class Vertices:
         n = len(self.index)
         found = sparse.csr_array(((half.data / many)[which], (rows, columns)), shape=(n, n))
         return sparse.csr_array(found + found.T)
+
+
+def _off_diagonal(agreement: Any) -> NDArray[np.float64]:
+    """Return how far views agree with others; NaN for themselves and where that was not measured."""
+    found = np.array(agreement, dtype=np.float64)
+    np.fill_diagonal(found, np.nan)
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:

@@ -14,34 +14,15 @@ ALIKE = 0.2  # relative distance of all weights to the largest within which all 
 NAMED = 3  # kernels that share the largest weight are named up to this number
 
 
-def kernel_is_fixed(model: object) -> bool:
-    """Tell whether a fit leaves the kernel at the average of the candidates, so that its weights say nothing.
-
-    Parameters
-    ----------
-    model : estimator
-        LKG, or any other estimator, which does not.
-
-    Returns
-    -------
-    bool
-        Whether it is LKG with an infinite gamma.
-    """
-    preset, gamma = (getattr(model, name, None) for name in ("preset", "gamma"))
-    return preset is not None and Settings.of({"preset": preset, "gamma": gamma}).learning.is_kernel_fixed
-
-
-def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True) -> list[str]:
+def describe_weights(names: Sequence[str], weights: Any) -> list[str]:
     """Return what kernel weights say: which kernel matters most, how many are used, and the share of every view.
 
     Parameters
     ----------
     names : sequence of str
-        Names of the kernels, as in ``kernel_names_``.
+        Names of the kernels, as in ``solution_.names``.
     weights : array of shape (n_kernels,)
-        Their weights, not negative, as in ``kernel_weights_``.
-    learned : bool, default=True
-        Whether the fit could change them; not with ``gamma=math.inf``, see :func:`kernel_is_fixed`.
+        Their weights, not negative, as in ``solution_.g``.
 
     Returns
     -------
@@ -53,8 +34,6 @@ def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True
     >>> from kernelbraid.learning.wording import describe_weights
     >>> describe_weights(["gaussian s=2", "gaussian s=1", "linear"], [0.61, 0.39, 0.0])
     ['gaussian s=2 matters most (weight 0.61); 2 of 3 kernels are used.']
-    >>> describe_weights(["gaussian s=2", "linear"], [0.5, 0.5], learned=False)
-    ['Both kernels count alike: their weights are not learned with gamma=inf.']
     """
     values = np.asarray(weights, dtype=float)
     if len(names) != len(values):
@@ -64,18 +43,16 @@ def describe_weights(names: Sequence[str], weights: Any, *, learned: bool = True
     split = [split_name(name) for name in names]
     views = [view for view, _ in split if view is not None]
     if len(views) < len(names):
-        return [_kernels(names, values, learned)]
+        return [_kernels(names, values)]
     readable = [f"{kernel} of view {view}" for view, kernel in split]
-    return [_kernels(readable, values, learned), *_shares(views, values)]
+    return [_kernels(readable, values), *_shares(views, values)]
 
 
-def _kernels(names: Sequence[str], weights: np.ndarray, learned: bool) -> str:
+def _kernels(names: Sequence[str], weights: np.ndarray) -> str:
     """Say which kernels matter most, and how many are used."""
     n_kernels, largest = len(names), float(weights.max())
     if n_kernels == 1:
         return f"{names[0]} is the only kernel."
-    if not learned:
-        return f"{_all(n_kernels)} count alike: their weights are not learned with gamma=inf."
     n_used = int((weights >= USED).sum())
     if not n_used:
         return f"None of {n_kernels} kernels is used."

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid._arrays import as_dense
-from kernelbraid.learning.wording import kernel_is_fixed
 from kernelbraid.plotting.axes import COLOURS, INK, check_fitted, finish, ink_of, make_axes, mark
 from kernelbraid.plotting.layout import place
 
@@ -42,10 +41,13 @@ def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> 
 
     Notes
     -----
-    With ``gamma=math.inf``, as by default, the weights are not learned, and the title says so.
+    By default LKG learns no weights; a fit with ``solver=ADMM()`` does. Weights that are all alike say so in the title.
     """
-    _check_kernels(model)
-    names, weights = list(model.kernel_names_), np.asarray(model.kernel_weights_)
+    solved = _solved(model, "kernel_weights_")
+    names, weights = (
+        (model.kernel_names_, model.kernel_weights_) if solved is None else (solved.names, np.asarray(solved.g))
+    )
+    weights = np.asarray(weights)
     ax = make_axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
     positions = np.arange(len(names))
     ax.barh(positions, weights, height=0.7, color=COLOURS[0])
@@ -58,7 +60,7 @@ def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> 
             ax.annotate(
                 f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=ink_of(ax), size="small"
             )
-    return finish(ax, f"Kernel weights{', not learned' if kernel_is_fixed(model) else ''}", "weight")
+    return finish(ax, f"Kernel weights{', all alike' if np.ptp(weights) == 0 else ''}", "weight")
 
 
 def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
@@ -86,7 +88,7 @@ def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
-    """Draw the kernel of the fit, learned or average, as a heat map, its samples sorted by cluster.
+    """Draw the kernel that a solver has learned as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
@@ -104,13 +106,8 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     -----
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
-    _check_kernels(model)
-    title = "Average kernel" if kernel_is_fixed(model) else "Consensus kernel"
-    kernel = getattr(model, "kernel_", None)
-    if kernel is None:  # not kept, but it can be formed again
-        fitted: Any = model._fitted
-        kernel = fitted.members[0].consensus()
-    return _heat_map(kernel, _vertex_labels(model), title, ax, power=1.0)
+    solved: Any = _solved(model)
+    return _heat_map(solved.K, _vertex_labels(model), "Consensus kernel", ax, power=1.0)
 
 
 def plot_embedding(
@@ -216,16 +213,16 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
 
     Notes
     -----
-    A fit in one step, as with the default of LKG, has no course; the drawing says so.
+    A fit in one step has no course; the drawing says so.
     """
-    check_fitted(model, "history_")
+    solved: Any = _solved(model)
     ax = make_axes(ax, figsize=(6.0, 4.0))
-    if model.n_iter_ == 1:
+    if solved.n_iter == 1:
         ax.text(
             0.5, 0.5, "one step, nothing to draw", ha="center", va="center", color=ink_of(ax), transform=ax.transAxes
         )
         ax.set(xticks=[], yticks=[])
-        return finish(ax, f"Convergence ({model.status_} after 1 step)", "", spines=())
+        return finish(ax, f"Convergence ({solved.status} after 1 step)", "", spines=())
     curves = {
         "kernel_change": ("relative change of K", "-"),
         "graph_residual": ("‖Z − J‖, graph residual", "--"),
@@ -234,7 +231,7 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
     ax.set_yscale("log")
     lowest = np.inf
     for (name, (label, style)), colour in zip(curves.items(), (COLOURS[0], COLOURS[5], COLOURS[2]), strict=True):
-        values = np.array(model.history_[name], dtype=float)
+        values = np.array(solved.history[name], dtype=float)
         values[~(np.isfinite(values) & (values > 0))] = np.nan  # a logarithmic axis has no place for 0
         if np.isnan(values).all():  # a fixed kernel does not change
             continue
@@ -246,17 +243,20 @@ def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axe
     if ax.lines:
         ax.legend(frameon=False)
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
-    return finish(ax, f"Convergence ({model.status_} after {model.n_iter_} steps)", "step", "value")
+    return finish(ax, f"Convergence ({solved.status} after {solved.n_iter} steps)", "step", "value")
 
 
-def _check_kernels(model: LKG | LandmarkLKG) -> None:
-    """Refuse what has no kernel: something unfitted, or a fit that has joined graphs of views."""
-    if hasattr(model, "view_report_") and not hasattr(model, "kernel_names_"):
-        raise ValueError(
-            f"{type(model).__name__} has fused the graphs of several views, and there is no kernel of all of them; "
-            "plot_views draws what each view counts, and a fit with fusion='kernels' has such a kernel."
-        )
-    check_fitted(model, "kernel_weights_")
+def _solved(model: Any, instead: str | None = None) -> Any:
+    """Return what a solver found; None where another attribute takes its place; refuse a fit that has neither."""
+    check_fitted(model, "labels_")
+    if instead is not None and hasattr(model, instead):
+        return None
+    if hasattr(model, "solution_"):
+        return model.solution_
+    raise ValueError(
+        f"{type(model).__name__} was fitted without a solver that learns one kernel; fit LKG(solver=ADMM()), and several "
+        "views with fusion='kernels'."
+    )
 
 
 def _vertex_labels(model: LKG | LandmarkLKG) -> np.ndarray:

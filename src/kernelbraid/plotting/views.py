@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-    from kernelbraid._typing import Parameters
     from kernelbraid.estimators import LKG, LandmarkLKG, LKGClassifier
+    from kernelbraid.estimators.view_report import ViewReport
 
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 GREY, EMPTY = "#999999", "#F2F2F2"  # what is left out; a view beside itself
@@ -55,15 +54,14 @@ def plot_views(
     logarithm beyond. Numbers below it, and the names of views that are left out, are grey.
     """
     report = _report_of(model)
-    agreement = _agreement(report)
     if names is None:
-        names = [entry["name"] for entry in report]
+        names = report.names
     if len(names) != len(report):
         raise ValueError(f"names has {len(names)} entries, and there are {len(report)} views; give one for each.")
     n = len(names)
     ax = make_axes(ax, figsize=(3.4 + 0.45 * n, 2.0 + 0.38 * n))
-    top = max(float(np.nanmax(agreement)), CLEAR)
-    image = _heat_map(ax, agreement, top)
+    top = max(float(np.nanmax(report.agreement)), CLEAR)
+    image = _heat_map(ax, report.agreement, top)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(range(n), names)
     left_out = _bars(ax, report)
@@ -71,30 +69,23 @@ def plot_views(
     finish(ax, title, "", spines=())
     ax.tick_params(length=0)
     ax.tick_params(axis="x", rotation=90 if n > MANY or max(map(len, names)) > MANY else 0)
-    for entry, *labels in zip(report, ax.get_xticklabels(), ax.get_yticklabels(), strict=True):
+    for trusted, *labels in zip(report.trusted, ax.get_xticklabels(), ax.get_yticklabels(), strict=True):
         for label in labels:
-            label.set_color(ink_of(ax) if entry["trusted"] else GREY)
+            label.set_color(ink_of(ax) if trusted else GREY)
     _colour_bar(ax, image, top=top, n=n)
     return ax
 
 
-def _report_of(model: Any) -> list[Parameters]:
+def _report_of(model: Any) -> ViewReport:
     """Return what a fit tells about its views, or say why there is nothing."""
     name = type(model).__name__
-    seen = getattr(model, "graph_model_", model)  # where a classifier keeps the LKG that has seen the views
-    check_fitted(seen, "view_report_")
-    report: list[Parameters] = seen.view_report_
+    check_fitted(model, "views_")
+    report: ViewReport = model.views_
     if len(report) < 2:
         raise ValueError(f"{name} was fitted on one view, which has no other to agree with; fit it on a list of views.")
-    if not any(entry["agreement"] for entry in report):
+    if not np.isfinite(report.agreement).any():
         raise ValueError(f"{name} has not compared its views; fit it with preset='recommended', which does.")
     return report
-
-
-def _agreement(report: Sequence[Parameters]) -> np.ndarray:
-    """Return the agreement of all pairs, (n_views, n_views); NaN where there is none."""
-    names = [entry["name"] for entry in report]
-    return np.array([[entry["agreement"].get(name, math.nan) for name in names] for entry in report])
 
 
 def _heat_map(ax: Axes, agreement: np.ndarray, top: float) -> AxesImage:
@@ -125,12 +116,11 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if abs(value) < 99_999.5 else f"{value:.0e}".replace("e+0", "e")
 
 
-def _bars(ax: Axes, report: Sequence[Parameters]) -> int:
+def _bars(ax: Axes, report: ViewReport) -> int:
     """Draw the weights beside the rows of the heat map, and return how many views are left out."""
     n = len(report)
     beside = ax.inset_axes((1.0 + GAP / n, 0.0, min(0.5, max(WIDTH, 0.2 * n) / n), 1.0))
-    weights = np.array([entry["weight"] for entry in report])
-    used = np.array([entry["trusted"] for entry in report])
+    weights, used = report.weights, report.trusted
     rows = np.arange(n)
     beside.barh(rows, weights, height=0.7, color=[COLOURS[0] if trusted else GREY for trusted in used])
     for row, weight, trusted in zip(rows, weights, used, strict=True):

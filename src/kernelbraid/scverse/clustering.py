@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
-# Parameters of an exact fit that say how it spares memory; there is no need of them with landmarks.
-SPARING = ("memory_budget", "storage")
 # Parameters that say how samples are handed over, which is known here.
 GIVEN_HERE = ("view_widths", "landmarks")
 
@@ -137,9 +135,8 @@ def _fit(
         return LKG(n_clusters, **parameters).fit(X), {"solver": "exact", "solver_reason": "there was enough memory"}
     except MemoryError as error:
         reason = str(error) or "memory ran out"
-    known = {name: value for name, value in parameters.items() if name not in SPARING}
-    _check_parameters(known, LandmarkLKG, reason)
-    model = LandmarkLKG(n_clusters, **known).fit(X)
+    _check_parameters(parameters, LandmarkLKG, reason)
+    model = LandmarkLKG(n_clusters, **parameters).fit(X)
     return model, {"solver": "landmarks", "solver_reason": reason, "n_landmarks": int(model.landmarks_.shape[0])}
 
 

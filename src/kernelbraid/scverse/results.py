@@ -98,7 +98,7 @@ def write(
     }
     if hasattr(model, "confidence_"):
         columns[keys.confidence] = np.asarray(model.confidence_)
-    weights = getattr(model, "sample_view_weights_", None)
+    weights = model.views_.shares
     if weights is not None:
         columns |= {key: np.asarray(weights)[:, view] for view, key in enumerate(keys.weights)}
     keys.clear(data)
@@ -120,7 +120,7 @@ def write(
         **solver,
         "n_clusters": int(labels.max()) + 1,
         "views": _table(model, views),
-        "agreement": _agreement(model),
+        "agreement": model.views_.agreement,
         **_reliance(model),
     }
 
@@ -170,25 +170,18 @@ def _table(model: "LKG | LandmarkLKG", views: list[View]) -> Any:
     """Return what is known of each view as a data frame; what is not known is NaN."""
     import pandas as pd
 
-    report = model.view_report_
+    report = model.views_
     return pd.DataFrame(
         {
             "representation": [view.path for view in views],
-            "trusted": [entry["trusted"] for entry in report],
-            "weight": np.asarray(model.view_weights_, dtype=float),
-            "reason": [in_names(entry["reason"], views) for entry in report],
+            "trusted": report.trusted,
+            "weight": report.weights,
+            "reason": [in_names(why, views) for why in report.why],
             "n_obs": [int(measured_rows(view.matrix).sum()) for view in views],
-            "clarity": [np.nan if entry["clarity"] is None else entry["clarity"] for entry in report],
+            "clarity": report.clarity,
         },
         index=[view.name for view in views],
     )
-
-
-def _agreement(model: "LKG | LandmarkLKG") -> np.ndarray:
-    """Return how far views agree, in deviations above chance; NaN where that was not measured."""
-    report = model.view_report_
-    names = [entry["name"] for entry in report]
-    return np.array([[entry["agreement"].get(name, np.nan) for name in names] for entry in report], dtype=float)
 
 
 def _reliance(model: "LKG | LandmarkLKG") -> dict[str, Any]:

@@ -27,6 +27,8 @@ from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pi
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
+from kernelbraid.estimators.solver import ADMM, Solved
+from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.coefficients import express
 from kernelbraid.learning.compared import count, count_of_kernels
 from kernelbraid.learning.counts import Counts
@@ -53,9 +55,6 @@ LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
 
-# Attributes that belong to a consensus kernel, and to fused graphs.
-OF_KERNELS = ("kernel_", "kernel_weights_", "kernel_names_")
-OF_VIEWS = ("sample_view_weights_",)
 
 
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -166,16 +165,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Cluster of each landmark.
     graph_ : csr array or ndarray of shape (n_landmarks, n_landmarks)
         Symmetric affinity of the landmarks: sparse if `n_neighbors` is a number, dense otherwise.
-    kernel_ : ndarray of shape (n_landmarks, n_landmarks)
-        K, the consensus kernel of the landmarks.
-    kernel_weights_ : ndarray of shape (n_kernels,)
-        Weight of each candidate; not negative, sum 1.
-    kernel_names_ : list of str
-        Readable name of each candidate. Like ``kernel_`` and ``kernel_weights_``, not where graphs of several views are
+    solution_ : Solved
+        What was learned of the landmarks, as for :class:`LKG` with a solver; not where graphs of several views are
         fused: there is no kernel of all of them.
-    view_weights_ : ndarray of shape (n_views,)
-        What each view counts, as for :class:`LKG`.
-    view_report_ : list of dict
+    views_ : ViewReport
         What is known of each view, as for :class:`LKG`, from a sample of the rows.
     membership_ : ndarray or Dask array of shape (n_samples, n_clusters)
         How far each sample belongs to each cluster; rows sum to one, and the largest entry is that of the label. It
@@ -196,10 +189,6 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Centres of the clusters in the embedding.
     n_iter_ : int
         Steps that the solver made.
-    status_ : str
-        How the solver ended, as for :class:`LKG`.
-    history_ : dict of ndarray
-        Values per step of the solver, as for :class:`LKG`.
     n_features_in_ : int
         Number of features, over all views.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -243,8 +232,8 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     _parameter_constraints: ClassVar = {
         **{
             name: legal
-            for name, legal in LKG._parameter_constraints.items()
-            if name not in ("thresholding", "storage", "memory_budget", "device", "keep_matrices")
+            for name, legal in {**LKG._parameter_constraints, **ADMM._parameter_constraints}.items()
+            if name not in ("thresholding", "approximation", "assign_labels", "device", "solver")
         },
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
@@ -330,15 +319,10 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit before asking for {name}.")
-        if name in OF_KERNELS and "labels_" in vars(self):
+        if name == "solution_" and "labels_" in vars(self):
             raise AttributeError(
-                f"{type(self).__name__} has no {name} after a fit that fuses the graphs of several views: there is no "
-                "kernel of all of them; fit it with fusion='kernels'."
-            )
-        if name in OF_VIEWS and "cluster_centers_" in vars(self):
-            raise AttributeError(
-                f"{type(self).__name__} has {name} after a fit that fuses the graphs of several views, and this one "
-                "does not; give a list of views, and fusion='graphs'."
+                f"{type(self).__name__} has no solution_ after a fit that fuses the graphs of several views: there is "
+                "no kernel of all of them; fit it with fusion='kernels'."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -373,8 +357,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_fusion(settings)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, len(widths))
-        for name in {*OF_KERNELS, *OF_VIEWS} & set(vars(self)):  # of an earlier fit
-            delattr(self, name)
+        vars(self).pop("solution_", None)  # of an earlier fit
         source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         if weighed is not None and settings.fusion == "graphs":
@@ -525,7 +508,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         counts = count(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
         self._publish_counts(counts)
         self.graph_ = fused.graph
-        self.n_iter_, self.status_, self.history_ = fused.n_iter, str(fused.status), fused.history
+        self.n_iter_ = fused.n_iter
         few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
         self._expression: LandmarkExpression | FusedExpression = express_fused(weighed, cast(Any, fused.members), few)
         self._publish_views(weighed, weighed.weights)
@@ -538,11 +521,11 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _publish_views(self, weighed: Weighed | None, weights: np.ndarray) -> None:
         """Set what is known of the views."""
-        self.view_weights_ = weights
         known = weighed or Weighed.alike(Views(split_views(self.landmarks_, self._expression.widths)))
-        self.view_report_ = known.report(weights, self.n_clusters_)
+        columns = known.report(weights, self.n_clusters_)
         if weighed is None:
-            self.view_report_ = [{**entry, "n_samples": None} for entry in self.view_report_]
+            columns["n_samples"] = np.full(len(weights), np.nan)
+        self.views_ = ViewReport(**columns)
 
     def _learn(
         self,
@@ -565,19 +548,19 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         learned = express(candidates, learning, random_state=random_state, **options)
         is_auto = self.n_clusters == "auto"
         self._publish_counts(count_of_kernels(candidates, random_state=random_state) if is_auto else None)
-        self.graph_, self.kernel_ = graph_of(learned, settings.readout), np.asarray(learned.K)
-        self.kernel_weights_, self.kernel_names_ = candidates.of_bank(learned.weights), candidates.names
-        self.n_iter_, self.status_, self.history_ = learned.n_iter, str(learned.status), learned.history
+        self.graph_, g = graph_of(learned, settings.readout), candidates.of_bank(learned.weights)
+        self.solution_ = Solved.of(learned, g, candidates.names, np.asarray)
+        self.n_iter_ = learned.n_iter
         assert candidates.bank is not None  # landmarks are samples
         self._expression = LandmarkExpression(
             candidates.bank,
-            np.asarray(self.kernel_weights_, dtype=np.float64),
-            Expression.of(self.kernel_.astype(np.float64), learning.expression_weight, None, "learned"),
+            np.asarray(g, dtype=np.float64),
+            Expression.of(self.solution_.K.astype(np.float64), learning.expression_weight, None, "learned"),
             None if self.landmark_neighbors == "all" else int(self.landmark_neighbors),
             settings.readout.edge_weights,
             widths,
             None if weighed is None else tuple(weighed.used),
-            mean_diagonal(self.kernel_),
+            mean_diagonal(self.solution_.K),
         )
         self._publish_views(weighed, joining.learned_weights(np.asarray(learned.weights)))
         warn_of(learned.complaint, stacklevel=5)
@@ -600,7 +583,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.embedding_ = placed.map(itemgetter(0)).array(self.n_clusters_, np.float32)
         if isinstance(self._expression, FusedExpression):
             n_views = len(self._expression.widths)
-            self.sample_view_weights_ = placed.map(itemgetter(1)).array(n_views, np.float32)
+            self.views_ = replace(self.views_, shares=placed.map(itemgetter(1)).array(n_views, np.float32))
 
     def _cluster(self, settings: Settings, random_state: np.random.RandomState) -> None:
         """Find centres on a part of the samples, and improve them on all."""
