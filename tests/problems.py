@@ -1,5 +1,6 @@
 """The small problems that tests share."""
 
+import math
 import os
 from functools import partial
 from pathlib import Path
@@ -10,11 +11,22 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.datasets import make_blobs
 
+from kernelbraid import ADMM, LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, build_bank
 from kernelbraid.solvers.low_rank import step as low_rank
 
 PENALTIES = low_rank.GRAPH_PENALTIES
+
+
+def lkg(n_clusters=8, *, matrices=False, **given):
+    """LKG by the letters of the paper: what belongs to the solver goes there, and with `matrices` there is one."""
+    of_solver = {name: given.pop(name) for name in sorted(given.keys() & ADMM().get_params().keys())}
+    if not (of_solver or matrices):
+        return LKG(n_clusters, **given)
+    if given.get("preset", "recommended") == "recommended":
+        of_solver = {"gamma": math.inf, **of_solver}
+    return LKG(n_clusters, **given, solver=ADMM(**of_solver))
 
 
 def blobs(n=60, d=6, k=3, seed=0):

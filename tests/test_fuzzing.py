@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, Options
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, load_model, save_model
 from kernelbraid.datasets import DataError, column_names, open_stream, read_labels, read_samples
 from kernelbraid.kernels import BANKS, Gaussian, Linear, Neighbours, Polynomial, SelfTuning
 
@@ -191,7 +191,7 @@ def test_a_damaged_model_is_refused_in_a_sentence_or_says_what_it_said(tmp_path,
 CLASSES = [getattr(kernelbraid, name) for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit")]
 CLASSES = [cls for cls in CLASSES if hasattr(cls, "fit_predict") or cls is LKGClassifier]
 KERNELS = [Gaussian(1e-3), Gaussian(1e6), Linear(None), Polynomial(1e6, 8, "max"), SelfTuning(3), Neighbours(5)]
-SMALL = {"n_init": [1, 3], "max_iter": [1, 5, 30], "block_size": [1, 7, 1000], "memory_budget": [1e4, 1e7]}
+SMALL = {"n_init": [1, 3], "max_iter": [1, 5, 30], "block_size": [1, 7, 1000]}
 FIXED = ("n_clusters", "callback", "random_state", "device", "candidates", "view_weights", "view_widths", "n_jobs")
 
 
@@ -204,6 +204,9 @@ def draw_settings(rng, cls):
         ways = [one for one in legal if isinstance(one, Interval | Options) or one in ("boolean", None)]
         if name in SMALL:
             drawn[name] = SMALL[name][rng.integers(len(SMALL[name]))]
+        elif name in ("solver", "clusterer"):
+            nested = ADMM if name == "solver" else LKG
+            drawn[name] = nested(**draw_settings(rng, nested))
         elif name == "kernel":
             drawn[name] = KERNELS[rng.integers(len(KERNELS))]
         elif name == "kernels":

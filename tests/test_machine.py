@@ -1,5 +1,6 @@
 """Threads of linear algebra, and memory."""
 
+import math
 import sys
 import threading
 
@@ -8,7 +9,7 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kernelbraid import LKG, _machine
+from kernelbraid import ADMM, LKG, _machine
 from kernelbraid._machine import available_bytes, blas_threads, calm, n_workers
 
 
@@ -86,7 +87,7 @@ def test_an_error_restores_them_too():
 def test_a_fit_has_its_threads(n_jobs, expected):
     seen = []
     X = np.random.default_rng(0).normal(size=(30, 3))
-    LKG(2, n_jobs=n_jobs, callback=lambda *_: seen.append(counts())).fit(X)
+    LKG(2, n_jobs=n_jobs, solver=ADMM(gamma=math.inf, callback=lambda *_: seen.append(counts()))).fit(X)
     assert seen == [expected]
 
 
@@ -107,7 +108,7 @@ def test_a_fit_with_all_cores_has_so_many_threads(monkeypatch):
     for n_jobs, expected in ((-1, {2}), (-2, {1})):
         seen = []
         X = np.random.default_rng(0).normal(size=(30, 3))
-        LKG(2, n_jobs=n_jobs, callback=lambda *_, seen=seen: seen.append(counts())).fit(X)
+        LKG(2, n_jobs=n_jobs, solver=ADMM(gamma=math.inf, callback=lambda *_, seen=seen: seen.append(counts()))).fit(X)
         assert seen == [expected]
 
 

@@ -1,10 +1,11 @@
 import math
 import re
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import ADMM, LKG, LandmarkLKG
 from kernelbraid.cli.cluster import value_of
 from kernelbraid.methods import METHODS
 
@@ -17,7 +18,6 @@ PARAMETERS = [
     "--fusion",
     "--view-weights",
     "--alpha",
-    "--gamma",
     "--n-neighbors",
     "--n-landmarks",
     "--device",
@@ -73,15 +73,17 @@ def test_values_are_those_of_python_or_text(text, value):
 
 def test_every_option_reaches_the_estimator(run, built, blobs_csv):
     options = (
-        "-k 4 --preset paper --alpha 0.2 --gamma 0.4 --kernels rmkkm --n-neighbors 6 --random-state 9 --device cpu "
-        "--n-jobs 2 --fusion kernels --view-weights 1,0.5 --set graph_penalty=l1 "
-        "--set beta=0.3 --set tol=0 --set keep_matrices=True"
+        "-k 4 --preset paper --alpha 0.2 --kernels rmkkm --n-neighbors 6 --random-state 9 --device cpu "
+        "--n-jobs 2 --fusion kernels --view-weights 1,0.5 --set solver__graph_penalty=l1 "
+        "--set solver__beta=0.3 --set solver__tol=0 --set n_init=3"
     )
     run("cluster", blobs_csv, *options.split())
-    wanted = {"n_clusters": 4, "preset": "paper", "alpha": 0.2, "gamma": 0.4, "kernels": "rmkkm", "n_neighbors": 6}
+    wanted = {"n_clusters": 4, "preset": "paper", "alpha": 0.2, "kernels": "rmkkm", "n_neighbors": 6}
     wanted |= {"random_state": 9, "device": "cpu", "n_jobs": 2, "fusion": "kernels", "view_weights": (1, 0.5)}
-    wanted |= {"graph_penalty": "l1", "beta": 0.3, "tol": 0, "keep_matrices": True}
-    assert built == {**LKG().get_params(), **wanted}
+    wanted |= {"n_init": 3, "solver": ANY}
+    solver = ADMM(graph_penalty="l1", beta=0.3, tol=0)
+    of_solver = {f"solver__{name}": value for name, value in solver.get_params().items()}
+    assert built == {**LKG().get_params(), **of_solver, **wanted}
 
 
 def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, blobs_csv):

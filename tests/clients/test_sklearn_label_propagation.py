@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
 from borrowed_tests import borrow, unmatched
-from kernelbraid import LKGClassifier
+from kernelbraid import LKG, LKGClassifier
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.graphs import normalised_graph
 
@@ -43,8 +43,8 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             "knn": partial(nearest, n_neighbors=self.n_neighbors),
         }
         kernel = partial(symmetric, kernels.get(self.kernel, self.kernel))
-        self.model_ = LKGClassifier(kernels=[kernel], **self._options()).fit(X, y)
-        self.n_iter_ = self.model_.graph_model_.n_iter_
+        self.model_ = LKGClassifier(LKG(kernels=[kernel], **self._options())).fit(X, y)
+        self.n_iter_ = self.model_.clusterer_.n_iter_
         self.classes_ = self.model_.classes_
         self.transduction_ = self.model_.transduction_
         self.label_distributions_ = self.model_.label_distributions_
@@ -60,7 +60,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return self.model_.predict_proba(X)
 
     def _build_graph(self):
-        return normalised_graph(self.model_.graph_model_.graph_).toarray()
+        return normalised_graph(self.model_.clusterer_.graph_).toarray()
 
 
 class LabelSpreading(LabelPropagation):

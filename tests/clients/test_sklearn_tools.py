@@ -57,7 +57,7 @@ def test_views_are_searched_as_columns_of_one_matrix():
     options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
     search = GridSearchCV(pipeline, grid, **options).fit(X, y)
     assert search.best_params_["lkg__n_clusters"] == 3
-    assert search.best_estimator_[-1].view_weights_.shape == (2,)
+    assert search.best_estimator_[-1].views_.weights.shape == (2,)
 
 
 def test_a_classifier_is_searched_and_asked_for_probabilities():

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine, make_moons
 from sklearn.preprocessing import StandardScaler
 
-from kernelbraid import LKGClassifier
+from kernelbraid import LKG, LKGClassifier
 from kernelbraid.kernels import Gaussian, build_bank
 from kernelbraid.ops.graphs import normalised_graph
 from problems import blobs
@@ -15,7 +15,7 @@ KNOWN = np.where(np.arange(60) % 6 == 0, y, -1)
 
 def test_labels_spread_along_the_graph():
     model = LKGClassifier(spread=0.8).fit(X, KNOWN)
-    S = normalised_graph(model.graph_model_.graph_)
+    S = normalised_graph(model.clusterer_.graph_)
     given = np.eye(3)[y] * (KNOWN >= 0)[:, None]
     F, total = given, given
     for _ in range(200):  # the sum over walks of every length
@@ -74,14 +74,14 @@ def test_names_views_sparse_samples_and_kernels_are_taken():
     thin = sparse.csr_array(np.maximum(X, 0))
     assert LKGClassifier().fit(thin, KNOWN).predict(thin).shape == (60,)
     H = np.array(build_bank(X, [Gaussian(2.0), Gaussian(0.5)]))
-    given = LKGClassifier(kernels="precomputed").fit(H[:, :40, :40], KNOWN[:40])
+    given = LKGClassifier(LKG(kernels="precomputed")).fit(H[:, :40, :40], KNOWN[:40])
     assert np.mean(given.predict(H[:, 40:, :40]) == y[40:]) > 0.9
 
 
 def test_a_sample_that_no_label_reaches_gets_even_shares():
     far = np.vstack([X[:30], X[:12] + 1e3])
     known = np.concatenate([y[:30], np.full(12, -1)])
-    model = LKGClassifier(kernels=[Gaussian(0.001)]).fit(far, known)
+    model = LKGClassifier(LKG(kernels=[Gaussian(0.001)])).fit(far, known)
     np.testing.assert_allclose(model.label_distributions_[-12:], 1 / 3)
 
 
@@ -133,7 +133,7 @@ class TestSeveralViews:
 
     def test_weights_of_the_user_are_taken(self):
         views = [X[:75] for X in self.every]
-        model = LKGClassifier(view_weights=[1, 0, 3]).fit(views, self.known)
-        np.testing.assert_allclose(model.graph_model_.view_weights_, [0.25, 0, 0.75])
+        model = LKGClassifier(LKG(view_weights=[1, 0, 3])).fit(views, self.known)
+        np.testing.assert_allclose(model.clusterer_.views_.weights, [0.25, 0, 0.75])
         with pytest.raises(ValueError, match="view_weights must be 3 numbers"):
-            LKGClassifier(view_weights=[1, 3]).fit(views, self.known)
+            LKGClassifier(LKG(view_weights=[1, 3])).fit(views, self.known)

@@ -29,7 +29,7 @@ class TestFit:
         assert adjusted_rand_score(y, fitted.labels_) > 0.85
         assert fitted.n_iter_ == 0
         assert fitted.n_features_in_ == len(X)
-        assert fitted.view_weights_.tolist() == [1]
+        assert fitted.views_.weights.tolist() == [1]
 
     def test_the_form_of_the_matrix_does_not_matter(self, fitted):
         for form in [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray]:
@@ -55,7 +55,7 @@ class TestFit:
 
     def test_few_labels_are_spread_over_a_graph(self):
         known = np.where(np.arange(len(y)) % 30 == 0, y, -1)
-        model = LKGClassifier(kernels="graph").fit(NEAR, known)
+        model = LKGClassifier(LKG(kernels="graph")).fit(NEAR, known)
         assert (model.transduction_ == y).mean() > 0.9
 
 
@@ -81,14 +81,14 @@ class TestSeveral:
         for graph in self.GRAPHS:
             alone = LKG(3, kernels="graph", random_state=0).fit(graph)
             assert adjusted_rand_score(self.TRUTH, alone.labels_) < adjusted_rand_score(self.TRUTH, fused.labels_)
-        np.testing.assert_allclose(fused.sample_view_weights_.sum(axis=1), 1)
+        np.testing.assert_allclose(fused.views_.shares.sum(axis=1), 1)
 
     def test_samples_may_be_missing_in_one(self):
         there = sparse.diags_array((np.arange(240) % 5 != 0).astype(float))
         model = LKG(3, kernels="graph", random_state=0).fit([self.GRAPHS[0], there @ self.GRAPHS[1] @ there])
         has = np.arange(240) % 5 != 0
         assert adjusted_rand_score(self.TRUTH[has], model.labels_[has]) > 0.9
-        assert (model.sample_view_weights_[~has, 1] == 0).all()
+        assert (model.views_.shares[~has, 1] == 0).all()
 
     def test_new_samples_need_a_row_of_each(self, fused):
         truth = np.arange(30) % 3

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from kernelbraid import LKG, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, build_bank
-from problems import blobs
+from problems import blobs, lkg
 
 X, y = blobs(n=60)
 WIDE = make_blobs(90, n_features=4, centers=3, cluster_std=2.0, random_state=0)[0]  # that touch each other
@@ -83,7 +83,7 @@ def test_fitted_samples_are_known_by_kernels_of_different_precision():
         H = [(A @ A.T).astype(kind) for A, kind in zip(factors, (np.float32, np.float64), strict=True)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # noise has no clusters
-            model = LKG(8, kernels="precomputed", random_state=0, **parameters).fit(H)
+            model = lkg(8, kernels="precomputed", random_state=0, **parameters).fit(H)
         assert np.array_equal(model.predict(H), model.labels_)
 
 
@@ -178,7 +178,7 @@ def test_views_that_lack_samples_have_memberships_and_scores():
 @pytest.mark.parametrize("params", [{"preset": "authors", "max_iter": 20, "tol": 0}, {"kernels": "precomputed"}])
 def test_other_graphs_have_memberships_too(params):
     X = WIDE if "preset" in params else np.stack([WIDE @ WIDE.T, np.exp(-((WIDE[:, :1] - WIDE[:, :1].T) ** 2))])
-    model = LKG(3, random_state=0, **params).fit(X)
+    model = lkg(3, random_state=0, **params).fit(X)
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
     assert np.isfinite(model.outlier_scores_).all()
 

@@ -23,23 +23,23 @@ from kernelbraid.learning.settings import PRESETS
 from kernelbraid.metrics import evaluate
 from kernelbraid.ops.graphs import refine_graph
 from kernelbraid.solvers.low_rank import step as low_rank
-from problems import blobs, dense, lacking, paper_data, rings
+from problems import blobs, dense, lacking, lkg, paper_data, rings
 
 X, y = blobs(n=45)
 L1 = {"preset": "authors", "graph_penalty": "l1"}
 LEARNED = {"preset": "recommended", "gamma": 10.0}  # the kernel, too
 
 
-MATRICES = ("coefficients_", "auxiliary_graph_", "kernel_")
+MATRICES = ("Z", "J", "K")
 
 
 def fit(data=X, k=3, **parameters):
-    return LKG(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
+    return lkg(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
 
 
 def keep(data=X, k=3, **parameters):
     """A fit with its matrices."""
-    return fit(data, k, keep_matrices=True, **parameters)
+    return fit(data, k, matrices=True, **parameters)
 
 
 @pytest.mark.reference
@@ -47,8 +47,8 @@ def keep(data=X, k=3, **parameters):
 def test_yale_reaches_the_published_accuracy(seed):
     faces, persons = paper_data("yale")
     weights = {"alpha": 0.1, "beta": 1, "gamma": 1, "mu": 1}
-    model = LKG(15, preset="authors", graph_penalty="l1", **weights, random_state=seed).fit(faces)
-    assert model.status_ == "converged"
+    model = lkg(15, preset="authors", **weights, graph_penalty="l1", random_state=seed).fit(faces)
+    assert model.solution_.status == "converged"
     assert round(evaluate(persons, model.labels_)["acc"] * 165) >= 103  # 62.42 %
 
 
@@ -58,7 +58,7 @@ def test_yale_reaches_the_published_accuracy(seed):
 def test_single_precision_gives_the_labels_of_double(name, k, parameters):
     faces, _ = paper_data(name)
     double, single = (keep(A, k, n_init=100, **parameters) for A in (faces, faces.astype(np.float32)))
-    assert single.kernel_.dtype == np.float32
+    assert single.solution_.K.dtype == np.float32
     assert adjusted_rand_score(double.labels_, single.labels_) >= 0.95
 
 
@@ -67,7 +67,7 @@ def test_separated_blobs_are_found():
         for data in [X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_array(X)]:
             model = keep(data, preset=preset)
             assert adjusted_rand_score(y, model.labels_) == 1
-            assert model.kernel_.dtype == model.graph_.dtype == model.embedding_.dtype == data.dtype
+            assert model.solution_.K.dtype == model.graph_.dtype == model.embedding_.dtype == data.dtype
 
 
 def test_fitted_attributes_are_what_they_say():
@@ -77,30 +77,30 @@ def test_fitted_attributes_are_what_they_say():
         assert getattr(model, name).shape == (n, n)
         assert getattr(model, name).min() >= 0
     np.testing.assert_array_equal(model.graph_, model.graph_.T)
-    np.testing.assert_allclose(model.graph_, (model.auxiliary_graph_ + model.auxiliary_graph_.T) / 2)
-    assert model.kernel_weights_.shape == (12,) == (len(model.kernel_names_),)
-    assert model.kernel_weights_.sum() == pytest.approx(1)
+    np.testing.assert_allclose(model.graph_, (model.solution_.J + model.solution_.J.T) / 2)
+    assert model.solution_.g.shape == (12,) == (len(model.solution_.names),)
+    assert model.solution_.g.sum() == pytest.approx(1)
     assert model.embedding_.shape == (n, 3)
     np.testing.assert_allclose(np.linalg.norm(model.embedding_, axis=1), 1)
-    assert model.status_ == "converged"
+    assert model.solution_.status == "converged"
     steps = {"kernel_change", "graph_residual", "kernel_residual", "mu", "objective"}
-    assert set(model.history_) == {*steps, "graph_rank", "kernel_rank", "graph_route", "kernel_route"}
-    assert all(column.shape == (model.n_iter_,) for column in model.history_.values())
-    assert model.history_["kernel_change"][-1] < 1e-5
-    np.testing.assert_allclose(model.history_["mu"], 1.1 ** np.arange(model.n_iter_))
-    assert isinstance(model.status_, str)
+    assert set(model.solution_.history) == {*steps, "graph_rank", "kernel_rank", "graph_route", "kernel_route"}
+    assert all(column.shape == (model.n_iter_,) for column in model.solution_.history.values())
+    assert model.solution_.history["kernel_change"][-1] < 1e-5
+    np.testing.assert_allclose(model.solution_.history["mu"], 1.1 ** np.arange(model.n_iter_))
+    assert isinstance(model.solution_.status, str)
 
 
 def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
     model = keep()
-    refined = refine_graph(model.coefficients_, n_neighbors=5, edge_weights="scaled")  # 15 samples a cluster
+    refined = refine_graph(model.solution_.Z, n_neighbors=5, edge_weights="scaled")  # 15 samples a cluster
     assert isinstance(model.graph_, sparse.csr_array)
     np.testing.assert_allclose(dense(model.graph_), dense(refined))
     np.testing.assert_array_equal(np.diag(dense(model.graph_)), 0)
-    assert model.kernel_weights_.shape == (7,) == (len(model.kernel_names_),)
-    np.testing.assert_array_equal(model.kernel_weights_, np.full(7, 1 / 7))
-    assert (model.status_, model.n_iter_) == ("converged", 1)
-    assert set(model.history_["graph_rank"]) == {-1}
+    assert model.solution_.g.shape == (7,) == (len(model.solution_.names),)
+    np.testing.assert_array_equal(model.solution_.g, np.full(7, 1 / 7))
+    assert (model.solution_.status, model.n_iter_) == ("converged", 1)
+    assert set(model.solution_.history["graph_rank"]) == {-1}
 
 
 def test_matrices_are_there_only_if_they_are_asked_for():
@@ -125,9 +125,9 @@ def test_a_model_that_is_not_fitted_has_no_matrices_and_does_not_speak_of_them()
 def test_the_kernel_that_stays_is_the_average_of_the_candidates_and_the_coefficients_are_its_normal_equations():
     model = keep(alpha=0.7, kernels="rmkkm")
     K = build_bank(X, "rmkkm").mean(axis=0)
-    np.testing.assert_allclose(model.kernel_, K, atol=1e-12)
+    np.testing.assert_allclose(model.solution_.K, K, atol=1e-12)
     exact = np.maximum(np.linalg.solve(K + 0.7 * np.eye(45), K), 0)
-    np.testing.assert_allclose(model.coefficients_, exact, atol=1e-10)
+    np.testing.assert_allclose(model.solution_.Z, exact, atol=1e-10)
 
 
 def test_samples_and_kernels_are_not_written_to(xp):
@@ -145,11 +145,11 @@ def test_samples_and_kernels_are_not_written_to(xp):
 
 def test_a_finite_gamma_has_the_kernel_learned():
     model = fit(**LEARNED)
-    assert np.ptp(model.kernel_weights_) > 0.01
-    assert model.kernel_weights_.sum() == pytest.approx(1)
-    assert model.status_ == "converged"
+    assert np.ptp(model.solution_.g) > 0.01
+    assert model.solution_.g.sum() == pytest.approx(1)
+    assert model.solution_.status == "converged"
     assert model.n_iter_ >= 6
-    assert model.history_["kernel_change"][-1] < 1e-3
+    assert model.solution_.history["kernel_change"][-1] < 1e-3
     assert adjusted_rand_score(y, model.labels_) == 1
 
 
@@ -166,12 +166,12 @@ def test_a_sample_with_fewer_than_ten_others_keeps_them_all():
 def test_a_kernel_that_stays_has_a_finite_objective():
     for penalty in low_rank.GRAPH_PENALTIES:
         model = fit(graph_penalty=penalty, alpha=0.1, record_objective=True)
-        assert np.isfinite(model.history_["objective"]).all()
+        assert np.isfinite(model.solution_.history["objective"]).all()
 
 
 def test_graph_from_chooses_the_clustered_matrix():
     model = fit(preset="authors", graph_from="Z")
-    np.testing.assert_allclose(model.graph_, (model.coefficients_ + model.coefficients_.T) / 2)
+    np.testing.assert_allclose(model.graph_, (model.solution_.Z + model.solution_.Z.T) / 2)
 
 
 def test_same_seed_same_labels_also_in_another_process():
@@ -181,12 +181,12 @@ def test_same_seed_same_labels_also_in_another_process():
         "import sys; sys.path[:0] = [p for p in sys.argv[1].split('|')]\n"
         "from problems import blobs; from kernelbraid import LKG\n"
         "m = LKG(3, preset='paper', n_init=10, random_state=7).fit(blobs(n=45)[0])\n"
-        "print(m.labels_.tobytes().hex()); print(m.kernel_.tobytes().hex())"
+        "print(m.labels_.tobytes().hex()); print(m.solution_.K.tobytes().hex())"
     )
     out = subprocess.run(
         [sys.executable, "-c", code, "|".join(sys.path)], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert out == [model.labels_.tobytes().hex(), model.kernel_.tobytes().hex()]
+    assert out == [model.labels_.tobytes().hex(), model.solution_.K.tobytes().hex()]
 
 
 def test_the_global_generator_is_not_touched():
@@ -221,8 +221,8 @@ class TestKernels:
     def test_precomputed_equals_built(self):
         H = build_bank(X, "rmkkm")
         built, handed = keep(kernels="rmkkm", **LEARNED), keep(H, kernels="precomputed", **LEARNED)
-        np.testing.assert_array_equal(built.kernel_, handed.kernel_)
-        assert handed.kernel_names_[:2] == ["kernel 0", "kernel 1"]
+        np.testing.assert_array_equal(built.solution_.K, handed.solution_.K)
+        assert handed.solution_.names[:2] == ["kernel 0", "kernel 1"]
         assert handed.n_features_in_ == len(X)
 
     @pytest.mark.parametrize("n_neighbors", [20, 30])
@@ -237,7 +237,7 @@ class TestKernels:
 
     def test_a_bank_may_mix_kernels_and_functions(self):
         model = fit(kernels=[Gaussian(0.05), laplacian_kernel, Linear("max")])
-        assert model.kernel_names_ == ["gaussian s=0.05", "laplacian_kernel", "linear"]
+        assert model.solution_.names == ["gaussian s=0.05", "laplacian_kernel", "linear"]
         assert adjusted_rand_score(y, model.labels_) == 1
 
     def test_a_narrow_kernel_separates_rings_that_k_means_cannot(self):
@@ -249,17 +249,17 @@ class TestKernels:
 class TestViews:
     def test_each_view_brings_its_own_kernels(self):
         model = fit([X[:, :3], sparse.csr_array(X[:, 3:])], kernels="rmkkm", fusion="kernels")
-        assert model.kernel_weights_.shape == (24,)
-        assert model.kernel_names_[0] == "view 1: gaussian t=0.01"
-        assert model.kernel_names_[-1] == "view 2: polynomial (1 + x.y)^4"
+        assert model.solution_.g.shape == (24,)
+        assert model.solution_.names[0] == "view 1: gaussian t=0.01"
+        assert model.solution_.names[-1] == "view 2: polynomial (1 + x.y)^4"
         assert model.n_features_in_ == 6
         assert adjusted_rand_score(y, model.labels_) == 1
 
     def test_views_may_be_data_frames_with_banks_of_their_own(self):
         near = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
         model = fit([pd.DataFrame(X), pl.DataFrame(near)], kernels=["paper", [Linear()]], fusion="kernels")
-        assert model.kernel_weights_.shape == (13,)
-        np.testing.assert_allclose([model.kernel_weights_[:12].sum(), model.kernel_weights_[12]], [0.5, 0.5])
+        assert model.solution_.g.shape == (13,)
+        np.testing.assert_allclose([model.solution_.g[:12].sum(), model.solution_.g[12]], [0.5, 0.5])
 
     def test_two_halves_of_the_truth_are_joined(self):
         # The first view tells cluster 0 from the rest, the second cluster 2 from the rest.
@@ -271,7 +271,7 @@ class TestViews:
         assert adjusted_rand_score(truth, model.labels_) == 1
 
     def test_a_list_of_lists_is_one_matrix(self):
-        np.testing.assert_array_equal(fit(X.tolist(), **LEARNED).kernel_weights_, fit(**LEARNED).kernel_weights_)
+        np.testing.assert_array_equal(fit(X.tolist(), **LEARNED).solution_.g, fit(**LEARNED).solution_.g)
 
 
 class TestStatus:
@@ -291,7 +291,7 @@ class TestStatus:
     def test_every_bad_end_is_named_with_a_remedy(self, parameters, status, sentence):
         with pytest.warns(ConvergenceWarning, match=sentence):
             model = fit(**{"preset": "authors", **parameters})
-        assert model.status_ == status
+        assert model.solution_.status == status
         assert len(set(model.labels_)) == 3
         assert np.isfinite(dense(model.graph_)).all()
         assert dense(model.graph_)[~np.eye(len(X), dtype=bool)].any()
@@ -299,27 +299,27 @@ class TestStatus:
     def test_kernels_in_which_no_two_samples_are_alike_ask_for_wider_ones(self):
         with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* Use wider kernels"):
             model = fit(kernels=[Gaussian(1e-6)])
-        assert model.status_ == "graph_diagonal"
+        assert model.solution_.status == "graph_diagonal"
         assert len(set(model.labels_)) == 3
         assert np.isfinite(model.embedding_).all()
 
     def test_a_penalty_that_leaves_no_graph_asks_for_a_smaller_one(self):
         with pytest.warns(ConvergenceWarning, match=r"graph Z that is zero; .* clustered\. Lower alpha=1\."):
             model = fit(graph_penalty="l1")
-        assert model.status_ == "graph_empty"
+        assert model.solution_.status == "graph_empty"
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
     def test_a_kernel_that_stays_is_not_said_to_change(self):
         sentence = r"made max_iter=7 steps and the two copies of the graph still differ by .* \(tol=1e-09\)"
         with pytest.warns(ConvergenceWarning, match=sentence):
             model = fit(graph_penalty="nuclear", gamma=np.inf, max_iter=7, tol=1e-9)
-        assert model.status_ == "max_iter"
+        assert model.solution_.status == "max_iter"
 
     def test_values_that_are_not_finite_fall_back_to_the_average_kernel(self, monkeypatch):
         monkeypatch.setattr(low_rank, "update_weights", lambda problem, g, K: g * np.nan)
         with pytest.warns(ConvergenceWarning, match="left the finite numbers at step 2; no step was sound"):
             model = fit(**LEARNED)
-        assert model.status_ == "non_finite"
+        assert model.solution_.status == "non_finite"
         assert adjusted_rand_score(y, model.labels_) > 0.9
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
@@ -328,7 +328,7 @@ class TestStatus:
             for gamma in [10.0, np.inf]:
                 model = keep(build_bank(X, "rmkkm") * size, kernels="precomputed", gamma=gamma)
                 assert np.isfinite(dense(model.graph_)).all()
-                assert np.isfinite(model.kernel_).all()
+                assert np.isfinite(model.solution_.K).all()
                 assert len(set(model.labels_)) == 3
 
     def test_a_fit_that_diverges_and_settles_is_not_passed_over_in_silence(self):
@@ -366,7 +366,7 @@ class TestOrdinaryData:
             plain = fit(data, k=k, graph_penalty=penalty) if preset == "recommended" else model
         assert len(set(model.labels_)) == labels
         assert set(model.labels_) == set(range(labels))
-        assert all(np.isfinite(dense(a)).all() for a in (model.graph_, model.kernel_, model.embedding_))
+        assert all(np.isfinite(dense(a)).all() for a in (model.graph_, model.solution_.K, model.embedding_))
         np.testing.assert_array_equal(plain.labels_, model.labels_)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
@@ -407,7 +407,7 @@ class TestOrdinaryData:
         single = [X.astype(np.float32), near.astype(np.float32)]
         for views, dtype in (single, np.float32), ([single[0], near], np.float64):
             model = keep(views, fusion="kernels")
-            assert {model.kernel_.dtype, model.graph_.dtype, model.embedding_.dtype} == {np.dtype(dtype)}
+            assert {model.solution_.K.dtype, model.graph_.dtype, model.embedding_.dtype} == {np.dtype(dtype)}
 
     def test_names_of_an_earlier_fit_are_forgotten(self):
         model = fit(pd.DataFrame(X, columns=list("abcdef")))
@@ -491,60 +491,60 @@ class TestSeveralViews:
             np.testing.assert_array_equal(noisy.labels_, plain.labels_)
             np.testing.assert_array_equal(dense(noisy.graph_), dense(plain.graph_))
             assert adjusted_rand_score(self.truth[:75], noisy.labels_) == 1
-            np.testing.assert_array_equal(noisy.view_weights_, [*plain.view_weights_, 0])
-            np.testing.assert_allclose(noisy.view_weights_.sum(), 1)
-            assert [entry["trusted"] for entry in noisy.view_report_] == [True, True, False]
-            assert [entry["weight"] for entry in noisy.view_report_] == noisy.view_weights_.tolist()
+            np.testing.assert_array_equal(noisy.views_.weights, [*plain.views_.weights, 0])
+            np.testing.assert_allclose(noisy.views_.weights.sum(), 1)
+            assert [entry["trusted"] for entry in noisy.views_.entries()] == [True, True, False]
+            assert [entry["weight"] for entry in noisy.views_.entries()] == noisy.views_.weights.tolist()
 
     def test_the_report_says_how_clear_a_view_is_alone(self):
-        first, second, noise = (entry["clarity"] for entry in self.fit_noisy().view_report_)
+        first, second, noise = (entry["clarity"] for entry in self.fit_noisy().views_.entries())
         assert noise < min(first, second)
 
     def test_shares_of_samples_are_those_of_the_views(self):
         model = self.fit_noisy()
-        assert model.sample_view_weights_.shape == (75, 3)
-        np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
-        np.testing.assert_allclose(model.sample_view_weights_.mean(axis=0), model.view_weights_, atol=0.02)
+        assert model.views_.shares.shape == (75, 3)
+        np.testing.assert_allclose(model.views_.shares.sum(axis=1), 1)
+        np.testing.assert_allclose(model.views_.shares.mean(axis=0), model.views_.weights, atol=0.02)
 
     def test_a_copy_counts_once(self):
         for copy in [lambda A: A, lambda A: A[:, ::-1], lambda A: np.c_[A, np.zeros(75)]]:
             model = fit([self.first, self.second, copy(self.first)])
-            np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+            np.testing.assert_allclose(model.views_.weights, [0.5, 0.5, 0])
             np.testing.assert_allclose(dense(model.graph_), dense(fit([self.first, self.second]).graph_), atol=1e-9)
-            assert model.view_report_[2]["trusted"]
-            assert "copy of view 1" in model.view_report_[2]["reason"]
+            assert model.views_.entries()[2]["trusted"]
+            assert "copy of view 1" in model.views_.entries()[2]["why"]
 
     def test_weights_may_be_given(self):
         views = [self.first, self.second, self.noise]
         model = fit(views, view_weights=[1, 3, 0])
-        np.testing.assert_allclose(model.view_weights_, [0.25, 0.75, 0])
-        assert not model.sample_view_weights_[:, 2].any()
-        assert fit(views, view_weights=np.ones(3)).sample_view_weights_[:, 2].min() > 0
+        np.testing.assert_allclose(model.views_.weights, [0.25, 0.75, 0])
+        assert not model.views_.shares[:, 2].any()
+        assert fit(views, view_weights=np.ones(3)).views_.shares[:, 2].min() > 0
         joined = fit(views, view_weights=[1, 3, 0], fusion="kernels", kernels=[Gaussian(2.0), Linear()])
-        np.testing.assert_allclose(joined.kernel_weights_, [0.125, 0.125, 0.375, 0.375])
-        np.testing.assert_allclose(joined.view_weights_, [0.25, 0.75, 0])
+        np.testing.assert_allclose(joined.solution_.g, [0.125, 0.125, 0.375, 0.375])
+        np.testing.assert_allclose(joined.views_.weights, [0.25, 0.75, 0])
 
     def test_with_a_finite_gamma_one_weight_per_view_is_learned(self):
         model = fit([self.first, self.second], gamma=10.0, kernels=[[Gaussian(0.5), Gaussian(2.0)], [Linear()]])
-        np.testing.assert_allclose(model.kernel_weights_.sum(), 1)
-        np.testing.assert_allclose(model.kernel_weights_[0], model.kernel_weights_[1])
+        np.testing.assert_allclose(model.solution_.g.sum(), 1)
+        np.testing.assert_allclose(model.solution_.g[0], model.solution_.g[1])
         np.testing.assert_allclose(
-            model.view_weights_, [model.kernel_weights_[:2].sum(), model.kernel_weights_[2]], atol=1e-12
+            model.views_.weights, [model.solution_.g[:2].sum(), model.solution_.g[2]], atol=1e-12
         )
 
     def test_one_view_has_all_the_weight(self):
         for data in (self.first, [self.first]):
             model = fit(data)
-            np.testing.assert_allclose(model.view_weights_, [1.0])
-            assert [entry["reason"] for entry in model.view_report_] == ["is the only one"]
+            np.testing.assert_allclose(model.views_.weights, [1.0])
+            assert [entry["why"] for entry in model.views_.entries()] == ["is the only one"]
 
     @pytest.mark.parametrize("preset", ["authors", "paper"])
     def test_presets_of_the_paper_use_views_as_they_come(self, preset):
         model = fit([self.first, self.noise], preset=preset)
-        assert len(model.kernel_weights_) == 24
-        weights = [model.kernel_weights_[:12].sum(), model.kernel_weights_[12:].sum()]
-        np.testing.assert_allclose(model.view_weights_, weights)
-        assert "does not weigh views" in model.view_report_[0]["reason"]
+        assert len(model.solution_.g) == 24
+        weights = [model.solution_.g[:12].sum(), model.solution_.g[12:].sum()]
+        np.testing.assert_allclose(model.views_.weights, weights)
+        assert "does not weigh views" in model.views_.entries()[0]["why"]
 
     def test_attributes_without_a_meaning_say_why_they_are_absent(self):
         fused, joined = fit([self.first, self.second]), fit([self.first, self.second], fusion="kernels")
@@ -552,18 +552,18 @@ class TestSeveralViews:
             with pytest.raises(AttributeError, match=f"LKG has no {name} after a fit that fuses the graphs of several"):
                 getattr(fused, name)
         with pytest.raises(AttributeError, match="and this one does not; give a list of views, and fusion='graphs'"):
-            _ = joined.sample_view_weights_
+            _ = joined.views_.shares
         with pytest.raises(AttributeError, match="'LKG' object has no attribute 'sample_view_weights_'"):
-            _ = LKG().sample_view_weights_
+            _ = LKG().views_.shares
 
     def test_a_second_fit_forgets_the_first(self):
         model = fit(self.first, keep_matrices=True)
         model.fit([self.first, self.second])
         assert not {"kernel_", "kernel_weights_", "kernel_names_"} & set(vars(model))
-        assert model.view_weights_.shape == (2,)
+        assert model.views_.weights.shape == (2,)
         model.fit(self.first)
         assert not hasattr(model, "sample_view_weights_")
-        assert model.view_weights_.shape == (1,)
+        assert model.views_.weights.shape == (1,)
         assert set(vars(model)) == set(vars(fit(self.first, keep_matrices=True)))
         np.testing.assert_array_equal(model.predict(self.first), model.labels_)
 
@@ -575,10 +575,10 @@ class TestSeveralViews:
 
     def test_kernels_in_a_list_are_views_and_a_stack_is_one_source(self):
         stacks = [build_bank(A, [Gaussian(0.5), Gaussian(2.0)]) for A in (self.first, self.second, self.noise)]
-        assert fit(stacks[0], kernels="precomputed").view_weights_.shape == (1,)
+        assert fit(stacks[0], kernels="precomputed").views_.weights.shape == (1,)
         for views in (stacks, [stack[:1] for stack in stacks], [stacks[0], stacks[1][0], stacks[2]]):
             model = self.fit_noisy(views, kernels="precomputed")
-            np.testing.assert_allclose(model.view_weights_, [0.5, 0.5, 0])
+            np.testing.assert_allclose(model.views_.weights, [0.5, 0.5, 0])
             np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
             np.testing.assert_array_equal(model.predict([K[..., :4, :] for K in views]), model.labels_[:4])
 
@@ -588,7 +588,7 @@ class TestSeveralViews:
         plain, model = self.fit_noisy(views), self.fit_noisy([torch.asarray(A) for A in views])
         assert isinstance(model.labels_, torch.Tensor)
         assert adjusted_rand_score(to_numpy(model.labels_), plain.labels_) == 1
-        np.testing.assert_allclose(to_numpy(model.sample_view_weights_), plain.sample_view_weights_, atol=1e-9)
+        np.testing.assert_allclose(to_numpy(model.views_.shares), plain.views_.shares, atol=1e-9)
         found = model.predict([torch.asarray(A) for A in views])
         np.testing.assert_array_equal(to_numpy(found), to_numpy(model.labels_))
 
@@ -621,8 +621,8 @@ class TestMissingSamples:
         model = fit(views)
         assert adjusted_rand_score(self.truth[:75], model.labels_) > 0.9
         missing = np.stack([np.isnan(A[:, 0]) for A in views], axis=1)
-        np.testing.assert_array_equal(model.sample_view_weights_ == 0, missing)
-        assert [entry["n_samples"] for entry in model.view_report_] == (~missing).sum(axis=0).tolist()
+        np.testing.assert_array_equal(model.views_.shares == 0, missing)
+        assert [entry["n_samples"] for entry in model.views_.entries()] == (~missing).sum(axis=0).tolist()
         np.testing.assert_array_equal(model.predict(views), model.labels_)
         np.testing.assert_array_equal(model.transform(views), model.embedding_)
 
@@ -630,8 +630,8 @@ class TestMissingSamples:
         views = [lacking(self.first, [4]), lacking(self.second, [4, 5]), self.noise]
         with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view and is left out"):
             model = fit(views)
-        assert model.view_weights_.tolist() == [0.5, 0.5, 0]
-        assert model.sample_view_weights_[4].tolist() == [0, 0, 1]
+        assert model.views_.weights.tolist() == [0.5, 0.5, 0]
+        assert model.views_.shares[4].tolist() == [0, 0, 1]
         others = np.delete(np.arange(75), 4)
         assert adjusted_rand_score(self.truth[others], model.labels_[others]) == 1
         np.testing.assert_array_equal(model.predict(views), model.labels_)
@@ -647,8 +647,8 @@ class TestMissingSamples:
         A = self.first.copy()
         A[1] = 0
         model = fit([sparse.csr_array(A), self.second])
-        assert model.view_report_[0]["n_samples"] == 75
-        assert model.sample_view_weights_[1, 0] > 0
+        assert model.views_.entries()[0]["n_samples"] == 75
+        assert model.views_.shares[1, 0] > 0
 
     @pytest.mark.parametrize(
         ("change", "parameters", "message"),
@@ -684,27 +684,27 @@ class TestKernelsOfSeveralSources:
         H = [build_bank(view, "middle").mean(axis=0)[None] for view in [*real, rng.normal(size=(75, 30))]]
         for parameters in ({}, {"fusion": "kernels"}, {"gamma": 10.0}):
             with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view"):
-                model = LKG(3, kernels="precomputed", random_state=0, **parameters).fit(H)
+                model = lkg(3, kernels="precomputed", random_state=0, **parameters).fit(H)
             assert adjusted_rand_score(truth, model.labels_) == 1
-            assert model.view_weights_[2] == 0
+            assert model.views_.weights[2] == 0
             np.testing.assert_array_equal(model.predict(H), model.labels_)
             np.testing.assert_array_equal(model.predict([K[:, :9] for K in H]), model.labels_[:9])
 
     def test_a_stack_is_one_source(self):
         model = fit(build_bank(X, "middle"), kernels="precomputed")
-        np.testing.assert_array_equal(model.view_weights_, [1.0])
-        assert len(model.kernel_weights_) == 4
+        np.testing.assert_array_equal(model.views_.weights, [1.0])
+        assert len(model.solution_.g) == 4
 
 
 def test_weights_of_one_view_are_checked_too():
-    np.testing.assert_array_equal(fit(view_weights=[2.0]).view_weights_, [1.0])
+    np.testing.assert_array_equal(fit(view_weights=[2.0]).views_.weights, [1.0])
     with pytest.raises(ValueError, match="view_weights must be 1 number, one for each view of X; got 2 of them"):
         fit(view_weights=[1, 0])
 
 
 def test_other_penalties_are_fused_with_their_own_weight():
     views = [X[:, :3], X[:, 3:]]
-    assert fit(views, graph_penalty="nuclear", alpha=None).status_ == "converged"
+    assert fit(views, graph_penalty="nuclear", alpha=None).solution_.status == "converged"
 
 
 def test_the_order_of_the_columns_of_decimals_makes_no_difference():

@@ -8,12 +8,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid import LKG, LKGClassifier
 from kernelbraid.learning import in_rows
+from problems import lkg
 
 X, y = make_blobs(400, 12, centers=4, cluster_std=2.5, random_state=0)
 
 
 def fit(X=X, **parameters):
-    return LKG(4, random_state=0, **parameters).fit(X)
+    return lkg(4, random_state=0, **parameters).fit(X)
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ class TestRows:
         shared = ((exact.graph_ > 0).multiply(rows.graph_ > 0)).sum() / exact.graph_.nnz
         assert shared > 0.95
         assert rows.settings_ == {**exact.settings_, "approximation": "auto"}
-        assert rows.kernel_names_ == exact.kernel_names_
+        assert rows.solution_.names == exact.solution_.names
 
     def test_cells_find_the_same_clusters(self, monkeypatch):
         monkeypatch.setattr(in_rows, "CELLS_FROM", 200)
@@ -70,7 +71,7 @@ class TestRows:
 
     def test_functions_of_users_and_learned_kernels_are_exact(self):
         fit(kernels=[lambda A, B: A @ B.T])
-        assert len(fit(gamma=10.0).history_["mu"]) > 1
+        assert len(fit(gamma=10.0).solution_.history["mu"]) > 1
 
     def test_a_fit_that_does_not_fit_is_refused_before_memory_is_taken(self):
         with pytest.raises(MemoryError, match=r"a fit of 400 samples in rows needs about .* give at most about"):

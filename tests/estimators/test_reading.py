@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import (
+    ADMM,
     LKG,
     KernelKMeans,
     KernelSpectralClustering,
@@ -34,7 +35,7 @@ from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, FUSED_MATRICES, WORKING_MATRICES, predict_bytes
 from kernelbraid.learning.sources import Views
-from problems import blobs, dense
+from problems import blobs, dense, lkg
 
 X, y = blobs(n=45)
 
@@ -42,16 +43,17 @@ X, y = blobs(n=45)
 def fit(data=X, k=3, **parameters):
     """A fit that learns its kernel, unless the parameters say otherwise, and keeps its matrices."""
     gamma = {} if "preset" in parameters else {"gamma": 10.0}
-    common = {"random_state": 0, "n_init": 10, "keep_matrices": True}
-    return LKG(k, **{**common, **gamma, **parameters}).fit(data)
+    common = {"random_state": 0, "n_init": 10, "matrices": True}
+    return lkg(k, **{**common, **gamma, **parameters}).fit(data)
 
 
 class TestBackends:
     """The input decides where a fit runs, and what its results are."""
 
     def assert_same(self, model, reference):
-        for name in ("graph_", "kernel_", "coefficients_", "auxiliary_graph_"):
-            np.testing.assert_allclose(dense(getattr(model, name)), dense(getattr(reference, name)), atol=1e-9)
+        np.testing.assert_allclose(dense(model.graph_), dense(reference.graph_), atol=1e-9)
+        for name in "KZJ":
+            np.testing.assert_allclose(*(dense(getattr(m.solution_, name)) for m in (model, reference)), atol=1e-9)
         np.testing.assert_array_equal(to_numpy(model.labels_), reference.labels_)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
@@ -59,9 +61,11 @@ class TestBackends:
         for penalty, preset in [("frobenius", "recommended"), ("nuclear", "authors"), ("l1", "paper")]:
             samples = xp.asarray(X)
             model = fit(samples, graph_penalty=penalty, preset=preset, max_iter=20)
-            for name in ("graph_", "kernel_", "coefficients_", "embedding_", "labels_", "kernel_weights_"):
-                is_sparse = name == "graph_" and preset == "recommended" and isinstance(samples, np.ndarray)
-                assert type(getattr(model, name)) is (sparse.csr_array if is_sparse else type(samples))
+            is_sparse = preset == "recommended" and isinstance(samples, np.ndarray)
+            assert type(model.graph_) is (sparse.csr_array if is_sparse else type(samples))
+            solution = model.solution_
+            for A in (solution.K, solution.Z, solution.g, model.embedding_, model.labels_):
+                assert type(A) is type(samples)
             self.assert_same(model, fit(graph_penalty=penalty, preset=preset, max_iter=20))
 
     def test_views_and_kernels_of_any_library(self, foreign):
@@ -141,55 +145,44 @@ def laplacian_kernel_of_dense(A, B):
     return laplacian_kernel(A, B)
 
 
+def leave(monkeypatch, n_bytes):
+    """Let a machine have so much memory that is free."""
+    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: int(n_bytes))
+
+
 class TestMemory:
     """A fit says what it needs before it takes it."""
 
-    def test_stored_and_lazy_kernels_give_the_same_fit(self):
-        stored, lazy = fit(storage="stored"), fit(storage="lazy")
+    def test_stored_and_lazy_kernels_give_the_same_fit(self, monkeypatch):
+        stored = fit(kernels="rmkkm")
+        monkeypatch.setattr(LazyStack, "store", lambda self: pytest.fail("stored"))
+        leave(monkeypatch, 3.2e5)
+        lazy = fit(kernels="rmkkm")
         np.testing.assert_allclose(dense(lazy.graph_), dense(stored.graph_), atol=1e-9)
         np.testing.assert_array_equal(lazy.labels_, stored.labels_)
         assert lazy.n_iter_ == stored.n_iter_
 
-    def test_kernels_become_lazy_when_the_budget_asks_for_it(self, monkeypatch):
-        monkeypatch.setattr(LazyStack, "store", lambda self: pytest.fail("stored"))
-        assert fit(kernels="rmkkm", memory_budget=3.2e5).status_ == "converged"
-        assert fit(memory_budget=3.4e5).status_ == "converged"
+    def test_a_fit_beyond_what_is_free_is_refused_with_the_ways_out(self, monkeypatch):
+        leave(monkeypatch, 1e4)
+        with pytest.raises(MemoryError, match=r"12 kernels needs about 301 KB, and 10 KB are free; use fewer"):
+            fit(kernels="rmkkm")
+        leave(monkeypatch, 2e5)
+        with pytest.raises(MemoryError, match=r"7 kernels needs about .* use float32 data \(.*\) or fewer"):
+            fit()
 
-    @pytest.mark.parametrize(
-        ("parameters", "message"),
-        [
-            (
-                {"memory_budget": 1e4, "kernels": "rmkkm"},
-                r"45 samples with 12 kernels needs about 301 KB, and 10 KB may be used; use fewer",
-            ),
-            (
-                {"memory_budget": 3.4e5, "storage": "stored", "kernels": "rmkkm"},
-                r"needs about 480 KB, .* use storage='lazy' \(301 KB\) or",
-            ),
-            (
-                {"memory_budget": 3.4e5, "storage": "stored"},
-                r"45 samples with 7 kernels needs about 415 KB, .* use storage='lazy' \(318 KB\) or",
-            ),
-        ],
-    )
-    def test_a_fit_beyond_the_budget_is_refused_with_the_ways_out(self, parameters, message):
-        with pytest.raises(MemoryError, match=message):
-            fit(**parameters)
-
-    def test_precomputed_kernels_are_there_already(self):
+    def test_precomputed_kernels_are_there_already(self, monkeypatch):
+        assert fit(build_bank(X), kernels="precomputed").solution_.status == "converged"
+        leave(monkeypatch, 1e3)
         with pytest.raises(MemoryError, match="needs about"):
-            fit(build_bank(X), kernels="precomputed", memory_budget=1e3)
-        assert fit(build_bank(X), kernels="precomputed", storage="lazy").status_ == "converged"
+            fit(build_bank(X), kernels="precomputed")
 
     @pytest.mark.parametrize(
         ("data", "parameters", "n_kernels", "n_views", "n_given"),
         [
-            ("X", {"storage": "stored", "kernels": "rmkkm"}, 12, 1, 0),
-            ("X", {"storage": "lazy", "kernels": "rmkkm"}, 12, 1, 0),
-            ("X", {"storage": "stored"}, 7, 1, 1),
-            ("X", {"storage": "lazy"}, 7, 1, 1),
+            ("X", {"kernels": "rmkkm"}, 12, 1, 0),
+            ("X", {}, 7, 1, 1),
             ("kernels", {"kernels": "precomputed"}, 12, 0, 0),
-            ("X", {"storage": "lazy", "kernels": [laplacian_kernel] * 5}, 5, 1, 5),
+            ("X", {"kernels": [laplacian_kernel] * 5}, 5, 1, 5),
         ],
     )
     @pytest.mark.parametrize(
@@ -204,11 +197,11 @@ class TestMemory:
         given = samples if data == "X" else build_bank(samples)
         tracemalloc.start()
         try:
-            LKG(3, gamma=gamma, max_iter=3, tol=0, n_init=2, random_state=0, **parameters).fit(given)
+            lkg(3, n_init=2, **parameters, gamma=gamma, max_iter=3, tol=0, random_state=0).fit(given)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        stored = parameters.get("storage") != "lazy"
+        stored = np.isfinite(gamma)
         predicted = predict_bytes(n, n_kernels, n_views, 8, stored=stored, n_given=n_given, working=working)
         blocks = 8 * 8 * _arrays.BLOCK_SIZE  # a handful of blocks of rows
         assert 0.6 * predicted < peak < predicted + 8 * n * n + blocks  # with a matrix that is on its way
@@ -219,8 +212,8 @@ class TestMemory:
             ({}, 3, FUSED_MATRICES),
             ({"n_neighbors": "all"}, 3, WORKING_MATRICES + 6),
             ({"fusion": "kernels"}, 3, CLOSED_FORM_MATRICES + 3),
-            ({"gamma": 10.0}, 3, WORKING_MATRICES + 3),
-            ({"preset": "authors", "kernels": "middle", "keep_matrices": False}, 3, WORKING_MATRICES),
+            ({"gamma": 10.0, "max_iter": 3, "tol": 0}, 3, WORKING_MATRICES + 3),
+            ({"preset": "authors", "kernels": "middle", "max_iter": 3, "tol": 0}, 3, WORKING_MATRICES),
         ],
     )
     def test_the_prediction_covers_the_peak_of_several_views(self, monkeypatch, parameters, n_views, working):
@@ -231,7 +224,7 @@ class TestMemory:
         views = [common + rng.standard_normal((n, 4)) for _ in range(n_views)]
         tracemalloc.start()
         try:
-            LKG(3, max_iter=3, tol=0, n_init=2, random_state=0, **parameters).fit(views)
+            lkg(3, n_init=2, **parameters, random_state=0).fit(views)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -251,7 +244,7 @@ class TestMemory:
             tracemalloc.stop()
         assert peak < 4.5
         assert kept < 0.5  # the graph is sparse, and no matrix stays
-        assert len(model.kernel_names_) == len(model.kernel_weights_)
+        assert len(model.solution_.names) == len(model.solution_.g)
 
 
 class TestReading:
@@ -273,7 +266,7 @@ class TestReading:
     def test_memory_is_checked_before_anything_is_computed(self, monkeypatch):
         monkeypatch.setattr("kernelbraid.kernels.pairs.pairs_within", lambda *_: pytest.fail("computed"))
         with pytest.raises(MemoryError, match="needs about"):
-            read_candidates(LKG(3, memory_budget=1e3), X, "auto")
+            read_candidates(LKG(3), X, "auto")
 
     def test_one_kernel_over_one_view_is_one_kernel(self):
         candidates = read_candidate(KernelKMeans(3), X, Gaussian(0.5), working=3.0)
@@ -348,4 +341,4 @@ class TestScales:
     def test_the_view_is_named(self, foreign):
         views = [foreign.asarray(X), foreign.asarray(self.RAW)]
         with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of view 2 of X"):
-            LKG(3, gamma=10.0, fusion="kernels", random_state=0).fit(views)
+            LKG(3, fusion="kernels", solver=ADMM(gamma=10.0), random_state=0).fit(views)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -26,7 +27,8 @@ from sklearn.preprocessing import (
 )
 
 import kernelbraid
-from kernelbraid import LKG, EachView, KernelKMeans, LandmarkLKG, LKGClassifier, load_model, save_model
+import problems
+from kernelbraid import ADMM, LKG, EachView, KernelKMeans, LandmarkLKG, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
 from kernelbraid.methods import METHODS
@@ -61,13 +63,13 @@ def graph(rows):
 
 
 def lkg(n_clusters=3, **settings):
-    return LKG(n_clusters, random_state=0, **settings)
+    return problems.lkg(n_clusters, random_state=0, **settings)
 
 
 OLD, NEW = range(30), range(30, 45)
 FITTED = {
     "dense": (lkg(), X, new),
-    "learned kernel": (lkg(gamma=10.0, kernels="rmkkm", keep_matrices=True), X, new),
+    "learned kernel": (lkg(gamma=10.0, kernels="rmkkm", matrices=True), X, new),
     "sparse": (lkg(), thin(X), thin(new)),
     "views": (lkg(), two(X), two(new)),
     "a bank per view": (lkg(kernels=["near", [Linear(), Polynomial(1.0, 2)]]), two(X), two(new)),
@@ -178,7 +180,7 @@ def test_a_pickled_fit_of_several_views_is_the_same(case):
     for views in (data, unseen):
         assert same(copy.predict(views), model.predict(views))
         assert same(copy.transform(views), model.transform(views))
-    assert copy.view_report_ == model.view_report_
+    assert copy.views_.entries() == model.views_.entries()
 
 
 def test_a_fit_that_leaves_out_views_is_saved_with_its_reasons(twin):
@@ -194,7 +196,7 @@ def test_a_fit_that_leaves_out_views_is_saved_with_its_reasons(twin):
     unseen = [np.full((1, 4), np.nan), np.full((1, 4), np.nan), rng.normal(size=(1, 20))]
     assert same(loaded.transform(unseen), model.transform(unseen))
     with pytest.raises(AttributeError, match="fuses the graphs of several views: there is no kernel of all of them"):
-        _ = loaded.kernel_weights_
+        _ = loaded.solution_.g
 
 
 @pytest.mark.parametrize("names", [NAMES.astype(object), np.where(np.arange(30) % 2 == 0, NAMES.astype(object), -1), y])
@@ -224,7 +226,7 @@ def test_arrays_of_other_libraries_become_numpy_arrays(twin, foreign):
 
 
 def test_callbacks_are_left_out_and_generators_go_on_where_they_were(twin):
-    model = LKG(3, callback=lambda *_: None, random_state=np.random.RandomState(0)).fit(X)
+    model = LKG(3, solver=ADMM(gamma=math.inf, callback=lambda *_: None), random_state=np.random.RandomState(0)).fit(X)
     loaded = twin(model)
     assert loaded.callback is None
     assert loaded.random_state.randint(10**9) == model.random_state.randint(10**9)
@@ -252,9 +254,9 @@ def test_a_model_holds_no_matrix_of_all_samples_unless_it_was_asked_to(path):
     model.predict(data[:3] + 0.1)  # what it needs for that is not saved
     save_model(model, path)
     assert path.stat().st_size < 8 * 300 * 300 / 4
-    save_model(lkg(keep_matrices=True).fit(data), path)
+    save_model(lkg(matrices=True).fit(data), path)
     loaded = load_model(path)
-    assert loaded.auxiliary_graph_ is loaded.coefficients_  # which is written once
+    assert loaded.solution_.J is loaded.solution_.Z  # which is written once
 
 
 # What does not go in

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank
 from kernelbraid.learning.settings import PRESETS, PULLS, Learning, Readout, Settings, changed, check_fusion
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
-from problems import blobs, dense
+from problems import blobs, dense, lkg
 
 AUTHORS, PAPER, RECOMMENDED = (PRESETS[name] for name in ("authors", "paper", "recommended"))
 # Parameters that have a value of their own without a preset; all others are None until a preset gives them one.
@@ -153,12 +153,12 @@ def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
 def test_a_preset_equals_its_values_written_out():
     for preset in PRESETS:
         X, _ = blobs(n=24)
-        common = {"max_iter": 8, "tol": 0, "keep_matrices": True, "random_state": 0}
-        short = LKG(3, preset=preset, **common).fit(X)
+        common = {"max_iter": 8, "tol": 0, "matrices": True, "random_state": 0}
+        short = lkg(3, preset=preset, **common).fit(X)
         values = {name: value for name, value in PRESETS[preset].flat().items() if name in NAMES and name not in common}
         other = next(name for name in PRESETS if name != preset)
-        long = LKG(3, preset=other, **common, **values).fit(X)
-        np.testing.assert_array_equal(short.kernel_, long.kernel_)
+        long = lkg(3, preset=other, **common, **values).fit(X)
+        np.testing.assert_array_equal(short.solution_.K, long.solution_.K)
         np.testing.assert_array_equal(short.labels_, long.labels_)
 
 
@@ -167,8 +167,8 @@ def test_a_preset_equals_its_values_written_out():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # how the fit ends is not the point
 def test_every_difference_changes_the_fit(name):
     X, _ = blobs(n=24)
-    plain = LKG(3, preset="authors", max_iter=8, random_state=0).fit(X)
-    changed = LKG(3, preset="authors", max_iter=8, random_state=0, **{name: PAPER.flat()[name]}).fit(X)
+    plain = LKG(3, preset="authors", solver=ADMM(max_iter=8), random_state=0).fit(X)
+    changed = lkg(3, preset="authors", **{name: PAPER.flat()[name]}, max_iter=8, random_state=0).fit(X)
     assert not np.allclose(dense(plain.graph_), dense(changed.graph_), atol=1e-8)
 
 

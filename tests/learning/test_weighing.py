@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, SelfTuning, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
@@ -48,7 +48,7 @@ class TestWeigh:
         np.testing.assert_allclose(weighed.weights, [0.5, 0, 0.5])
         entry = weighed.report(weighed.weights, 3)[1]
         assert (entry["trusted"], entry["weight"]) == (True, 0.0)
-        assert entry["reason"].startswith("is a copy of view 1")
+        assert entry["why"].startswith("is a copy of view 1")
 
     @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
     def test_halves_of_its_features_save_the_only_view_that_says_something(self, form):
@@ -188,7 +188,7 @@ class TestReport:
         assert [entry["trusted"] for entry in report] == [True, False, True]
         assert [entry["weight"] for entry in report] == [0.5, 0.0, 0.5]
         assert [entry["n_samples"] for entry in report] == [N - 1, N, N]
-        assert all(entry["reason"] for entry in report)
+        assert all(entry["why"] for entry in report)
         for view, entry in enumerate(report):
             assert entry["agreement"] == {
                 f"view {other + 1}": weighed.trust.agreement[view, other] for other in range(3) if other != view
@@ -208,7 +208,7 @@ class TestReport:
     def test_views_that_were_not_weighed_are_all_trusted(self):
         alone = Weighed.alike(Views([ONE])).report(np.array([1.0]), 3)
         pair = Weighed.alike(Views([ONE, TWO])).report(np.array([0.25, 0.75]), 3)
-        assert alone[0]["reason"] == "is the only one"
+        assert alone[0]["why"] == "is the only one"
         assert [entry["weight"] for entry in pair] == [0.25, 0.75]
         assert all(entry["trusted"] and entry["clarity"] is None for entry in alone + pair)
         weighed = weigh(Views([ONE, TWO]))
@@ -278,7 +278,9 @@ def test_copies_are_told_where_samples_are_missing():
 
 def test_every_parameter_that_decides_has_a_value():
     for preset in PRESETS:
-        settings = LKG(3, preset=preset, max_iter=8, tol=0.0, n_init=2, random_state=0).fit(X[:20]).settings_
+        settings = (
+            LKG(3, preset=preset, n_init=2, solver=ADMM(max_iter=8, tol=0.0), random_state=0).fit(X[:20]).settings_
+        )
         assert set(settings) == set(LKG().get_params()) - COMPUTING - BESIDE
         assert None not in settings.values()
 

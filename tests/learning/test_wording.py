@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, MultipleKernelKMeans
+from kernelbraid import ADMM, LKG, MultipleKernelKMeans
 from kernelbraid.kernels import BANKS, bank_names
 from kernelbraid.learning.wording import describe_weights, kernel_is_fixed
 from problems import blobs
@@ -61,13 +61,13 @@ def test_shares_are_of_the_whole_even_where_weights_do_not_sum_to_one():
 
 def test_the_weights_of_a_fit_are_described():
     X, _ = blobs(n=30)
-    model = LKG(3, kernels="rmkkm", gamma=10.0, n_init=1, random_state=0).fit(X)
-    (sentence,) = describe_weights(model.kernel_names_, model.kernel_weights_)
-    assert f"{len(model.kernel_names_)} kernels" in sentence
-    views = LKG(3, gamma=10.0, n_init=1, random_state=0).fit(
+    model = LKG(3, kernels="rmkkm", n_init=1, solver=ADMM(gamma=10.0), random_state=0).fit(X)
+    (sentence,) = describe_weights(model.solution_.names, model.solution_.g)
+    assert f"{len(model.solution_.names)} kernels" in sentence
+    views = LKG(3, n_init=1, solver=ADMM(gamma=10.0), random_state=0).fit(
         [X, X + 0.1 * np.random.default_rng(0).normal(size=X.shape)]
     )
-    assert [told[:7] for told in describe_weights(views.kernel_names_, views.kernel_weights_)[1:]] == [
+    assert [told[:7] for told in describe_weights(views.solution_.names, views.solution_.g)[1:]] == [
         "View 1:",
         "View 2:",
     ]
@@ -86,8 +86,8 @@ def test_weights_that_were_not_learned_are_called_so():
 
 def test_the_kernel_is_fixed_by_an_infinite_gamma_of_lkg_given_or_of_its_preset():
     assert kernel_is_fixed(LKG())
-    assert kernel_is_fixed(LKG(preset="authors", gamma=math.inf))
-    assert not kernel_is_fixed(LKG(gamma=10.0))
+    assert kernel_is_fixed(LKG(preset="authors", solver=ADMM(gamma=math.inf)))
+    assert not kernel_is_fixed(LKG(solver=ADMM(gamma=10.0)))
     assert not kernel_is_fixed(LKG(preset="paper"))
     assert not kernel_is_fixed(MultipleKernelKMeans())
 

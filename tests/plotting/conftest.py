@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def samples():
 @pytest.fixture(scope="session")
 def model(samples):
     """A fit that has learned its kernel."""
-    return LKG(n_clusters=3, gamma=10.0, random_state=0, n_init=3).fit(samples)
+    return LKG(n_clusters=3, n_init=3, solver=ADMM(gamma=10.0), random_state=0).fit(samples)
 
 
 @pytest.fixture(scope="session")

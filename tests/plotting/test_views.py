@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, plotting
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, plotting
 from kernelbraid.learning.trust import LEVEL
 
 pytest.importorskip("matplotlib")
@@ -42,8 +42,8 @@ def names_at(axis):
 def test_cells_hold_the_agreement_of_the_report(draw, fused):
     ax = draw(plotting.plot_views, fused)
     shown = ax.images[0].get_array()
-    for i, entry in enumerate(fused.view_report_):
-        for j, other in enumerate(fused.view_report_):
+    for i, entry in enumerate(fused.views_.entries()):
+        for j, other in enumerate(fused.views_.entries()):
             if i == j:
                 assert shown.mask[i, j]
                 assert (i, j) not in cells(ax)
@@ -56,7 +56,7 @@ def test_cells_hold_the_agreement_of_the_report(draw, fused):
 def test_bars_beside_are_the_weights(draw, fused):
     ax = draw(plotting.plot_views, fused)
     [beside] = ax.child_axes
-    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], fused.view_weights_)
+    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], fused.views_.weights)
     assert beside.get_ylim() == ax.get_ylim()
     assert [text.get_text() for text in beside.texts] == ["0.33", "0.33", "left out", "0.33"]
     assert beside.get_xlabel() == "weight"
@@ -120,7 +120,7 @@ def test_few_and_many_views_are_drawn_and_their_numbers_do_not_overlap():
 
 def test_a_pair_without_common_samples_has_an_empty_cell(draw):
     model = fit_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]])
-    del model.view_report_[0]["agreement"]["view 3"]
+    del model.views_.entries()[0]["agreement"]["view 3"]
     ax = draw(plotting.plot_views, model)
     assert ax.images[0].get_array().mask[0, 2]
     assert (0, 2) not in cells(ax)
@@ -143,16 +143,16 @@ def test_whoever_has_compared_views_shows_them(draw, fused, views, estimator):
 def test_views_whose_kernels_were_joined_are_drawn_with_the_learned_weights(draw, views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learned = LKG(3, gamma=10.0, n_init=1, random_state=0).fit(views)
+        learned = LKG(3, n_init=1, solver=ADMM(gamma=10.0), random_state=0).fit(views)
     [beside] = draw(plotting.plot_views, learned).child_axes
-    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], learned.view_weights_)
-    assert len(set(learned.view_weights_)) == 4
+    np.testing.assert_allclose([bar.get_width() for bar in beside.patches], learned.views_.weights)
+    assert len(set(learned.views_.weights)) == 4
 
 
 def test_what_has_no_several_views_gets_a_sentence(model, views):
     with pytest.raises(ValueError, match=r"^LKG was fitted on one view, .*; fit it on a list of views\.$"):
         plotting.plot_views(model)
-    published = LKG(3, preset="authors", max_iter=300, n_init=1, random_state=0)
+    published = LKG(3, preset="authors", n_init=1, solver=ADMM(max_iter=300), random_state=0)
     published.fit([view[:30] for view in views[:2]])
     with pytest.raises(ValueError, match=r"^LKG has not compared its views; fit it with preset='recommended'"):
         plotting.plot_views(published)

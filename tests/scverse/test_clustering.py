@@ -92,9 +92,10 @@ def test_landmarks_write_a_neighbour_graph_of_the_embedding():
     assert cells.uns["kernelbraid"]["n_landmarks"] == 50
 
 
-def test_too_many_cells_for_memory_go_through_landmarks_and_the_report_says_why():
+def test_too_many_cells_for_memory_go_through_landmarks_and_the_report_says_why(monkeypatch):
     cells, truth = one_modality()
-    cluster(cells, 3, memory_budget=1e5)
+    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 100_000)
+    cluster(cells, 3)
     report = cells.uns["kernelbraid"]
     assert report["solver"] == "landmarks"
     assert "needs about" in report["solver_reason"]
@@ -103,10 +104,11 @@ def test_too_many_cells_for_memory_go_through_landmarks_and_the_report_says_why(
     assert adjusted_rand_score(cells.obs["kernelbraid"], expected) == 1
 
 
-def test_a_parameter_that_landmarks_do_not_have_is_named_where_memory_is_short():
+def test_a_parameter_that_landmarks_do_not_have_is_named_where_memory_is_short(monkeypatch):
     cells, _ = one_modality()
-    with pytest.raises(MemoryError, match=r"needs about .* Through landmarks there is no keep_matrices; leave it out"):
-        cluster(cells, 3, memory_budget=1e5, keep_matrices=True)
+    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 100_000)
+    with pytest.raises(MemoryError, match=r"needs about .* Through landmarks there is no assign_labels; leave it out"):
+        cluster(cells, 3, assign_labels="merge")
 
 
 def test_a_copy_leaves_the_input_untouched():
@@ -169,7 +171,7 @@ def test_a_kernel_that_takes_no_negative_values_says_so():
     [
         ({"n_cluster": 3}, "there is no parameter n_cluster"),
         ({"alhpa": 3.0}, "there is no parameter alhpa; did you mean alpha?"),
-        ({"storage": "lazy", "n_landmarks": 20}, "there is no parameter storage"),
+        ({"solver": None, "n_landmarks": 20}, "there is no parameter solver"),
     ],
 )
 def test_a_parameter_that_there_is_not_is_named(options, message):

@@ -49,6 +49,6 @@ def test_edges_are_the_strongest_of_the_sum_over_the_views_that_a_sample_has_sca
 def test_shares_are_those_of_the_edges_that_stay(gapped):
     views, model = gapped
     lacking = np.stack([np.isnan(view).any(axis=1) for view in views], axis=1)
-    np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
-    assert (model.sample_view_weights_[lacking] == 0).all()
-    assert (model.sample_view_weights_[~lacking] > 0).mean() > 0.95
+    np.testing.assert_allclose(model.views_.shares.sum(axis=1), 1)
+    assert (model.views_.shares[lacking] == 0).all()
+    assert (model.views_.shares[~lacking] > 0).mean() > 0.95

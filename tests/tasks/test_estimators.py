@@ -90,6 +90,6 @@ def test_a_false_view_is_left_out_with_a_reason(blobs):
     views = [X, rng.normal(size=(60, 9)), X @ rng.normal(size=(4, 6))]
     with pytest.warns(UserWarning, match="view 2 shares neighbours with no other view and is left out"):
         model = make_pipeline(EachView(StandardScaler()), LKG(3, random_state=0)).fit(views)[-1]
-    assert [entry["trusted"] for entry in model.view_report_] == [True, False, True]
-    assert "view" in model.view_report_[1]["reason"]
+    assert [entry["trusted"] for entry in model.views_.entries()] == [True, False, True]
+    assert "view" in model.views_.entries()[1]["why"]
     assert evaluate(y, model.labels_)["acc"] == 1

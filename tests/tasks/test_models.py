@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import LKG, load_model, save_model
+from kernelbraid import ADMM, LKG, load_model, save_model
 from kernelbraid.methods import METHODS
 
 PUBLISHED = ["KKM", "SC", "RKKM", "SSR", "SCSK", "MKKM", "AASC", "RMKKM", "SCMK", "LKGs", "LKGr"]
@@ -36,10 +36,10 @@ def test_the_preset_authors_repeats_fits_of_the_published_code(shared, file, pen
     X = (faces - faces.mean(axis=0)) / faces.std(axis=0, ddof=1)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     weights = {name: float(expected[name]) for name in ("alpha", "beta", "gamma")}
-    model = LKG(15, preset="authors", graph_penalty=penalty, mu=float(expected["mu_start"]), **weights)
-    model.set_params(keep_matrices=True, random_state=0).fit(X)
+    solver = ADMM(graph_penalty=penalty, beta=weights["beta"], gamma=weights["gamma"], mu=float(expected["mu_start"]))
+    model = LKG(15, preset="authors", alpha=weights["alpha"], solver=solver, random_state=0).fit(X)
     assert model.n_iter_ == expected["n_iter"]
-    for found, known in ((model.auxiliary_graph_, expected["J"]), (model.kernel_, expected["K"])):
+    for found, known in ((model.solution_.J, expected["J"]), (model.solution_.K, expected["K"])):
         assert np.linalg.norm(found - known) < 1e-6 * np.linalg.norm(known)
 
 
@@ -47,8 +47,8 @@ def test_the_preset_paper_follows_the_text(blobs):
     X, y = blobs
     model = LKG(3, preset="paper", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1
-    assert len(model.kernel_names_) == 12
-    assert model.kernel_weights_.sum() == pytest.approx(1)
+    assert len(model.solution_.names) == 12
+    assert model.solution_.g.sum() == pytest.approx(1)
 
 
 def test_a_model_that_was_saved_is_the_same_when_it_is_loaded(folder, blobs):

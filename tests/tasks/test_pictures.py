@@ -8,7 +8,7 @@ from kernelbraid import LKG, plotting
 def test_every_picture_of_a_fit_is_drawn_and_saved(folder, blobs):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     X, _ = blobs
-    paper = LKG(3, preset="paper", random_state=0).set_params(keep_matrices=True).fit(X)
+    paper = LKG(3, preset="paper", random_state=0).fit(X)
     views, chosen = LKG(3, random_state=0).fit([X, X[:, :3]]), LKG("auto", random_state=0).fit(X)
     pictures = {
         "graph": plotting.plot_graph(paper),

@@ -20,6 +20,7 @@ from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
 
+
 class LKGClassifier(ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
@@ -37,6 +38,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         How the graph is learned, ``LKG()`` if None; its number of clusters has no part in it.
     spread : float, default=0.9
         a, between 0 and 1: how much of a label comes from the neighbours.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)

@@ -14,7 +14,17 @@ from sklearn.utils import check_random_state
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import AUTO, COUNT, GRAPH, JOBS, POSITIVE, Interval, StrOptions, fit_context, mark_input
+from kernelbraid.estimators.base import (
+    AUTO,
+    COUNT,
+    GRAPH,
+    JOBS,
+    POSITIVE,
+    Interval,
+    StrOptions,
+    fit_context,
+    mark_input,
+)
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import (
     as_published,

@@ -57,7 +57,9 @@ class ViewReport:
                 "weight": float(weight),
                 "why": why,
                 "agreement": {
-                    other: float(z) for other, z in zip(self.names, row, strict=True) if other != name and np.isfinite(z)
+                    other: float(z)
+                    for other, z in zip(self.names, row, strict=True)
+                    if other != name and np.isfinite(z)
                 },
                 "n_samples": int(n_samples) if np.isfinite(n_samples) else None,
                 "clarity": float(clarity) if np.isfinite(clarity) else None,
@@ -79,6 +81,8 @@ class ViewReport:
             count = "" if entry["n_samples"] is None else str(entry["n_samples"])
             cells.append((entry["name"], count, f"{entry['weight']:.2f}", entry["why"]))
         widths = [max(len(row[column]) for row in cells) for column in range(3)]
-        return "\n".join(f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in cells)
+        return "\n".join(
+            f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in cells
+        )
 
     __repr__ = __str__

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from kernelbraid.kernels import split_name
-from kernelbraid.learning.settings import Settings
 
 USED = 0.0005  # weights below are rounding: such a kernel is not used
 TIE = 0.01  # relative distance to the largest weight within which none matters most

@@ -296,7 +296,7 @@ def test_views_are_put_side_by_side_where_they_are(kind, scheduler):
     expected = model().fit([A, B])
     given = VIEWS[kind](A, B)
     found = model().fit(given)
-    np.testing.assert_array_equal(found.view_weights_, expected.view_weights_)
+    np.testing.assert_array_equal(found.views_.weights, expected.views_.weights)
     np.testing.assert_array_equal(found.labels_.compute(), expected.labels_)
     np.testing.assert_array_equal(found.predict([A, B]), expected.labels_)
     if kind != "data frame and array":  # the partitions of new samples are not counted

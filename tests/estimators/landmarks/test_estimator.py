@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from kernelbraid import LKG, Blocks, LandmarkLKG, load_model, save_model
+from kernelbraid import ADMM, LKG, Blocks, LandmarkLKG, load_model, save_model
 from kernelbraid.datasets import open_stream
 from kernelbraid.metrics import evaluate
 from problems import blobs, dense
@@ -40,7 +40,7 @@ def test_rings_are_found_at_the_defaults_whatever_the_size_of_blocks():
     samples, labels = rings(5000)
     model = LandmarkLKG(6, n_landmarks=500, random_state=0).fit(samples)
     assert adjusted_rand_score(labels, model.labels_) > 0.95
-    assert "neighbours k=10" in model.kernel_names_
+    assert "neighbours k=10" in model.solution_.names
     assert model.landmarks_.dtype == np.float32
     other = LandmarkLKG(6, n_landmarks=500, block_size=777, n_jobs=2, random_state=0).fit(samples)
     assert adjusted_rand_score(other.labels_, model.labels_) >= 0.999
@@ -63,7 +63,7 @@ def test_blobs_are_found_through_any_landmarks():
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         np.testing.assert_array_equal(model.transform(X), model.embedding_)
         n = 30 if isinstance(landmarks, np.ndarray) else 40
-        assert model.graph_.shape == model.kernel_.shape == (n, n)
+        assert model.graph_.shape == model.solution_.K.shape == (n, n)
         assert model.landmarks_.shape == (n, 6)
         assert model.landmark_labels_.shape == (n,)
         if isinstance(landmarks, str) and landmarks != "k-means":
@@ -100,13 +100,13 @@ def test_every_setting_finds_blobs_and_predicts_them(parameters):
 
 def test_weights_status_and_history_are_those_of_the_core():
     model = fit(gamma=10.0, landmarks=X[::10])
-    core = LKG(3, gamma=10.0, random_state=0).fit(X[::10])
-    np.testing.assert_array_equal(model.kernel_weights_, core.kernel_weights_)
+    core = LKG(3, solver=ADMM(gamma=10.0), random_state=0).fit(X[::10])
+    np.testing.assert_array_equal(model.solution_.g, core.solution_.g)
     np.testing.assert_array_equal(dense(model.graph_), dense(core.graph_))
-    assert model.status_ == core.status_
-    assert model.kernel_names_ == core.kernel_names_
-    assert model.history_.keys() == core.history_.keys()
-    assert model.n_iter_ == core.n_iter_ == len(model.history_["mu"])
+    assert model.solution_.status == core.solution_.status
+    assert model.solution_.names == core.solution_.names
+    assert model.solution_.history.keys() == core.solution_.history.keys()
+    assert model.n_iter_ == core.n_iter_ == len(model.solution_.history["mu"])
 
 
 class Cut:
@@ -158,10 +158,10 @@ def test_views_have_kernels_of_their_own():
         for form in [np.asarray, sparse.csr_array]:
             model = fit(form(X), view_widths=[2, 4], landmarks=landmarks, gamma=10.0)
             rows = model.landmarks_.toarray() if sparse.issparse(model.landmarks_) else model.landmarks_
-            core = LKG(3, gamma=10.0, random_state=0).fit([rows[:, :2], rows[:, 2:]])
-            assert model.kernel_names_ == core.kernel_names_
-            assert model.kernel_names_[-1].startswith("view 2: ")
-            np.testing.assert_allclose(model.kernel_weights_, core.kernel_weights_)
+            core = LKG(3, solver=ADMM(gamma=10.0), random_state=0).fit([rows[:, :2], rows[:, 2:]])
+            assert model.solution_.names == core.solution_.names
+            assert model.solution_.names[-1].startswith("view 2: ")
+            np.testing.assert_allclose(model.solution_.g, core.solution_.g)
             assert adjusted_rand_score(y, model.labels_) == 1
             np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
 
@@ -181,8 +181,8 @@ def test_a_list_of_views_is_their_columns_side_by_side(kind, tmp_path):
     model = fit(views, block_size=64, gamma=10.0)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.embedding_, expected.embedding_)
-    np.testing.assert_array_equal(model.kernel_weights_, expected.kernel_weights_)
-    assert model.kernel_names_ == expected.kernel_names_
+    np.testing.assert_array_equal(model.solution_.g, expected.solution_.g)
+    assert model.solution_.names == expected.solution_.names
     assert model.n_features_in_ == 6
     for samples in (views, [A, B], X, Blocks([X[:99], X[99:]])):
         np.testing.assert_array_equal(model.predict(samples), expected.labels_)
@@ -303,9 +303,9 @@ def test_a_fit_beyond_the_memory_names_this_way_out():
     with pytest.raises(
         MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"
     ):
-        LKG(3, memory_budget=1e6).fit(samples)
+        LKG(3).fit(samples)
     with pytest.raises(MemoryError, match=r"LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer"):
-        LKG(3, memory_budget=1e6).fit([samples, samples[:, :2]])
+        LKG(3).fit([samples, samples[:, :2]])
 
 
 def test_landmarks_and_samples_may_be_of_different_kinds():
@@ -335,10 +335,10 @@ class TestSeveralViews:
     def test_noise_is_left_out_however_loud_it_is(self, parameters, landmarks):
         model = self.fit(landmarks=landmarks, **parameters)
         assert adjusted_rand_score(self.truth[:300], model.labels_) == 1
-        assert model.view_weights_[1] == 0
-        np.testing.assert_allclose(model.view_weights_.sum(), 1)
-        assert [entry["trusted"] for entry in model.view_report_] == [True, False, True]
-        np.testing.assert_allclose([entry["weight"] for entry in model.view_report_], model.view_weights_)
+        assert model.views_.weights[1] == 0
+        np.testing.assert_allclose(model.views_.weights.sum(), 1)
+        assert [entry["trusted"] for entry in model.views_.entries()] == [True, False, True]
+        np.testing.assert_allclose([entry["weight"] for entry in model.views_.entries()], model.views_.weights)
         np.testing.assert_array_equal(model.predict(self.fitted), model.labels_)
         np.testing.assert_array_equal(model.predict(self.new), model.labels_[self.truth[300:]])
 
@@ -357,7 +357,7 @@ class TestSeveralViews:
 
     def test_edges_sum_to_one_and_follow_the_weights(self):
         model = fit(self.fitted, view_weights=[1, 0, 3], landmark_neighbors="all")
-        np.testing.assert_allclose(model.view_weights_, [0.25, 0, 0.75])
+        np.testing.assert_allclose(model.views_.weights, [0.25, 0, 0.75])
         samples = np.concatenate(self.new, axis=1)
         W = dense(model._expression.edges(samples).matrix())
         np.testing.assert_allclose(W.sum(axis=1), 1, rtol=1e-5)
@@ -365,25 +365,23 @@ class TestSeveralViews:
         for member, weight in zip(model._expression.members, model._expression.weights, strict=True):
             per_view[member.views[0]] += weight
             expected += weight * dense(member.edges(samples).matrix())
-        np.testing.assert_allclose(per_view, model.view_weights_)
+        np.testing.assert_allclose(per_view, model.views_.weights)
         np.testing.assert_allclose(W, expected, atol=1e-6)
 
     def test_fused_graphs_have_no_kernel_and_a_fit_of_one_view_has(self):
         model = self.fit()
         assert not hasattr(model, "kernel_")
         assert not hasattr(model, "kernel_weights_")
-        assert model.fit(self.fitted[0]).kernel_.shape == (40, 40)
-        np.testing.assert_allclose(model.view_weights_, [1.0])
+        assert model.fit(self.fitted[0]).solution_.K.shape == (40, 40)
+        np.testing.assert_allclose(model.views_.weights, [1.0])
         with pytest.warns(UserWarning, match="view 2 shares"):
             assert not hasattr(model.fit(self.fitted), "kernel_")
 
     def test_a_preset_of_the_paper_uses_every_view_as_it_comes(self):
         model = fit(self.fitted, preset="authors", n_landmarks=20, n_init=2)
-        assert len(model.kernel_weights_) == 36
-        np.testing.assert_allclose(
-            [model.kernel_weights_[at : at + 12].sum() for at in (0, 12, 24)], model.view_weights_
-        )
-        assert all(entry["trusted"] for entry in model.view_report_)
+        assert len(model.solution_.g) == 36
+        np.testing.assert_allclose([model.solution_.g[at : at + 12].sum() for at in (0, 12, 24)], model.views_.weights)
+        assert all(entry["trusted"] for entry in model.views_.entries())
 
 
 def test_centres_of_no_sample_are_left_out_with_a_warning(tmp_path):

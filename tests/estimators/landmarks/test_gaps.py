@@ -52,7 +52,7 @@ def test_a_saved_model_places_them_alike(fitted, tmp_path):
     save_model(fitted, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(NEW), fitted.predict(NEW))
-    np.testing.assert_array_equal(loaded.sample_view_weights_, fitted.sample_view_weights_)
+    np.testing.assert_array_equal(loaded.views_.shares, fitted.views_.shares)
 
 
 def test_samples_that_only_a_view_of_noise_has_are_placed_by_it():
@@ -62,8 +62,8 @@ def test_samples_that_only_a_view_of_noise_has_are_placed_by_it():
         view[:10] = np.nan
     with pytest.warns(UserWarning, match="shares neighbours with no other"):
         model = LandmarkLKG(4, n_landmarks=60, random_state=0).fit(views)
-    np.testing.assert_allclose(model.sample_view_weights_[:10], [[0, 0, 1]] * 10)
-    assert (model.sample_view_weights_[10:, 2] == 0).all()
+    np.testing.assert_allclose(model.views_.shares[:10], [[0, 0, 1]] * 10)
+    assert (model.views_.shares[10:, 2] == 0).all()
     assert ari(TRUTH[10:], model.labels_[10:]) == 1.0
 
 
@@ -98,5 +98,5 @@ def test_a_sample_in_no_view_of_the_fit_is_refused(fitted):
 def test_an_empty_row_of_a_sparse_view_is_a_measurement():
     views = [sparse.csr_array(np.where(np.arange(400)[:, None] < 5, 0.0, view)) for view in WHOLE]
     model = LandmarkLKG(4, n_landmarks=60, random_state=0).fit(views)
-    np.testing.assert_allclose(model.sample_view_weights_.sum(axis=1), 1)
-    assert (model.sample_view_weights_ > 0).all(axis=1).mean() > 0.95
+    np.testing.assert_allclose(model.views_.shares.sum(axis=1), 1)
+    assert (model.views_.shares > 0).all(axis=1).mean() > 0.95

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.low_rank.fixed_kernel import solve_fixed
@@ -37,10 +37,12 @@ def test_no_nearby_graph_is_better(penalty):
 def test_the_kernel_and_the_weights_stay():
     for penalty in ["nuclear", "l1", "frobenius"]:
         X, _ = blobs()
-        model = LKG(3, preset="authors", graph_penalty=penalty, gamma=math.inf, n_init=5, random_state=0).fit(X)
-        assert model.status_ == "converged"
-        np.testing.assert_allclose(model.kernel_weights_, 1 / 12)
-        assert set(model.history_["kernel_change"]) == {0.0}
+        model = LKG(
+            3, preset="authors", n_init=5, solver=ADMM(graph_penalty=penalty, gamma=math.inf), random_state=0
+        ).fit(X)
+        assert model.solution_.status == "converged"
+        np.testing.assert_allclose(model.solution_.g, 1 / 12)
+        assert set(model.solution_.history["kernel_change"]) == {0.0}
 
 
 def test_backends_agree(foreign):

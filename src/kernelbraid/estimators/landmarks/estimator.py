@@ -55,8 +55,6 @@ LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
 
-
-
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     r"""Low-rank kernel learning for graph-based clustering (LKG) of many samples, through landmarks.
 
