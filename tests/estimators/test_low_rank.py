@@ -30,9 +30,6 @@ L1 = {"preset": "authors", "graph_penalty": "l1"}
 LEARNED = {"preset": "recommended", "gamma": 10.0}  # the kernel, too
 
 
-MATRICES = ("Z", "J", "K")
-
-
 def fit(data=X, k=3, **parameters):
     return lkg(k, **{"random_state": 0, "n_init": 10, **parameters}).fit(data)
 
@@ -73,9 +70,9 @@ def test_separated_blobs_are_found():
 def test_fitted_attributes_are_what_they_say():
     model = fit(preset="authors", record_objective=True)
     n = len(X)
-    for name in ("graph_", "coefficients_", "auxiliary_graph_", "kernel_"):
-        assert getattr(model, name).shape == (n, n)
-        assert getattr(model, name).min() >= 0
+    for A in (model.graph_, model.solution_.Z, model.solution_.J, model.solution_.K):
+        assert A.shape == (n, n)
+        assert A.min() >= 0
     np.testing.assert_array_equal(model.graph_, model.graph_.T)
     np.testing.assert_allclose(model.graph_, (model.solution_.J + model.solution_.J.T) / 2)
     assert model.solution_.g.shape == (12,) == (len(model.solution_.names),)
@@ -103,21 +100,19 @@ def test_by_default_the_graph_is_refined_and_few_kernels_are_used():
     assert set(model.solution_.history["graph_rank"]) == {-1}
 
 
-def test_matrices_are_there_only_if_they_are_asked_for():
-    for parameters in [{}, LEARNED, {**L1, "keep_matrices": False, "max_iter": 20, "tol": 0}]:
-        model = fit(**parameters)
-        for name in MATRICES:
-            with pytest.raises(AttributeError, match=f"LKG does not keep {name}, .*; fit it with keep_matrices=True"):
-                getattr(model, name)
-        kept = fit(**{**parameters, "keep_matrices": True})
-        assert all(getattr(kept, name).shape == (45, 45) for name in MATRICES)
-        np.testing.assert_array_equal(kept.labels_, model.labels_)
-        np.testing.assert_allclose(dense(kept.graph_), dense(model.graph_), atol=1e-12)
-        assert not any(hasattr(kept.set_params(keep_matrices=False).fit(X), name) for name in MATRICES)
+def test_matrices_are_those_of_a_solver():
+    model = fit()
+    with pytest.raises(AttributeError, match=r"^LKG has no solution_ after a fit without a solver; .* solver=ADMM\(\)"):
+        _ = model.solution_
+    solved = keep()
+    assert all(getattr(solved.solution_, name).shape == (45, 45) for name in "ZJK")
+    np.testing.assert_array_equal(solved.labels_, model.labels_)
+    np.testing.assert_allclose(dense(solved.graph_), dense(model.graph_), atol=1e-12)
+    assert not hasattr(solved.set_params(solver=None).fit(X), "solution_")
 
 
 def test_a_model_that_is_not_fitted_has_no_matrices_and_does_not_speak_of_them():
-    for name in (*MATRICES, "nonsense_"):
+    for name in ("solution_", "nonsense_"):
         with pytest.raises(AttributeError, match=f"'LKG' object has no attribute '{name}'"):
             getattr(LKG(), name)
 
@@ -132,12 +127,12 @@ def test_the_kernel_that_stays_is_the_average_of_the_candidates_and_the_coeffici
 
 def test_samples_and_kernels_are_not_written_to(xp):
     for parameters in [{}, {"gamma": 10.0, "max_iter": 3, "tol": 0}]:
-        for keep_matrices in [True, False]:
+        for matrices in [True, False]:
             H = build_bank(X, "rmkkm")
             samples, given = xp.asarray(X, copy=True), xp.asarray(H, copy=True)
-            fit(samples, keep_matrices=keep_matrices, **parameters)
+            fit(samples, matrices=matrices, **parameters)
             for kernels in (given, given[:1, ...], [given[0, ...]]):
-                model = fit(kernels, kernels="precomputed", keep_matrices=keep_matrices, **parameters)
+                model = fit(kernels, kernels="precomputed", matrices=matrices, **parameters)
                 model.predict(kernels)
             np.testing.assert_array_equal(to_numpy(samples), X)
             np.testing.assert_array_equal(to_numpy(given), H)
@@ -236,7 +231,7 @@ class TestKernels:
         assert adjusted_rand_score(classes[300:400], model.predict(near[300:, :300])) > 0.65
 
     def test_a_bank_may_mix_kernels_and_functions(self):
-        model = fit(kernels=[Gaussian(0.05), laplacian_kernel, Linear("max")])
+        model = keep(kernels=[Gaussian(0.05), laplacian_kernel, Linear("max")])
         assert model.solution_.names == ["gaussian s=0.05", "laplacian_kernel", "linear"]
         assert adjusted_rand_score(y, model.labels_) == 1
 
@@ -248,7 +243,7 @@ class TestKernels:
 
 class TestViews:
     def test_each_view_brings_its_own_kernels(self):
-        model = fit([X[:, :3], sparse.csr_array(X[:, 3:])], kernels="rmkkm", fusion="kernels")
+        model = keep([X[:, :3], sparse.csr_array(X[:, 3:])], kernels="rmkkm", fusion="kernels")
         assert model.solution_.g.shape == (24,)
         assert model.solution_.names[0] == "view 1: gaussian t=0.01"
         assert model.solution_.names[-1] == "view 2: polynomial (1 + x.y)^4"
@@ -257,7 +252,7 @@ class TestViews:
 
     def test_views_may_be_data_frames_with_banks_of_their_own(self):
         near = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
-        model = fit([pd.DataFrame(X), pl.DataFrame(near)], kernels=["paper", [Linear()]], fusion="kernels")
+        model = keep([pd.DataFrame(X), pl.DataFrame(near)], kernels=["paper", [Linear()]], fusion="kernels")
         assert model.solution_.g.shape == (13,)
         np.testing.assert_allclose([model.solution_.g[:12].sum(), model.solution_.g[12]], [0.5, 0.5])
 
@@ -298,7 +293,7 @@ class TestStatus:
 
     def test_kernels_in_which_no_two_samples_are_alike_ask_for_wider_ones(self):
         with pytest.warns(ConvergenceWarning, match=r"joins no two samples; .* Use wider kernels"):
-            model = fit(kernels=[Gaussian(1e-6)])
+            model = keep(kernels=[Gaussian(1e-6)])
         assert model.solution_.status == "graph_diagonal"
         assert len(set(model.labels_)) == 3
         assert np.isfinite(model.embedding_).all()
@@ -440,7 +435,7 @@ class TestBadInput:
         ("parameters", "message"),
         [
             ({"alpha": 0}, "The 'alpha' parameter of LKG must be .* Got 0 instead"),
-            ({"gamma": -1.5}, "The 'gamma' parameter of LKG must be .* Got -1.5 instead"),
+            ({"gamma": -1.5}, "The 'gamma' parameter of ADMM must be .* Got -1.5 instead"),
             ({"alpha": float("nan")}, "'alpha' parameter"),
             (
                 {"k": 0},
@@ -520,7 +515,7 @@ class TestSeveralViews:
         np.testing.assert_allclose(model.views_.weights, [0.25, 0.75, 0])
         assert not model.views_.shares[:, 2].any()
         assert fit(views, view_weights=np.ones(3)).views_.shares[:, 2].min() > 0
-        joined = fit(views, view_weights=[1, 3, 0], fusion="kernels", kernels=[Gaussian(2.0), Linear()])
+        joined = keep(views, view_weights=[1, 3, 0], fusion="kernels", kernels=[Gaussian(2.0), Linear()])
         np.testing.assert_allclose(joined.solution_.g, [0.125, 0.125, 0.375, 0.375])
         np.testing.assert_allclose(joined.views_.weights, [0.25, 0.75, 0])
 
@@ -548,23 +543,21 @@ class TestSeveralViews:
 
     def test_attributes_without_a_meaning_say_why_they_are_absent(self):
         fused, joined = fit([self.first, self.second]), fit([self.first, self.second], fusion="kernels")
-        for name in ("kernel_weights_", "kernel_names_", *MATRICES):
-            with pytest.raises(AttributeError, match=f"LKG has no {name} after a fit that fuses the graphs of several"):
-                getattr(fused, name)
-        with pytest.raises(AttributeError, match="and this one does not; give a list of views, and fusion='graphs'"):
-            _ = joined.views_.shares
-        with pytest.raises(AttributeError, match="'LKG' object has no attribute 'sample_view_weights_'"):
-            _ = LKG().views_.shares
+        with pytest.raises(AttributeError, match="LKG has no solution_ after a fit that fuses the graphs of several"):
+            _ = fused.solution_
+        assert joined.views_.shares is None
+        with pytest.raises(AttributeError, match="'LKG' object has no attribute 'views_'"):
+            _ = LKG().views_
 
     def test_a_second_fit_forgets_the_first(self):
-        model = fit(self.first, keep_matrices=True)
+        model = keep(self.first)
         model.fit([self.first, self.second])
-        assert not {"kernel_", "kernel_weights_", "kernel_names_"} & set(vars(model))
+        assert "solution_" not in vars(model)
         assert model.views_.weights.shape == (2,)
         model.fit(self.first)
-        assert not hasattr(model, "sample_view_weights_")
+        assert model.views_.shares is None
         assert model.views_.weights.shape == (1,)
-        assert set(vars(model)) == set(vars(fit(self.first, keep_matrices=True)))
+        assert set(vars(model)) == set(vars(keep(self.first)))
         np.testing.assert_array_equal(model.predict(self.first), model.labels_)
 
     def test_new_samples_find_their_clusters(self):
@@ -691,7 +684,7 @@ class TestKernelsOfSeveralSources:
             np.testing.assert_array_equal(model.predict([K[:, :9] for K in H]), model.labels_[:9])
 
     def test_a_stack_is_one_source(self):
-        model = fit(build_bank(X, "middle"), kernels="precomputed")
+        model = keep(build_bank(X, "middle"), kernels="precomputed")
         np.testing.assert_array_equal(model.views_.weights, [1.0])
         assert len(model.solution_.g) == 4
 
@@ -704,7 +697,9 @@ def test_weights_of_one_view_are_checked_too():
 
 def test_other_penalties_are_fused_with_their_own_weight():
     views = [X[:, :3], X[:, 3:]]
-    assert fit(views, graph_penalty="nuclear", alpha=None).solution_.status == "converged"
+    found = fit(views, graph_penalty="nuclear")
+    assert found.views_.shares.shape == (45, 2)
+    assert found.n_iter_ > 1
 
 
 def test_the_order_of_the_columns_of_decimals_makes_no_difference():

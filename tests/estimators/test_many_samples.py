@@ -34,7 +34,6 @@ class TestRows:
         shared = ((exact.graph_ > 0).multiply(rows.graph_ > 0)).sum() / exact.graph_.nnz
         assert shared > 0.95
         assert rows.settings_ == {**exact.settings_, "approximation": "auto"}
-        assert rows.solution_.names == exact.solution_.names
 
     def test_cells_find_the_same_clusters(self, monkeypatch):
         monkeypatch.setattr(in_rows, "CELLS_FROM", 200)
@@ -73,9 +72,10 @@ class TestRows:
         fit(kernels=[lambda A, B: A @ B.T])
         assert len(fit(gamma=10.0).solution_.history["mu"]) > 1
 
-    def test_a_fit_that_does_not_fit_is_refused_before_memory_is_taken(self):
+    def test_a_fit_that_does_not_fit_is_refused_before_memory_is_taken(self, monkeypatch):
+        monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1_000_000)
         with pytest.raises(MemoryError, match=r"a fit of 400 samples in rows needs about .* give at most about"):
-            fit(memory_budget=1e6)
+            fit()
 
 
 def test_narrow_kernels_in_rows_tell_shapes_apart(monkeypatch):

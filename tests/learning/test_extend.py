@@ -54,7 +54,7 @@ def new(*views):
 
 def extend(weighed, **parameters):
     """What places new samples, what was learned, and where the fitted ones are."""
-    settings = Settings.of({"preset": "recommended", "n_clusters": 3, "keep_matrices": True, **parameters})
+    settings = replace(Settings.of({"preset": "recommended", "n_clusters": 3, **parameters}), is_solved=True)
     learned = learn(weighed, settings)
     placed = place(learned, settings.readout)
     placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding)

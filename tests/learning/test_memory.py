@@ -19,22 +19,23 @@ def test_inner_products_are_double_also_for_single_precision():
     assert predict_bytes(**single, stored=False) == int(1000 * 1000 * (memory.WORKING_MATRICES * 4 + 8))
 
 
-def test_storage_follows_the_budget():
-    for storage, budget, stored in [
-        ("auto", 1e9, True),
-        ("auto", 1.2e8, False),
-        ("lazy", 1e9, False),
-        ("stored", 1e9, True),
+def test_storage_follows_what_is_free(monkeypatch):
+    for storage, free, stored in [
+        ("auto", 10**9, True),
+        ("auto", 120_000_000, False),
+        ("lazy", 10**9, False),
+        ("stored", 10**9, True),
     ]:
-        assert choose_storage(storage, budget, **SIZE) is stored
+        monkeypatch.setattr(memory, "available_bytes", lambda free=free: free)
+        assert choose_storage(storage, **SIZE) is stored
 
 
-def test_the_memory_of_a_device_counts_unless_a_budget_is_given(monkeypatch):
+def test_the_memory_of_a_device_counts(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: pytest.fail("asked the machine"))
-    assert choose_storage("auto", None, 10**9, **SIZE)
-    assert not choose_storage("auto", 1.2e8, 10**9, **SIZE)
+    assert choose_storage("auto", 10**9, **SIZE)
+    assert not choose_storage("auto", 120_000_000, **SIZE)
     with pytest.raises(MemoryError, match="1 KB are free"):
-        choose_storage("auto", None, 1000, **SIZE)
+        choose_storage("auto", 1000, **SIZE)
 
 
 def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
@@ -43,12 +44,12 @@ def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
 
 
 def test_the_ways_out_are_those_that_help():
-    with pytest.raises(MemoryError, match=r"needs about 104 MB, .* use float32 data \(56 MB\) or fewer samples or"):
-        choose_storage("auto", 5.8e7, **SIZE)
-    with pytest.raises(MemoryError, match="50 MB may be used; use fewer samples or a larger memory_budget"):
-        choose_storage("auto", 5e7, **SIZE)
-    with pytest.raises(MemoryError, match="use fewer samples or a larger memory_budget"):
-        choose_storage("auto", 1e6, **{**SIZE, "itemsize": 4})
+    with pytest.raises(MemoryError, match=r"needs about 104 MB, .* use float32 data \(56 MB\) or fewer samples\."):
+        choose_storage("auto", 58_000_000, **SIZE)
+    with pytest.raises(MemoryError, match="50 MB are free; use fewer samples"):
+        choose_storage("auto", 50_000_000, **SIZE)
+    with pytest.raises(MemoryError, match="are free; use fewer samples"):
+        choose_storage("auto", 1_000_000, **{**SIZE, "itemsize": 4})
 
 
 def test_clustering_takes_a_batch_of_runs_or_one_if_that_is_larger():

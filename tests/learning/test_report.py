@@ -91,7 +91,7 @@ class TestComplaint:
     def test_the_last_step_is_told_with_what_was_aimed_at(self):
         assert complaint(solution(Status.MAX_ITER), asked(), LAST, 1.0) == (
             "LKG made max_iter=9 steps and the kernel still changed by 5.0e-01 (tol=1e-05). Raise max_iter, or "
-            "mu_growth=1.1 if the residuals in history_ are flat."
+            "mu_growth=1.1 if the residuals in its history are flat."
         )
 
     def test_without_a_sound_step_the_average_is_said_to_be_clustered(self):

@@ -15,18 +15,18 @@ AUTHORS, PAPER, RECOMMENDED = (PRESETS[name] for name in ("authors", "paper", "r
 # Parameters that have a value of their own without a preset; all others are None until a preset gives them one.
 UNSET = {"thresholding", "record_objective", "restart_score", "n_clusters", "n_jobs"}
 NAMES = [name for name in AUTHORS.flat() if name not in UNSET]
+PARAMETERS = {**ADMM().get_params(), **LKG().get_params(), "restart_score": "inertia"}
 DIFFERING = [name for name in NAMES if AUTHORS.flat()[name] != PAPER.flat()[name]]
 
 
 def test_every_field_is_a_parameter_that_is_none_by_default():
-    defaults = LKG().get_params()
-    assert all(defaults[name] is None for name in set(NAMES) - {"approximation"})
+    assert all(PARAMETERS[name] is None for name in set(NAMES) - {"approximation"})
 
 
 def test_what_no_preset_changes_has_the_default_of_the_estimator():
     for preset in PRESETS:
-        defaults, values = LKG().get_params(), PRESETS[preset].flat()
-        assert {name: values[name] for name in UNSET} == {name: defaults[name] for name in UNSET}
+        values = PRESETS[preset].flat()
+        assert {name: values[name] for name in UNSET} == {name: PARAMETERS[name] for name in UNSET}
 
 
 def test_the_graph_that_is_judged_is_the_one_that_is_read_out():
@@ -43,7 +43,7 @@ def test_an_explicit_parameter_wins():
     settings = Settings.of({"preset": "authors", "alpha": 7.0, "beta": None, "tol": 0.5, "n_init": 3, "unknown": 1})
     assert settings.learning == replace(AUTHORS.learning, alpha=7.0, tol=0.5)
     assert settings.readout == replace(AUTHORS.readout, n_init=3)
-    assert (settings.kernels, settings.keep_matrices) == (AUTHORS.kernels, AUTHORS.keep_matrices)
+    assert (settings.kernels, settings.is_solved) == (AUTHORS.kernels, True)
 
 
 def test_a_parameter_of_both_sides_reaches_both():
@@ -52,12 +52,13 @@ def test_a_parameter_of_both_sides_reaches_both():
     assert settings.learning.n_jobs == settings.readout.n_jobs == 2
 
 
-def test_matrices_are_kept_as_the_preset_says_unless_the_user_does():
-    for preset, kept in [("authors", True), ("paper", True), ("recommended", False)]:
-        assert Settings.of({"preset": preset}).keep_matrices is kept
-        assert Settings.of({"preset": preset, "keep_matrices": None}).keep_matrices is kept
-        for asked in (True, False):
-            assert Settings.of({"preset": preset, "keep_matrices": asked}).keep_matrices is asked
+def test_a_solver_has_the_kernel_learned_unless_preset_or_user_say_how():
+    for preset, gamma in [("authors", 0.1), ("paper", 100.0), ("recommended", 10.0)]:
+        settings = Settings.of({"preset": preset, "solver": ADMM()})
+        assert (settings.is_solved, settings.learning.gamma) == (True, gamma)
+        assert settings.learning == replace(PRESETS[preset].learning, gamma=gamma)
+        assert Settings.of({"preset": preset, "solver": ADMM(gamma=3.0, mu=2.0)}).learning.gamma == 3.0
+        assert Settings.of({"preset": preset, "solver": None}).is_solved is (preset != "recommended")
 
 
 def test_flat_values_give_the_same_settings_from_every_preset():
@@ -65,7 +66,7 @@ def test_flat_values_give_the_same_settings_from_every_preset():
         settings = PRESETS[preset]
         for other in PRESETS:
             found = Settings.of({"preset": other, **settings.flat()})
-            for name in ("kernels", "learning", "readout", "keep_matrices", "fusion"):
+            for name in ("kernels", "learning", "readout", "fusion"):
                 assert getattr(found, name) == getattr(settings, name)
 
 

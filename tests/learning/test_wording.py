@@ -1,11 +1,9 @@
-import math
-
 import numpy as np
 import pytest
 
-from kernelbraid import ADMM, LKG, MultipleKernelKMeans
+from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import BANKS, bank_names
-from kernelbraid.learning.wording import describe_weights, kernel_is_fixed
+from kernelbraid.learning.wording import describe_weights
 from problems import blobs
 
 FOUR = ["gaussian s=2", "polynomial (1 + x.y)^2", "polynomial (1 + x.y)^4", "linear"]
@@ -71,25 +69,6 @@ def test_the_weights_of_a_fit_are_described():
         "View 1:",
         "View 2:",
     ]
-
-
-def test_weights_that_were_not_learned_are_called_so():
-    even = [0.25] * 4
-    (told,) = describe_weights(FOUR, even, learned=False)
-    assert told == "All 4 kernels count alike: their weights are not learned with gamma=inf."
-    assert describe_weights(["linear"], [1.0], learned=False) == ["linear is the only kernel."]
-    assert describe_weights(["view 1: a", "view 1: b", "view 2: a"], [1 / 3] * 3, learned=False)[1:] == [
-        "View 1: 0.67 of the weight.",
-        "View 2: 0.33 of the weight.",
-    ]
-
-
-def test_the_kernel_is_fixed_by_an_infinite_gamma_of_lkg_given_or_of_its_preset():
-    assert kernel_is_fixed(LKG())
-    assert kernel_is_fixed(LKG(preset="authors", solver=ADMM(gamma=math.inf)))
-    assert not kernel_is_fixed(LKG(solver=ADMM(gamma=10.0)))
-    assert not kernel_is_fixed(LKG(preset="paper"))
-    assert not kernel_is_fixed(MultipleKernelKMeans())
 
 
 def test_names_and_weights_must_match():

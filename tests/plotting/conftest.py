@@ -1,3 +1,4 @@
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,12 @@ def model(samples):
 def fixed(samples):
     """A fit whose kernel stays the average."""
     return LKG(n_clusters=3, random_state=0, n_init=3).fit(samples)
+
+
+@pytest.fixture(scope="session")
+def unlearned(samples):
+    """A fit with a solver whose kernel stays the average."""
+    return LKG(n_clusters=3, random_state=0, n_init=3, solver=ADMM(gamma=math.inf)).fit(samples)
 
 
 @pytest.fixture

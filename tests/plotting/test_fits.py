@@ -48,8 +48,8 @@ def test_the_bars_are_the_weights_with_their_names(draw, model):
     assert ax.get_title(loc="left") == "Kernel weights"
 
 
-def test_weights_that_are_all_alike_say_so(draw, fixed):
-    assert draw(plotting.plot_kernel_weights, fixed).get_title(loc="left") == "Kernel weights, all alike"
+def test_weights_that_are_all_alike_say_so(draw, unlearned):
+    assert draw(plotting.plot_kernel_weights, unlearned).get_title(loc="left") == "Kernel weights, all alike"
 
 
 @pytest.mark.parametrize("name", ["graph", "kernel"])
@@ -113,8 +113,8 @@ def test_the_convergence_picture_has_three_curves_over_all_steps(draw, model):
     assert "converged" in ax.get_title(loc="left")
 
 
-def test_one_step_has_no_course_to_draw(draw, fixed):
-    ax = draw(plotting.plot_convergence, fixed)
+def test_one_step_has_no_course_to_draw(draw, unlearned):
+    ax = draw(plotting.plot_convergence, unlearned)
     assert not ax.lines
     assert [text.get_text() for text in ax.texts] == ["one step, nothing to draw"]
     assert ax.get_title(loc="left") == "Convergence (converged after 1 step)"
@@ -132,15 +132,16 @@ def test_the_smallest_fits_are_drawn(draw):
             X = np.eye(n)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # how such a fit ends is not the point here
-                model = LKG(n_clusters=1, random_state=0, n_init=1).fit(X)
+                model = LKG(n_clusters=1, random_state=0, n_init=1, solver=ADMM(gamma=math.inf)).fit(X)
             draw(function, model)
 
 
 def test_a_history_of_zeros_or_none_at_all_is_drawn(draw):
     for values in [[], [0.0, 0.0, 0.0], [np.nan, np.inf, 1.0], [1.0]]:
         names = ("kernel_change", "graph_residual", "kernel_residual")
-        model = SimpleNamespace(history_={name: np.array(values) for name in names}, status_="non_finite", n_iter_=3)
-        draw(plotting.plot_convergence, model)
+        history = {name: np.array(values) for name in names}
+        solution = SimpleNamespace(history=history, status="non_finite", n_iter=3)
+        draw(plotting.plot_convergence, SimpleNamespace(labels_=np.zeros(3), solution_=solution))
 
 
 def test_a_matrix_without_contrast_is_drawn(draw):

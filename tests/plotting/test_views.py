@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, plotting
+from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.trust import LEVEL
 
 pytest.importorskip("matplotlib")
@@ -17,17 +18,10 @@ def fit_of(agreement, *, weights=None, trusted=None):
     names = [f"view {i + 1}" for i in range(n)]
     weights = np.full(n, 1 / n) if weights is None else weights
     trusted = [True] * n if trusted is None else trusted
-    report = [
-        {
-            "name": name,
-            "trusted": trusted[i],
-            "weight": float(weights[i]),
-            "reason": "is here",
-            "agreement": {other: float(agreement[i][j]) for j, other in enumerate(names) if j != i},
-        }
-        for i, name in enumerate(names)
-    ]
-    return SimpleNamespace(view_report_=report)
+    z = np.where(np.eye(n, dtype=bool), np.nan, np.asarray(agreement, dtype=float))
+    known = np.full(n, np.nan)
+    report = ViewReport(names, np.array(trusted), np.asarray(weights), ["is here"] * n, z, known, known)
+    return SimpleNamespace(views_=report)
 
 
 def cells(ax):
@@ -120,7 +114,7 @@ def test_few_and_many_views_are_drawn_and_their_numbers_do_not_overlap():
 
 def test_a_pair_without_common_samples_has_an_empty_cell(draw):
     model = fit_of([[0, 9, 8], [9, 0, 7], [8, 7, 0]])
-    del model.views_.entries()[0]["agreement"]["view 3"]
+    model.views_.agreement[0, 2] = np.nan
     ax = draw(plotting.plot_views, model)
     assert ax.images[0].get_array().mask[0, 2]
     assert (0, 2) not in cells(ax)
@@ -172,5 +166,5 @@ def test_nor_have_those_of_landmarks(function, views):
 
 
 def test_everything_else_of_fused_graphs_is_drawn(draw, fused):
-    for function in [plotting.plot_graph, plotting.plot_embedding, plotting.plot_convergence]:
+    for function in [plotting.plot_graph, plotting.plot_embedding]:
         draw(function, fused)

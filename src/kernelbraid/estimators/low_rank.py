@@ -258,10 +258,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         if name in LAZY and "labels_" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit before asking for {name}.")
         if name == "solution_" and "labels_" in vars(self):
-            remedy = "fusion='kernels'" if self.views_.shares is not None else f"{type(self).__name__}(solver=ADMM())"
-            raise AttributeError(
-                f"{type(self).__name__} has solution_ after a fit in which a solver learns one graph; use {remedy}."
-            )
+            what, remedy = "without a solver", "solver=ADMM()"
+            if self.views_.shares is not None:
+                what, remedy = "that fuses the graphs of several views", "fusion='kernels' and solver=ADMM()"
+            raise AttributeError(f"{type(self).__name__} has no solution_ after a fit {what}; fit it with {remedy}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -253,9 +253,13 @@ def _solved(model: Any, instead: str | None = None) -> Any:
         return None
     if hasattr(model, "solution_"):
         return model.solution_
+    if getattr(getattr(model, "views_", None), "shares", None) is not None:
+        raise ValueError(
+            f"{type(model).__name__} has fused the graphs of several views, and there is no kernel of all of them; "
+            "plot_views draws what each view counts, and a fit with fusion='kernels' has such a kernel."
+        )
     raise ValueError(
-        f"{type(model).__name__} was fitted without a solver that learns one kernel; fit LKG(solver=ADMM()), and several "
-        "views with fusion='kernels'."
+        f"{type(model).__name__} was fitted without a solver, which learns a kernel; fit LKG(solver=ADMM())."
     )
 
 

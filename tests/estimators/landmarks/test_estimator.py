@@ -298,7 +298,8 @@ def test_bad_input_gets_a_clear_sentence(samples, parameters, message):
         fit(samples, **parameters)
 
 
-def test_a_fit_beyond_the_memory_names_this_way_out():
+def test_a_fit_beyond_the_memory_names_this_way_out(monkeypatch):
+    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1_000_000)
     samples = np.random.default_rng(0).random((600, 12))
     with pytest.raises(
         MemoryError, match=r"use LandmarkLKG\(n_clusters=3, n_landmarks=500\).fit\(X\) or fewer samples"
