@@ -355,7 +355,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_fusion(settings)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, len(widths))
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         if weighed is not None and settings.fusion == "graphs":
