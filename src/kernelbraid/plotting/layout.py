@@ -23,7 +23,7 @@ FAINT = 1e-6  # weight of neighbours in the embedding beside those in the graph
 
 
 def place(
-    model: LKG | LandmarkLKG, layout: Layout = "auto", most: int = MOST_MAPPED
+    model: LKG | LandmarkLKG, layout: Layout = "auto", most: int | None = None
 ) -> tuple[np.ndarray, slice, Layout]:
     """Return coordinates in the plane, (n_drawn, 2), the samples that are drawn, and the layout they have.
 
@@ -33,8 +33,8 @@ def place(
         Fitted estimator.
     layout : {"auto", "spectral", "graph"}, default="auto"
         As for :func:`~kernelbraid.plotting.plot_embedding`.
-    most : int, default=2000
-        Samples on a map.
+    most : int, default=None
+        Samples on a map; 2,000 if None.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout={layout!r} is not one of {', '.join(map(repr, LAYOUTS))}.")
@@ -44,7 +44,7 @@ def place(
     if layout == "spectral" or is_simple or n < FEWEST_MAPPED:
         drawn = slice(None, None, -(-n // MOST_POINTS))
         return principal_axes(embedding[drawn]), drawn, "spectral"
-    drawn = slice(None, None, -(-n // most))
+    drawn = slice(None, None, -(-n // (most or MOST_MAPPED)))
     return _map(_distances(getattr(model, "graph_", None), embedding, drawn), embedding[drawn]), drawn, "graph"
 
 
