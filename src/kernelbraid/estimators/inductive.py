@@ -1,6 +1,9 @@
 """Labels and coordinates for samples that a fit has not seen, and how sure each label is."""
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -10,12 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.reading import read_new
-from kernelbraid.learning.confidence import memberships, of_labels
-from kernelbraid.learning.extend import Extension
+from kernelbraid.estimators.reading import as_published, n_found, publish, read_new
+from kernelbraid.learning.confidence import memberships, of_labels, one_hot
+from kernelbraid.learning.counting import network_of
+from kernelbraid.learning.extend import Extension, Placement
+from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import outlier_scores
+from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, place_graph
+from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.learning.weighing import Vertices
+from kernelbraid.ops.graphs import Spectrum
 from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
@@ -32,6 +40,11 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _vertices: Vertices
     _vertex_graph: Array
     _silent_edges: Array
+    _silent_places: np.ndarray
+    levels_: list[Level] | None
+    reliability_: float
+    why_: list[str]
+    n_components_: int
     _certainty: dict[str, np.ndarray]
     graph_: Array
     embedding_: Array
@@ -136,6 +149,74 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             own = np.flatnonzero(at >= 0)
             kept[view] = own, (A if sparse.issparse(A) else to_numpy(A))[at[own]]
         return kept
+
+    def at_level(self, level):
+        """Return the same fit, read out at another level: nothing is learned anew.
+
+        Parameters
+        ----------
+        level : int
+            Place in ``levels_``, from the coarsest, 0, on.
+
+        Returns
+        -------
+        LKG
+            A fitted copy with the labels of the level, and what hangs on them; the graph is shared.
+        """
+        check_is_fitted(self)
+        if self.levels_ is None:
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} was given, so that there are no levels; fit with n_clusters='auto'."
+            )
+        if not (isinstance(level, Integral) and 0 <= level < len(self.levels_)):
+            raise ValueError(f"there is no level {level!r}: levels_ has {len(self.levels_)}, counted from 0.")
+        other = copy(self)
+        other.levels_ = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
+        graph, _, _ = self._vertex_level()
+        labels, spectrum = self.levels_[level].labels[self._vertices.first], self._fitted.placement.spectrum
+        readout = replace(PRESETS["recommended"].readout, embedding=spectrum, n_clusters=int(labels.max()) + 1)
+        placed = place_graph(graph, readout, np.arange(len(labels)))
+        other._fitted = replace(self._fitted, placement=self._placement(placed, spectrum, self.embedding_))
+        other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
+        if self._vertices.has_silent:
+            other._label_silent()
+        other._explain(other.levels_[level], sentences(other.levels_))
+        return other
+
+    def _show(self, reading: Reading, like: Array) -> None:
+        """Set what hangs on the clusters."""
+        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
+        publish(self, like, labels_=labels, embedding_=embedding)
+        self.n_clusters_, self._certainty = n_found(reading.labels), {}
+
+    def _placement(self, placed: PlacedGraph, spectrum: Spectrum, like: Array) -> Placement:
+        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
+        found = Placement.of(placed.graph, placed.vectors, spectrum)
+        basis, values = (as_published(self, like, part) for part in (found.basis, found.values))
+        return replace(found, basis=basis, values=values)
+
+    def _label_silent(self) -> None:
+        """Place and label samples that count nothing."""
+        silent = self._vertices.silent
+        placed = self._fitted.place(self._silent_edges, self._silent_places, self._vertex_level()[1])
+        self.embedding_[silent] = placed
+        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
+
+    def _spread_labels(self, labels: np.ndarray) -> np.ndarray:
+        """Return the labels of all samples from those of the distinct ones; of silent ones, where most edges go."""
+        everybody = self._vertices.spread(labels)
+        if self._vertices.has_silent:
+            shares = self._silent_edges @ one_hot(labels, int(labels.max()) + 1)
+            everybody[self._vertices.silent] = shares.argmax(axis=1)
+        return everybody
+
+    def _explain(self, level: Level, told: list[str]) -> None:
+        """Set how far a level can be relied on, and say why."""
+        labels = level.labels if len(level.labels) == len(self._vertices.first) else level.labels[self._vertices.first]
+        network = network_of(self._vertex_level()[0])
+        self.reliability_ = reliability_of(network, replace(level, labels=labels))
+        parts = f"The graph has {self.n_components_} connected component{'s' if self.n_components_ > 1 else ''}."
+        self.why_ = [*told, in_words(self.reliability_), parts]
 
     @property
     def membership_(self):

@@ -37,19 +37,16 @@ from kernelbraid.estimators.reading import (
     read_samples,
     warn_of,
     warn_of_copies,
-    warn_of_counts,
     warn_of_kernel_list,
 )
 from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
-from kernelbraid.learning.compared import count
-from kernelbraid.learning.counting import SMALLEST_PROBLEM
-from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension, NewSamples, Placement
+from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
+from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
+from kernelbraid.learning.readout import Reading, judge, published, read_out, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
@@ -78,6 +75,7 @@ class LKG(InductiveMixin, Clusterer):
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters; ``"auto"`` chooses it: one, with a warning, where the samples are like a cloud without any.
+        Other numbers that are plausible are in ``levels_``.
     preset : {"recommended", "authors", "paper"}, default="recommended"
         Gives the value of every parameter that is None: what does well without labels, what the published code does,
         or what the text says; *published* stands below for the last two where they agree.
@@ -104,6 +102,9 @@ class LKG(InductiveMixin, Clusterer):
         graph itself, by Leiden's method at the resolution that gives `n_clusters` of them.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
+    min_cluster_size : int, default=None
+        Samples that a cluster has at least; those of smaller ones go where most of their edges go. None: 4 where the
+        number of clusters is found, if that is not above a tenth of all, and 1 where it is given.
     n_init : int, default=None
         Restarts of k-means. Recommended: 20, 5 from 20,000 samples on; published: 100.
     fusion : {"graphs", "kernels"}, default=None
@@ -130,8 +131,9 @@ class LKG(InductiveMixin, Clusterer):
         Cluster of each sample.
     n_clusters_ : int
         Number of clusters; fewer than asked for only if fewer samples are distinct, with a warning.
-    n_clusters_evidence_ : dict of ndarray or None
-        What speaks for each number that was tried; None if the number was given.
+    levels_ : list of Level or None
+        Partitions from coarse to fine that are plausible, with ``n_clusters``, ``labels`` and what speaks for each;
+        ``is_taken`` for one. None if the number was given. :meth:`at_level` reads out another one.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
         Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -142,7 +144,8 @@ class LKG(InductiveMixin, Clusterer):
     outlier_scores_ : array of shape (n_samples,)
         How far each sample stands aside, from 0 to 1; above 1/2 it does. Worked out when first asked for.
     reliability_ : float
-        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same.
+        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same; with
+        ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
     why_ : list of str
         The same in sentences.
     views_ : ViewReport
@@ -184,6 +187,7 @@ class LKG(InductiveMixin, Clusterer):
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "assign_labels": [StrOptions(set(get_args(Assignment))), None],
         "resolution": [POSITIVE, None],
+        "min_cluster_size": [COUNT, None],
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "fusion": [StrOptions(set(get_args(Fusion))), None],
         "view_weights": ["array-like", None],
@@ -207,6 +211,7 @@ class LKG(InductiveMixin, Clusterer):
         embedding=None,
         assign_labels=None,
         resolution=None,
+        min_cluster_size=None,
         n_init=None,
         fusion=None,
         view_weights=None,
@@ -225,6 +230,7 @@ class LKG(InductiveMixin, Clusterer):
         self.embedding = embedding
         self.assign_labels = assign_labels
         self.resolution = resolution
+        self.min_cluster_size = min_cluster_size
         self.n_init = n_init
         self.fusion = fusion
         self.view_weights = view_weights
@@ -297,25 +303,55 @@ class LKG(InductiveMixin, Clusterer):
         settings = Settings.of(self.get_params(deep=False))
         samples = self._read_samples(X, settings)
         weighed, vertices = self._pose(samples, settings, sample_weight)
-        counts = None
-        if self.n_clusters == "auto" and self.resolution is None:
-            counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
-        n_clusters = self.n_clusters if counts is None else counts.best
-        n_clusters = GUESS if n_clusters == "auto" else n_clusters
-        several = weighed.trust is not None
-        settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
-        callback = None if self.solver is None else self.solver.callback
-        learned = learn(weighed, settings, random_state=random_state, callback=callback)
-        reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(weighed, vertices, settings, learned, reading, counts)
+        learned, counted, settings = self._learn(weighed, vertices, settings, random_state)
+        if counted is not None and self.assign_labels in (None, "communities"):
+            reading = published(learned, counted.taken.labels, settings.readout)
+        else:
+            readout = settings.readout
+            if counted is not None:
+                readout = replace(readout, n_clusters=counted.taken.n_clusters, assign_labels=self.assign_labels)
+            reading = read_out(learned, readout, random_state=random_state, sizes=vertices.sizes)
+        self._publish(weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
-            self._label_silent(samples)
-        self._explain(judge(reading, settings.readout, random_state=random_state), counts)
-        warn_of_counts(counts)
-        warn_of(learned.complaint)
-        if self.resolution is None:
-            warn_of_copies(self, reading.labels, n_clusters)
+            self._meet_silent(samples)
+        if counted is None:
+            evidence = judge(reading, settings.readout, random_state=random_state)
+            self.levels_, self.reliability_ = None, evidence.reliability
+            self.why_ = tell(evidence, self.n_clusters_, self.n_components_)
+        else:
+            self.levels_ = [replace(level, labels=self._spread_labels(level.labels)) for level in counted.levels]
+            self._explain(counted.taken, counted.sentences())
+        self._warn(learned, reading, counted)
         return self
+
+    def _learn(
+        self, weighed: Weighed, vertices: Vertices, settings: Settings, random_state: np.random.RandomState
+    ) -> tuple[LearnedGraph, Counted | None, Settings]:
+        """Learn the graph, for the clusters that are asked for, or choose how many there are with it."""
+        callback = None if self.solver is None else self.solver.callback
+        options: dict[str, Any] = {"random_state": random_state, "callback": callback}
+        if self.n_clusters == "auto" and self.resolution is None:
+            counted = count(weighed, settings, n_counted=vertices.n_counted, sizes=vertices.sizes, **options)
+            return counted.learned, counted, counted.settings
+        k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
+        settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
+        return learn(weighed, settings, **options), None, settings
+
+    def _warn(self, learned: LearnedGraph, reading: Reading, counted: Counted | None) -> None:
+        """Warn of what a user must know before using the labels."""
+        if counted is not None and counted.warning is not None:
+            warnings.warn(counted.warning, UserWarning, stacklevel=levels_to_caller())
+        warn_of(learned.complaint, stacklevel=5)
+        if counted is not None or self.resolution is not None:
+            return
+        if self.min_cluster_size is None or n_found(reading.labels) == self.n_clusters:
+            warn_of_copies(self, reading.labels, self.n_clusters)
+        else:
+            warn_of(
+                f"{type(self).__name__} found {n_found(reading.labels)} clusters instead of {self.n_clusters} that "
+                f"have min_cluster_size={self.min_cluster_size} samples; lower one of the two.",
+                stacklevel=5,
+            )
 
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
         """Check what a user hands over."""
@@ -327,7 +363,17 @@ class LKG(InductiveMixin, Clusterer):
             warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
+        self._check_size(samples.n_samples)
         return samples
+
+    def _check_size(self, n_samples: int) -> None:
+        """Refuse clusters so large that there is no room for them."""
+        least, k = self.min_cluster_size or 1, 2 if self.n_clusters == "auto" else self.n_clusters
+        if least > 1 and least * k > n_samples:
+            raise ValueError(
+                f"min_cluster_size={least} leaves no room for {k} clusters of {n_samples} samples; give at most "
+                f"{n_samples // k}."
+            )
 
     def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
@@ -395,15 +441,14 @@ class LKG(InductiveMixin, Clusterer):
         settings: Settings,
         learned: LearnedGraph,
         reading: Reading,
-        counts: Counts | None = None,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
-        publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)
-        self.n_clusters_ = n_found(reading.labels)
+        publish(self, like, graph_=vertices.graph(placed.graph))
+        self._fitted = self._extension(weighed, settings, learned, reading)
+        self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:
             weights = weighed.learned_weights(to_numpy(learned.weights))
@@ -417,36 +462,24 @@ class LKG(InductiveMixin, Clusterer):
         counted = np.bincount(vertices.index[vertices.index >= 0])
         columns["n_samples"] = np.array([counted[rows].sum() for rows in weighed.samples.measured], dtype=np.float64)
         self.views_ = ViewReport(**columns, shares=shares)
-        self._fitted = self._extension(weighed, settings, learned, reading)
-        self._certainty: dict[str, np.ndarray] = {}
         used, own = weighed.values_used(settings), self._parameter_constraints
         self.settings_ = {name: value for name, value in used.items() if name in own}
         of_solver = {name: value for name, value in used.items() if name not in own}
         self.settings_["solver"] = ADMM(**of_solver) if settings.is_solved else None
         self.n_components_, self.n_iter_ = placed.n_components, learned.n_iter
-        self.n_clusters_evidence_ = None if counts is None else counts.columns()
 
-    def _label_silent(self, samples: Samples) -> None:
+    def _meet_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
         silent = self._vertices.silent
         given = [[rows_of(A, silent) for A in samples.of(view)] for view in range(samples.n_views)]
         new = NewSamples(given, [rows[silent] for rows in samples.measured])
-        self._silent_edges = self._fitted.edges(new)
-        placed = self._fitted.place(self._silent_edges, self._fitted.known(new), self._vertex_level()[1])
-        self.embedding_[silent] = placed
-        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
-
-    def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
-        """Set how far the clusters can be relied on, and say why."""
-        self.reliability_ = evidence.reliability
-        chosen = [] if counts is None else counts.sentences()
-        self.why_ = [*chosen, *tell(evidence, self.n_clusters_, self.n_components_)]
+        self._silent_edges, self._silent_places = self._fitted.edges(new), self._fitted.known(new)
+        self._label_silent()
 
     def _extension(self, weighed: Weighed, settings: Settings, learned: LearnedGraph, reading: Reading) -> Extension:
-        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
-        placement = Placement.of(reading.placed.graph, reading.placed.vectors, settings.readout.embedding)
+        """Return what places new samples."""
         here = partial(as_published, self, weighed.like)
-        placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
+        placement = self._placement(reading.placed, settings.readout.embedding, weighed.like)
         for member in learned.members:
             member.move(here)
         given_as = settings.kernels if settings.kernels in ("precomputed", "graph", "distances") else "matrices"

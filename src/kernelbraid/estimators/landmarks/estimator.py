@@ -27,12 +27,11 @@ from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pi
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.presenting import Clusterer
-from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
+from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_scales
 from kernelbraid.estimators.solver import ADMM, Solved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.coefficients import express
-from kernelbraid.learning.compared import count, count_of_kernels
-from kernelbraid.learning.counts import Counts
+from kernelbraid.learning.counting import count
 from kernelbraid.learning.learn import graph_of, learn
 from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.sources import Views
@@ -156,8 +155,6 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         on a Dask collection a Dask array, as is ``embedding_``: compute them while the cluster is there.
     n_clusters_ : int
         Number of clusters, given or chosen; fewer only if the embedding has fewer distinct points, with a warning.
-    n_clusters_evidence_ : dict of ndarray or None
-        What speaks for each number that was tried; None if the number was given.
     landmarks_ : array or csr matrix of shape (n_landmarks, n_features)
         Landmarks.
     landmark_labels_ : ndarray of shape (n_landmarks,)
@@ -232,7 +229,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         **{
             name: legal
             for name, legal in {**LKG._parameter_constraints, **ADMM._parameter_constraints}.items()
-            if name not in ("thresholding", "approximation", "assign_labels", "resolution", "device", "solver")
+            if name not in ("thresholding", "approximation", "assign_labels", "resolution", "min_cluster_size", "device", "solver")
         },
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
@@ -504,8 +501,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         """Fuse the graphs of the landmarks in every view, and set what was found."""
         settings = replace(settings, learning=replace(settings.learning, n_jobs=None))
         fused = learn(weighed, settings, random_state=random_state, callback=self.callback)
-        counts = count(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
-        self._publish_counts(counts)
+        self._count(weighed, settings, random_state)
         self.graph_ = fused.graph
         self.n_iter_ = fused.n_iter
         few = None if self.landmark_neighbors == "all" else int(self.landmark_neighbors)
@@ -513,10 +509,14 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         self._publish_views(weighed, weighed.weights)
         warn_of(fused.complaint, stacklevel=5)
 
-    def _publish_counts(self, counts: Counts | None) -> None:
-        self.n_clusters_ = self.n_clusters if counts is None else counts.best
-        self.n_clusters_evidence_ = None if counts is None else counts.columns()
-        warn_of_counts(counts, stacklevel=6)
+    def _count(self, weighed: Weighed, settings: Settings, random_state: np.random.RandomState) -> None:
+        """Set the number of clusters, as it was given or as the landmarks have it."""
+        self.n_clusters_ = self.n_clusters
+        if self.n_clusters == "auto":
+            counted = count(weighed, settings, random_state=random_state)
+            self.n_clusters_ = counted.taken.n_clusters
+            if counted.warning is not None:
+                warnings.warn(counted.warning, UserWarning, stacklevel=6)
 
     def _publish_views(self, weighed: Weighed | None, weights: np.ndarray) -> None:
         """Set what is known of the views."""
@@ -545,8 +545,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         candidates: Any = joining.joined
         options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
         learned = express(candidates, learning, random_state=random_state, **options)
-        is_auto = self.n_clusters == "auto"
-        self._publish_counts(count_of_kernels(candidates, random_state=random_state) if is_auto else None)
+        self._count(joining, settings, random_state)
         self.graph_, g = graph_of(learned, settings.readout), candidates.of_bank(learned.weights)
         self.solution_ = Solved.of(learned, g, candidates.names, np.asarray)
         self.n_iter_ = learned.n_iter
