@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -168,7 +167,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError(
                 f"n_clusters={self.n_clusters!r} was given, so that there are no levels; fit with n_clusters='auto'."
             )
-        if not (isinstance(level, Integral) and 0 <= level < len(self.levels_)):
+        if not isinstance(level, int | np.integer) or not 0 <= level < len(self.levels_):
             raise ValueError(f"there is no level {level!r}: levels_ has {len(self.levels_)}, counted from 0.")
         other = copy(self)
         other.levels_ = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]

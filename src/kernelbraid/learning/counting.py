@@ -30,7 +30,7 @@ SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
 #: Samples above which a graph is learned again for as many clusters as were found, if these are small.
 LOOK_AGAIN = 300
 #: Samples of a cloud at most; and, where there are more features than samples, numbers of all its views together.
-MOST_SAMPLES, MOST_NUMBERS = 100_000, 100_000_000
+MOST_SAMPLES, MOST_NUMBERS = 20_000, 100_000_000
 CLOUDS, FEW_SAMPLES = 2, 700  # that are drawn of so few samples; one of more, which tells enough
 KEPT_EDGES = 20  # of each sample in a dense graph
 

@@ -31,7 +31,8 @@ Column = NDArray[np.float64]
 
 #: Samples, up to which a graph is searched with such steps of the logarithm of the resolution, seeds, rounds of the
 #: method, and samples for each cluster where the range ends; clouds are searched in twice as large steps, once.
-SEARCHES = ((2000, 0.3, 3, FEW_ROUNDS, 3), (20_000, 0.3, 2, 1, 6), (np.inf, 0.7, 2, 1, 50))
+SIZES = (2000, 20_000, np.inf)
+SEARCHES = ((0.3, 3, FEW_ROUNDS, 3), (0.3, 2, 1, 6), (0.7, 2, 1, 50))
 LOWEST = 1e-4  # resolution at which the range ends in any case
 FINEST, MOST = 3, 2.5  # samples for each cluster below which no partition is judged; clusters that may be judged always
 NEAR = 1.0  # of the logarithm of a resolution: the deviation of the weights of those near by
@@ -107,8 +108,8 @@ class Partitions:
     def only(self, kept: NDArray[np.bool_]) -> "Partitions":
         """Return some of them."""
         labels = [labels for labels, is_kept in zip(self.labels, kept, strict=True) if is_kept]
-        columns = (self.resolution, self.inside, self.modularity, self.stability)
-        return Partitions(labels, *(column[kept] for column in columns), self.reaches_down)
+        inside, modularity, stability = self.inside[kept], self.modularity[kept], self.stability[kept]
+        return Partitions(labels, self.resolution[kept], inside, modularity, stability, self.reaches_down)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ class Search:
     @classmethod
     def of(cls, n_samples: int, n_jobs: int | None = None) -> "Search":
         """Return the search for so many samples."""
-        return next(cls(*how, n_jobs) for most, *how in SEARCHES if n_samples <= most)
+        which = next(number for number, most in enumerate(SIZES) if n_samples <= most)
+        return cls(*SEARCHES[which], n_jobs)
 
     @property
     def quick(self) -> "Search":
@@ -132,29 +134,8 @@ class Search:
         return replace(self, step=2 * self.step, n_seeds=1)
 
     def partitions(self, network: Network, seed: int) -> Partitions:
-        """Return the most modular partitions over the range of resolutions, each found at any of them, from any seed."""
-        runs: dict[int, list[Labels]] = {}
-
-        def run(place: int, number: int) -> Labels:
-            return communities(network, float(np.exp(place * self.step)), seed=seed + number, n_rounds=self.n_rounds)
-
-        def walk(way: int) -> None:
-            jobs = workers(self.n_jobs)
-            at_once, place, fewest, most = -(-jobs // self.n_seeds), 0 if way > 0 else -1, network.n_components, network.n
-            while LOWEST < np.exp(place * self.step) < network.n:
-                places = [place + way * i for i in range(at_once)]
-                tasks = [(where, number) for where in places for number in range(self.n_seeds)]
-                with progress.stretch(len(tasks)):
-                    found = list(in_threads(lambda task: run(*task), tasks, jobs))
-                for (where, _), labels in zip(tasks, found, strict=True):
-                    runs.setdefault(where, []).append(labels)
-                counts = [int(labels.max()) + 1 for labels in found]
-                if max(counts) <= fewest if way < 0 else min(counts[-self.n_seeds :]) >= most / self.finest:
-                    return
-                place += way * at_once
-
-        walk(1)
-        walk(-1)
+        """Return the most modular partitions over the range of resolutions: each may be found at any, from any seed."""
+        runs = self._runs(network, seed, 1) | self._runs(network, seed, -1)
         places = sorted(runs)
         resolution = np.exp(self.step * np.array(places))
         every = [labels for place in places for labels in runs[place]]
@@ -162,14 +143,31 @@ class Search:
         best = np.argmax(inside - resolution[:, None] * expected, axis=1)
         pairs = np.triu_indices(self.n_seeds, 1)
         agree = [float(agreements(runs[place])[pairs].mean()) if self.n_seeds > 1 else 1.0 for place in places]
-        return Partitions(
-            [every[i] for i in best],
-            resolution,
-            inside[best],
-            np.maximum(inside[best] - expected[best], TINY),
-            np.array(agree),
-            network.n_components > 1,
-        )
+        modularity = np.maximum(inside - expected, TINY)
+        labels, is_apart = [every[i] for i in best], network.n_components > 1
+        return Partitions(labels, resolution, inside[best], modularity[best], np.array(agree), is_apart)
+
+    def _runs(self, network: Network, seed: int, way: int) -> dict[int, list[Labels]]:
+        """Return communities from every seed, by steps of the resolution from 1 upwards or downwards to the end."""
+        runs: dict[int, list[Labels]] = {}
+        jobs = workers(self.n_jobs)
+        at_once, place = -(-jobs // self.n_seeds), 0 if way > 0 else -1
+
+        def run(task: tuple[int, int]) -> Labels:
+            resolution = float(np.exp(task[0] * self.step))
+            return communities(network, resolution, seed=seed + task[1], n_rounds=self.n_rounds)
+
+        while LOWEST < np.exp(place * self.step) < network.n:
+            tasks = [(place + way * i, number) for i in range(at_once) for number in range(self.n_seeds)]
+            with progress.stretch(len(tasks)):
+                found = list(in_threads(run, tasks, jobs))
+            for (where, _), labels in zip(tasks, found, strict=True):
+                runs.setdefault(where, []).append(labels)
+            counts = [int(labels.max()) + 1 for labels in found]
+            if max(counts) <= network.n_components if way < 0 else min(counts) >= network.n / self.finest:
+                break
+            place += way * at_once
+        return runs
 
 
 def agreements(labels: Sequence[Labels]) -> Column:
@@ -226,7 +224,8 @@ def levels_of(
         return [one_cluster(network.n)]
     alike = agreements(found.labels)
     near = persistence(alike, found.resolution, reaches_down=found.reaches_down)
-    within, beyond = _of_clouds([search.quick.partitions(cloud, seed) for cloud in clouds], found.n_clusters)
+    of_clouds = [(search.quick.partitions(cloud, seed), cloud.n / network.n) for cloud in clouds]
+    within, beyond = _of_clouds(of_clouds, found.n_clusters)
     held, is_finest_taken = _held_together(found, within, beyond)
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
     peaks = _peaks(score, alike)
@@ -284,20 +283,30 @@ def persistence(alike: Column, resolution: Column, *, reaches_down: bool = False
     return np.asarray((alike * weights).sum(axis=1) / weights.sum(axis=1))
 
 
-def _of_clouds(clouds: Sequence[Partitions], n_clusters: NDArray[np.int64]) -> tuple[Column, Column]:
-    """Return the share of the edges within so many clusters of a cloud, and their modularity; zeros without clouds."""
+def _of_clouds(clouds: Sequence[tuple[Partitions, float]], n_clusters: NDArray[np.int64]) -> tuple[Column, Column]:
+    """Return the share of the edges within so many clusters of a cloud, and their modularity; zeros without clouds.
+
+    In d directions the share of leaving edges grows as the d-th root of clusters over samples. So a cloud with a part
+    of the samples, which is given beside it, tells of one with all.
+    """
     held = []
-    for found in clouds:
+    for found, part in clouds:
         numbers, at = np.unique(found.n_clusters, return_inverse=True)
         times = np.bincount(at)
         columns = [np.bincount(at, column) / times for column in (found.inside, found.modularity)]
-        held.append([np.interp(np.log(n_clusters), np.log(numbers), column) for column in columns])
+        within, beyond = (np.interp(np.log(n_clusters), np.log(numbers), column) for column in columns)
+        if part < 1:
+            some = (numbers > 1) & (columns[0] > 0.5) & (columns[0] < 1)
+            power = np.polyfit(np.log(numbers[some]), np.log(1 - columns[0][some]), 1)[0] if some.sum() > 1 else 0.0
+            beyond = beyond + (1 - within) * (1 - part**power)
+            within = 1 - (1 - within) * part**power
+        held.append([within, beyond])
     within, beyond = np.mean(held, axis=0) if held else np.zeros((2, len(n_clusters)))
     return within, beyond
 
 
 def _held_together(found: Partitions, within: Column, beyond: Column) -> tuple[Column, bool]:
-    """Return how much more the clusters hold together than those of a cloud, and whether that lies in few directions."""
+    """Return how much more clusters hold together than those of a cloud, and whether that lies in few directions."""
     if beyond.max() >= FEW_DIRECTIONS:
         return np.sqrt(np.maximum(1 - (1 - found.inside) / np.maximum(1 - within, TINY), TINY)), True
     angle = np.arcsin(np.sqrt(found.inside)) - np.arcsin(np.sqrt(within))
@@ -359,7 +368,9 @@ def doubts(levels: Sequence[Level]) -> list[str]:
     if taken.background is None or not (taken.n_clusters == 1 or taken.falls_apart(*DOUBTFUL)):
         return ["No clusters were found: all samples were left in one."] if taken.n_clusters == 1 else []
     share = f"Clusters share {100 * taken.background:.0f} % of the edges that they share in a cloud without any"
-    return [f"{share}, so that all samples were left in one." if taken.n_clusters == 1 else f"{share}: there may be none."]
+    return [
+        f"{share}, so that all samples were left in one." if taken.n_clusters == 1 else f"{share}: there may be none."
+    ]
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -100,10 +100,12 @@ def _large_enough(
         asked = replace(readout, n_clusters=k + more, min_cluster_size=None)
         found = read_out(learned, asked, random_state=random_state).labels
         found = dissolve(learned.graph, found, float(readout.min_cluster_size or 0), sizes)
-        best = found if not len(best) or found.max() > best.max() else best
+        if np.bincount(found, sizes).min() < float(readout.min_cluster_size or 0):
+            break  # none is large enough any more
+        best = found if found.max(initial=0) >= best.max(initial=-1) else best
         if best.max() + 1 >= k:
             break
-    return join(learned.graph, best, k)
+    return join(learned.graph, best, k) if len(best) else np.zeros(n, dtype=np.int64)
 
 
 def seed_from(random_state: np.random.RandomState) -> int:

@@ -246,7 +246,6 @@ def test_the_old_calls_warn_where_they_are_made():
 def test_the_number_of_clusters_may_be_chosen():
     model = fit(k="auto")
     assert model.n_clusters_ == 3
-    assert model.n_clusters_evidence_["n_clusters"][0] == 2
     assert adjusted_rand_score(y, model.labels_) == 1
 
 

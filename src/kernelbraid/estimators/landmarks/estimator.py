@@ -54,6 +54,8 @@ SUBSAMPLE = 20_000  # samples on which k-means is started again and again
 LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
+OF_COMMUNITIES = ("resolution", "min_cluster_size")  # which are found in the graph of all samples
+
 
 class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) of many samples, through landmarks.
@@ -229,7 +231,16 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         **{
             name: legal
             for name, legal in {**LKG._parameter_constraints, **ADMM._parameter_constraints}.items()
-            if name not in ("thresholding", "approximation", "assign_labels", "resolution", "min_cluster_size", "device", "solver")
+            if name
+            not in (
+                "thresholding",
+                "approximation",
+                "assign_labels",
+                "resolution",
+                "min_cluster_size",
+                "device",
+                "solver",
+            )
         },
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
