@@ -58,7 +58,7 @@ class Level:
 
     labels: Labels  # of the samples, from 0 on
     resolution: float
-    score: float
+    score: float  # as a share of the best one
     stability: float  # agreement of runs from several seeds
     persistence: float  # agreement with the partitions at resolutions near by
     agreement: float  # with all that is plausible
@@ -236,7 +236,7 @@ def levels_of(
         Level(
             found.labels[i],
             float(found.resolution[i]),
-            float(score[i]),
+            float(score[i] / score.max()),
             float(found.stability[i]),
             float(near[i]),
             float((others * alike[i]).sum() / others.sum()),
