@@ -231,7 +231,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         **{
             name: legal
             for name, legal in {**LKG._parameter_constraints, **ADMM._parameter_constraints}.items()
-            if name not in ("thresholding", "approximation", "assign_labels", "device", "solver")
+            if name not in ("thresholding", "approximation", "assign_labels", "resolution", "device", "solver")
         },
         "n_landmarks": [COUNT, AUTO],
         "landmarks": [StrOptions({"k-means", "k-means++", "leverage", "random"}), "array-like", "sparse matrix"],
