@@ -70,9 +70,9 @@ plt.show()
 # %%
 # Have the kernel learned
 # -----------------------
-# With :class:`~kernelbraid.ADMM` a consensus kernel is learned together with the graph, as in the paper. It takes several times
-# as long and changes little here, which is why it is not the default. Do it to see which kernels the consensus is made
-# of.
+# With :class:`~kernelbraid.ADMM` a consensus kernel is learned together with the graph, as in the paper. It takes
+# several times as long and changes little here, which is why it is not the default. Do it to see which kernels the
+# consensus is made of.
 
 learned = LKG(n_clusters=10, solver=ADMM(), random_state=0).fit(X)
 print(f"{learned.solution_.status} after {learned.n_iter_} steps")

@@ -47,7 +47,8 @@ print(f"spectral clustering, one kernel: accuracy {min(alone):.3f} to {max(alone
 low_rank = LKG(10, preset="authors", alpha=0.1, solver=ADMM(beta=1.0, gamma=1.0, mu=1.0), random_state=0).fit(X)
 sparse_graph = LKG(10, preset="authors", solver=ADMM(graph_penalty="l1"), random_state=0).fit(X)
 for name, model in {"LKGr": low_rank, "LKGs": sparse_graph}.items():
-    print(f"{name}: {model.solution_.status} after {model.n_iter_} steps, accuracy {evaluate(y, model.labels_)['acc']:.3f}")
+    accuracy = evaluate(y, model.labels_)["acc"]
+    print(f"{name}: {model.solution_.status} after {model.n_iter_} steps, accuracy {accuracy:.3f}")
 
 # %%
 # What was learned: the kernel, its weights, the graph, and the course of the iteration.
