@@ -469,6 +469,44 @@ def views_of(truth):
     return first, second, rng.normal(size=(len(truth), 20))
 
 
+class TestCommunities:
+    def test_as_many_as_asked_for_or_as_the_resolution_gives(self):
+        given = fit(X, 3, assign_labels="communities")
+        assert adjusted_rand_score(y, given.labels_) == 1.0
+        assert given.predict(X[::-1]).tolist() == given.labels_[::-1].tolist()
+        coarse, fine = (fit(X, "auto", resolution=resolution) for resolution in (0.3, 3.0))
+        assert coarse.n_clusters_ == coarse.labels_.max() + 1 == coarse.embedding_.shape[1]
+        assert coarse.n_clusters_ < fine.n_clusters_ == fine.embedding_.shape[1]
+        assert (coarse.settings_["n_clusters"], coarse.settings_["resolution"]) == ("auto", 0.3)
+
+    def test_one_seed_gives_one_result_on_any_number_of_threads(self):
+        noise = np.random.default_rng(0).normal(size=(80, 8))
+        one, two = (fit(noise, "auto", resolution=2.0, n_jobs=n_jobs) for n_jobs in (1, 2))
+        np.testing.assert_array_equal(one.labels_, two.labels_)
+
+    def test_several_views_and_ready_graphs(self):
+        views = fit([X[:, :3], X[:, 3:]], "auto", resolution=0.5)
+        assert adjusted_rand_score(y, views.labels_) > 0.9
+        again = fit(views.graph_, "auto", resolution=0.5, kernels="graph")
+        np.testing.assert_array_equal(again.labels_, views.labels_)
+
+    def test_copies_get_one_label(self):
+        model = fit(np.repeat(X, 3, axis=0), "auto", resolution=50.0, gamma=10.0)
+        assert (model.labels_.reshape(45, 3) == model.labels_[::3, None]).all()
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"k": 3}, "^resolution=2 decides how many clusters there are, and n_clusters=3 does"),
+            ({"assign_labels": "merge"}, "^resolution=2 is for assign_labels='communities', not 'merge'"),
+            ({"resolution": 0}, "^The 'resolution' parameter of LKG must be"),
+        ],
+    )
+    def test_what_does_not_go_together_is_refused(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            fit(X, **{"k": "auto", "resolution": 2.0, **parameters})
+
+
 class TestSeveralViews:
     truth = np.arange(84) % 3
     every = views_of(truth)

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
@@ -26,6 +25,7 @@ from kernelbraid.estimators.base import (
     mark_input,
 )
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
@@ -50,12 +50,12 @@ from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
-from kernelbraid.learning.settings import PRESETS, Assignment, Fusion, Settings, check_fusion
+from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
 
 
-class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
+class LKG(InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
@@ -98,9 +98,12 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default=None
         Eigenvectors that are clustered: of the normalised graph those of largest eigenvalue (recommended, ``"paper"``)
         or absolute eigenvalue (``"authors"``), of the Laplacian those of smallest one, or of the random walk.
-    assign_labels : {"merge", "kmeans"}, default=None
+    assign_labels : {"merge", "kmeans", "communities"}, default=None
         ``"merge"`` (recommended for one view without a solver) cuts the embedding into twice as many pieces and joins
-        those that share most edges; ``"kmeans"`` takes the best of `n_init` runs.
+        those that share most edges; ``"kmeans"`` takes the best of `n_init` runs; ``"communities"`` are found in the
+        graph itself, by Leiden's method at the resolution that gives `n_clusters` of them.
+    resolution : float, default=None
+        With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     n_init : int, default=None
         Restarts of k-means. Recommended: 20, 5 from 20,000 samples on; published: 100.
     fusion : {"graphs", "kernels"}, default=None
@@ -180,6 +183,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         "alpha": [POSITIVE, None],
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "assign_labels": [StrOptions(set(get_args(Assignment))), None],
+        "resolution": [POSITIVE, None],
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "fusion": [StrOptions(set(get_args(Fusion))), None],
         "view_weights": ["array-like", None],
@@ -202,6 +206,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         edge_weights=None,
         embedding=None,
         assign_labels=None,
+        resolution=None,
         n_init=None,
         fusion=None,
         view_weights=None,
@@ -219,6 +224,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self.edge_weights = edge_weights
         self.embedding = embedding
         self.assign_labels = assign_labels
+        self.resolution = resolution
         self.n_init = n_init
         self.fusion = fusion
         self.view_weights = view_weights
@@ -292,9 +298,10 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         samples = self._read_samples(X, settings)
         weighed, vertices = self._pose(samples, settings, sample_weight)
         counts = None
-        if self.n_clusters == "auto":
+        if self.n_clusters == "auto" and self.resolution is None:
             counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
         n_clusters = self.n_clusters if counts is None else counts.best
+        n_clusters = GUESS if n_clusters == "auto" else n_clusters
         several = weighed.trust is not None
         settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
         callback = None if self.solver is None else self.solver.callback
@@ -306,7 +313,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
-        warn_of_copies(self, reading.labels, n_clusters)
+        if self.resolution is None:
+            warn_of_copies(self, reading.labels, n_clusters)
         return self
 
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
@@ -367,7 +375,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             check_memory_of_rows(self, samples)
             return False
         learning, kernels = settings.learning, settings.kernels
-        storage, working = "lazy", learning.working_matrices
+        working = learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
             is_summed = learning.is_kernel_fixed
             return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
@@ -378,7 +386,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
             samples = samples.only(0) if samples.n_samples > KEPT else samples
             kernels = settings.fused_banks[0]
-        return check_memory(self, samples, kernels, storage=storage, working=working)
+        return check_memory(self, samples, kernels, storage="lazy", working=working)
 
     def _publish(
         self,
@@ -391,7 +399,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
         publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)

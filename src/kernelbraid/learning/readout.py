@@ -15,7 +15,8 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
-from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, separate, settle
+from kernelbraid.solvers.communities import communities, communities_of_number
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, in_order, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
@@ -49,21 +50,22 @@ class Reading:
     placed: PlacedGraph
     labels: np.ndarray
     inertia: float
-    n_iter: int  # steps of k-means; 0 if pieces were joined
+    n_iter: int  # steps of k-means; 0 if pieces were joined, or communities found
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
 
 
 def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
-    """Return the graph that was learned, its spectral embedding, and the clusters that k-means finds there.
+    """Return the graph that was learned, its spectral embedding, and the clusters that are found there.
 
     Parameters
     ----------
     learned : LearnedGraph
         The graph.
     readout : Readout
-        Which eigenvectors place the samples, how k-means runs; its `n_clusters` is a number.
+        Which eigenvectors place the samples, how k-means runs; its `n_clusters` is a number, but with a resolution,
+        which decides how many there are.
     random_state : RandomState
-        Draws the starts of k-means.
+        Draws the starts of k-means, and the order in which communities form.
 
     Returns
     -------
@@ -71,7 +73,23 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
         Exactly `n_clusters` labels in order of appearance, fewer only if fewer samples are distinct; copies of a sample
         have its label.
     """
+    if readout.resolution is not None:
+        seed = seed_from(random_state)
+        return published(learned, communities(learned.graph, readout.resolution, seed=seed), readout)
     return cluster(place(learned, readout), readout, random_state=random_state)
+
+
+def seed_from(random_state: np.random.RandomState) -> int:
+    """Draw a seed of communities."""
+    return int(random_state.randint(np.iinfo(np.int32).max))
+
+
+def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Reading:
+    """Return clusters that were found in the graph itself, with the embedding for as many."""
+    _, first = np.unique(learned.identities, return_index=True)
+    labels = in_order(labels[first[learned.identities]])
+    placed = place(learned, replace(readout, n_clusters=int(labels.max()) + 1))
+    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
 
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
@@ -88,9 +106,13 @@ def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_su
 
 
 def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
-    """Return the clusters in an embedding: pieces that are joined, or those of k-means."""
+    """Return the clusters of a graph: pieces of its embedding that are joined, communities, or those of k-means."""
     k = int(readout.n_clusters)
     with calm(readout.n_jobs):
+        if readout.assign_labels == "communities" and 1 < k < placed.embedding.shape[0]:
+            found = communities_of_number(placed.graph, k, seed=seed_from(random_state))
+            labels = distinct_labels(found, k, placed.identities)
+            return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
         if readout.assign_labels == "merge" and 1 < k < placed.embedding.shape[0]:
             return join_pieces(placed, readout, random_state)
         return run_kmeans(placed, readout, readout.n_init, random_state)
@@ -164,8 +186,10 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     random_state : RandomState
         Draws the starts of the other way.
     """
-    placed, k = reading.placed, int(readout.n_clusters)
-    if int(reading.labels.max()) + 1 < k:
+    placed, found = reading.placed, int(reading.labels.max()) + 1
+    k = found if readout.n_clusters == "auto" else int(readout.n_clusters)
+    readout = replace(readout, n_clusters=k)
+    if found < k:
         return Evidence(is_short=True)
     if not 1 < k < placed.embedding.shape[0]:
         return Evidence()

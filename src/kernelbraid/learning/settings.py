@@ -16,7 +16,7 @@ from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRan
 from kernelbraid.solvers.low_rank.thresholding import Route
 
 Fusion: TypeAlias = Literal["graphs", "kernels"]
-Assignment: TypeAlias = Literal["kmeans", "merge"]
+Assignment: TypeAlias = Literal["kmeans", "merge", "communities"]
 RestartScore: TypeAlias = Literal["inertia", "distance"]
 S = TypeVar("S", "Learning", "Readout")
 
@@ -29,6 +29,8 @@ FUSED_NEIGHBORS = (10, 20)
 SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
 #: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
 NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
+#: Clusters that a graph is learned for where their number is still to be found.
+GUESS = 10
 #: Restarts of k-means from so many samples on, where each takes long and starts far apart differ little.
 FEW_RESTARTS, MANY_SAMPLES = 5, 20_000
 #: gamma of a solver that nobody gives one, where the preset has no kernel learned.
@@ -111,6 +113,7 @@ class Readout:
     assign_labels: Assignment = "kmeans"  # how the embedding becomes clusters
     restart_score: RestartScore = "inertia"
     n_clusters: int | Literal["auto"] = 8
+    resolution: float | None = None  # of communities, where it decides their number
     graph_from: GraphName = "Z"  # which of two learned graphs
     n_jobs: int | None = None  # threads of BLAS
 
@@ -147,6 +150,9 @@ class Settings:
             parameters = {**parameters, **solver.get_params(deep=False), "gamma": gamma}
         given = {name: value for name, value in parameters.items() if value is not None}
         given["n_jobs"] = n_workers(given.get("n_jobs"))
+        if "resolution" in given:
+            check_resolution(given)
+            given["assign_labels"] = "communities"
         learning = changed(preset.learning, given)
         return cls(
             given.get("kernels", preset.kernels),
@@ -170,7 +176,7 @@ class Settings:
         Eigenvalues of a kernel grow with the samples that are alike, so that a penalty of the same weight smooths the
         less, the more there are; and a sample has no more neighbours than there are others in its cluster. For several
         views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters. Distinct
-        samples that occur several times count as `n_counted`.
+        samples that occur several times count as `n_counted`. With a resolution the number stays open.
         """
         few, many = NEIGHBORS
         others = max(n_samples // n_clusters - 1, 2)
@@ -183,7 +189,8 @@ class Settings:
         if n_samples >= MANY_SAMPLES:
             chosen["n_init"] = FEW_RESTARTS
         chosen = {name: value for name, value in chosen.items() if name in self.left_open}
-        readout = changed(replace(self.readout, n_clusters=n_clusters), chosen)
+        is_open = self.readout.resolution is not None
+        readout = changed(replace(self.readout, n_clusters="auto" if is_open else n_clusters), chosen)
         return replace(self, learning=changed(self.learning, chosen), readout=readout, left_open=frozenset())
 
     def fused_readout(self, n_samples: int) -> Readout:
@@ -211,7 +218,21 @@ class Settings:
         parts = {name: getattr(self, name) for name in names}
         for part in (self.learning, self.readout):
             parts |= {field.name: getattr(part, field.name) for field in fields(part)}
+        if self.readout.resolution is None:
+            del parts["resolution"]
         return parts
+
+
+def check_resolution(given: Parameters) -> None:
+    """Refuse a resolution beside what it decides."""
+    resolution, n_clusters, way = given["resolution"], given["n_clusters"], given.get("assign_labels", "communities")
+    if n_clusters != "auto":
+        raise ValueError(
+            f"resolution={resolution:g} decides how many clusters there are, and n_clusters={n_clusters} does, too; "
+            "give n_clusters='auto' with a resolution, or leave that out."
+        )
+    if way != "communities":
+        raise ValueError(f"resolution={resolution:g} is for assign_labels='communities', not {way!r}; leave out one.")
 
 
 def check_fusion(settings: Settings) -> None:

@@ -292,7 +292,7 @@ def separate(labels: Labels, n_clusters: int, same: Labels) -> Labels:
     ndarray of shape (n,)
         Exactly `n_clusters` labels, fewer only if there are fewer distinct samples.
     """
-    labels = _in_order_of_appearance(labels)
+    labels = in_order(labels)
     found = int(labels.max()) + 1
     while found < n_clusters:
         kinds = [np.unique(same[labels == cluster]) for cluster in range(found)]
@@ -301,10 +301,10 @@ def separate(labels: Labels, n_clusters: int, same: Labels) -> Labels:
             break
         labels[(labels == largest) & (same == kinds[largest][-1])] = found
         found += 1
-    return _in_order_of_appearance(labels)
+    return in_order(labels)
 
 
-def _in_order_of_appearance(labels: Labels) -> Labels:
+def in_order(labels: Labels) -> Labels:
     """Number labels so that equal partitions get equal labels."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first)).astype(np.int64)[inverse]

@@ -1,0 +1,130 @@
+r"""Communities: clusters that hold more of a graph's weight than the degrees of their vertices would by chance.
+
+.. math:: \max_c\ \sum_c \frac{w_{cc}}{w} - r \Big(\frac{v_c}{w}\Big)^2
+
+with :math:`w_{cc}` the weight within a cluster, :math:`v_c` that of all edges of its vertices, :math:`w` that of all
+edges in both directions and :math:`r` the resolution: the larger, the more clusters. Leiden's method climbs there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import to_numpy
+from kernelbraid._typing import Array
+from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
+from kernelbraid.solvers.lloyd import Labels
+
+ROUNDS = 3  # of Leiden's method, each from the clusters of the one before: more of them change little
+FEW_ROUNDS = 2  # where many resolutions are tried
+TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
+LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
+NEAR = 1.001  # factor between two resolutions that are the same
+INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
+
+
+@dataclass(frozen=True)
+class Network:
+    """A symmetric graph as Leiden's method takes it: without edges to oneself."""
+
+    edges: Edges
+    starts: np.ndarray  # of the rows of a csr array, int64
+    ends: np.ndarray  # its columns, int32
+    weights: np.ndarray  # float64, of which the largest is 1
+
+    @classmethod
+    def of(cls, graph: "Array | Edges | Network") -> "Network":
+        """Take it from an array or a csr array, once for all resolutions."""
+        if isinstance(graph, Network):
+            return graph
+        if not isinstance(graph, Edges):
+            weights = graph.data if sparse.issparse(graph) else to_numpy(graph)
+            if weights.size and weights.min() < 0:
+                raise ValueError(
+                    f"The graph has negative edges (the least is {weights.min():.2g}), and communities have none; "
+                    "set those to zero, or use assign_labels='kmeans'."
+                )
+        edges = Edges.of(graph)
+        if not edges.weights.size:
+            raise ValueError(
+                "The graph joins no two samples, and without edges there are no communities; give n_clusters and "
+                "assign_labels='kmeans', or samples of which some are alike."
+            )
+        rows = sparse.csr_array((edges.weights, (edges.ends[0], edges.ends[1])), shape=(edges.n, edges.n))
+        rows.sort_indices()
+        weights = rows.data / rows.data.max()  # how random Leiden's moves are is absolute
+        return cls(edges, rows.indptr.astype(np.int64), rows.indices.astype(np.int32), weights)
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+        return self.edges.n
+
+
+def communities(
+    graph: Array | Edges | Network, resolution: float = 1.0, *, seed: int = 0, n_rounds: int = ROUNDS
+) -> Labels:
+    """Return the communities of a graph at one resolution.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), Edges or Network
+        Symmetric, not negative, with edges.
+    resolution : float, default=1.0
+        The larger, the more clusters.
+    seed : int, default=0
+        Decides the order in which vertices move: one seed gives one result, on any number of threads.
+    n_rounds : int, default=3
+        Of the method, each from the clusters of the one before.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Clusters from 0 on, in order of appearance; a vertex without edges is one of its own.
+    """
+    import graspologic_native  # when it is needed
+
+    network = Network.of(graph)
+    given = (network.starts, network.ends, network.weights, network.n)
+    _, found = graspologic_native.leiden_csr(*given, resolution=float(resolution), iterations=n_rounds, seed=seed)
+    alone = ((vertex, -1 - vertex) for vertex in range(network.n))
+    return in_order(np.fromiter((found.get(*of) for of in alone), dtype=np.int64, count=network.n))
+
+
+def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
+    """Return so many communities: at the resolution that gives them, else joined from the next finer partition.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), Edges or Network
+        Symmetric, not negative, with edges.
+    n_clusters : int
+        How many, at most n.
+    seed : int, default=0
+        As for :func:`communities`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Exactly so many clusters from 0 on, in order of appearance.
+    """
+    network = Network.of(graph)
+    finer = np.arange(network.n)
+    low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
+    place = 0.0  # logarithm of the resolution; low and high have that of the number of clusters beside it
+    for _ in range(TRIED):
+        labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
+        found = int(labels.max()) + 1
+        if found == n_clusters:
+            return labels
+        if found < n_clusters:
+            low = (place, float(np.log(found)))
+        else:
+            high = (place, float(np.log(found)))
+            finer = min(finer, labels, key=lambda partition: int(partition.max()))
+        if high[0] - low[0] < np.log(NEAR):
+            break
+        share = (np.log(n_clusters) - low[1]) / max(high[1] - low[1], np.finfo(float).tiny)
+        place = low[0] + float(np.clip(share, INWARD, 1 - INWARD)) * (high[0] - low[0])
+    return in_order(settle(network.edges, join(network.edges, finer, n_clusters)))
