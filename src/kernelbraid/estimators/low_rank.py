@@ -399,7 +399,7 @@ class LKG(InductiveMixin, Clusterer):
             check_memory_of_rows(self, samples)
             return False
         learning, kernels = settings.learning, settings.kernels
-        storage, working = "lazy", learning.working_matrices
+        working = learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
             is_summed = learning.is_kernel_fixed
             return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
@@ -410,7 +410,7 @@ class LKG(InductiveMixin, Clusterer):
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
             samples = samples.only(0) if samples.n_samples > KEPT else samples
             kernels = settings.fused_banks[0]
-        return check_memory(self, samples, kernels, storage=storage, working=working)
+        return check_memory(self, samples, kernels, storage="lazy", working=working)
 
     def _publish(
         self,
@@ -423,7 +423,7 @@ class LKG(InductiveMixin, Clusterer):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
         publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)

@@ -353,7 +353,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         check_fusion(settings)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, len(widths))
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         plan({LEARN: settings.learning.max_iter if settings.is_solved else 1, CUT: 1})
