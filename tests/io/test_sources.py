@@ -52,7 +52,7 @@ def bytes_of(save, *content, **arrays):
 def test_what_the_user_says_a_file_holds_comes_before_its_name(tmp_path):
     (tmp_path / "a.tsv").write_text("a,b\n1,2\n")
     np.testing.assert_array_equal(read_samples(open_source(tmp_path / "a.tsv", held=".csv")).X, [[1, 2]])
-    np.save(tmp_path / "a.dat", X)
+    (tmp_path / "a.dat").write_bytes(bytes_of(np.save, X))
     np.testing.assert_array_equal(read_samples(open_source(tmp_path / "a.dat", held=".npy")).X, X)
 
 
