@@ -1,7 +1,7 @@
-"""Pictures of a fitted LKG and of its views, and of the choice of its number of clusters.
+"""Pictures of a fitted LKG and of its views, and of the choice of its number of clusters; and a page about a fit.
 
-Each function draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown, no
-global setting is changed, and matplotlib is imported only when a function is called.
+A function of a picture draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown,
+no global setting is changed, and matplotlib is imported only when a function is called.
 """
 
 from kernelbraid.plotting.choices import plot_n_clusters
