@@ -76,7 +76,8 @@ class Basis:
 
     def left(self, diagonal: Host) -> Host:
         """Return what is left of the diagonal of the kernel."""
-        return np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        left: Host = np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        return left
 
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
         """Return G = F' diag(w) F."""
