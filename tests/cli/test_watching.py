@@ -1,18 +1,17 @@
 import time
-from types import SimpleNamespace
 
 import pytest
 
 from kernelbraid import __version__
 from kernelbraid.cli.watching import watching
-from kernelbraid.learning.progress import on_course, stretch
+from kernelbraid.learning.progress import on_course, stretch, tell_step
 from kernelbraid.methods import METHODS
 
 
 def work(watch):
     """Tell of everything that may happen."""
     watch.tell("told")
-    watch.step(4, SimpleNamespace(kernel_change=3e-4))
+    tell_step(4, 3e-4)
     watch.tell("reading samples", 64, 200)
     with on_course("the number of clusters", 40.0):
         for _ in range(40):
@@ -30,11 +29,10 @@ def test_nothing_is_shown_where_nobody_looks(look_like_a_terminal, capsys, is_te
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("state", [SimpleNamespace(kernel_change=3e-4), SimpleNamespace(objective=7, change=3e-4)])
-def test_a_terminal_shows_the_last_step(look_like_a_terminal, capsys, state):
+def test_a_terminal_shows_the_last_step(look_like_a_terminal, capsys):
     look_like_a_terminal()
-    with watching("LKGr") as watch:
-        watch.step(4, state)
+    with watching("LKGr"):
+        tell_step(4, 3e-4)
     assert "LKGr, step 4: change 3.0e-04" in capsys.readouterr().err
 
 
@@ -54,6 +52,7 @@ def test_lines_tell_of_every_step_and_of_tenths(capsys):
         (["-k", 3, "--set", "solver__gamma=10"], ["step 2: change", "n_clusters 3", "solver ADMM(beta=0.01,"]),
         (["-k", 3, "--n-landmarks", 12], ["reading samples: 100 %"]),
         *[(["-k", 3, "--method", name], ["settings: "]) for name in METHODS],
+        *[(["-k", 3, "--method", name], ["step 2: change"]) for name in ("AASC", "SCMK", "LKGr", "CGD")],
     ],
 )
 def test_what_is_done_and_decided_is_written(run, blobs_csv, options, says):

@@ -113,11 +113,6 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
 
 def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Any:
     """Fit the model, and return it with what scales its samples."""
-    if watch.show is not None and isinstance(model, LKG) and model.preset != "recommended":
-        model.set_params(solver=model.solver or ADMM())
-    for parameter in ("callback", "solver__callback"):
-        if watch.show is not None and parameter in model.get_params():
-            model.set_params(**{parameter: watch.step})
     if isinstance(model, LandmarkLKG) and len(views.data) > 1:
         model.set_params(view_widths=[stream.n_features for stream in views.data])
     scalers = [] if options.scale in (None, "none") else [blocks.scaler_of(options.scale, views.data)]

@@ -1,5 +1,6 @@
 """Signs of life on stderr: a bar on a terminal, lines if they are asked for, or nothing."""
 
+import math
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import typer
 
 from kernelbraid._system import format_bytes, peak_bytes
 from kernelbraid._version import __version__
-from kernelbraid.learning.progress import heard_by
+from kernelbraid.learning.progress import Course, heard_by
 
 
 @dataclass
@@ -33,9 +34,12 @@ class Watch:
         if self.show is not None:
             self.show(text, done, total)
 
-    def step(self, n_iter: int, state: Any) -> None:
-        """Hear of a step of a fit."""
-        self.tell(f"step {n_iter}: change {getattr(state, 'kernel_change', getattr(state, 'change', 0.0)):.1e}")
+    def hear(self, course: Course) -> None:
+        """Hear how far work has come, or of a step, of which nobody knows how many there will be."""
+        if course.total == math.inf:
+            self.tell(course.what)
+        else:
+            self.tell(f"choosing {course.what}", course.done, course.total)
 
     def tell_of_fit(self, model: Any) -> None:
         """Tell what a fit has decided."""
@@ -54,7 +58,7 @@ def watching(name: str, *, hidden: bool = False, verbose: bool = False) -> Itera
     with _lines() if verbose else _bar(name) as show:
         watch = Watch(show)
         try:
-            with heard_by(lambda course: watch.tell(f"choosing {course.what}", course.done, course.total)):
+            with heard_by(watch.hear):
                 yield watch
         finally:
             watch.show = None  # work that is broken off goes on for a moment, and is not to be heard any more

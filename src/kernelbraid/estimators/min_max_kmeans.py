@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
+from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context, mark_input
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
@@ -50,16 +50,11 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         Largest number of steps.
     tol : float, default=1e-5
         The iteration ends when no weight changes by more.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -80,7 +75,7 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"`` or ``"max_iter"``.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -113,13 +108,11 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar = {
         **COMPUTING,
-        "n_init": GRAPH["n_init"],
-        "restart_score": GRAPH["restart_score"],
+        "restart_score": RESTART_SCORE,
         "kernels": [str, list, tuple],
         "preset": [PRESET],
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -132,10 +125,8 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         restart_score="inertia",
         max_iter=200,
         tol=1e-5,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -145,10 +136,8 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
         self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -172,7 +161,7 @@ class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
-        random_state, history = check_random_state(self.random_state), StepHistory(self.callback)
+        random_state, history = check_random_state(self.random_state), StepHistory()
         by_distance = self.restart_score == "distance"
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             problem = MinMaxProblem(comparable_kernels(candidates.stack), self.n_clusters, self.preset == "paper")

@@ -3,6 +3,7 @@
 Efforts are milliseconds, about, of one core of 2024. Only their ratios count: they tell how much of the work is done.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,9 +18,9 @@ class Course:
     Parameters
     ----------
     what : str
-        The work, in words that follow "choosing".
+        The work, in words that follow "choosing"; or a step that was made.
     total : float
-        All of it, in units that take about the same time.
+        All of it, in units that take about the same time; infinite where that is not known.
     """
 
     what: str
@@ -124,6 +125,21 @@ def expect(more: float) -> None:
     course = _course.get()
     if course is not None:
         course.total = max(course.total + more, course.done)
+
+
+def tell_step(n_iter: int, change: float) -> None:
+    """Tell that a step of an iteration is done; how many there will be, nobody knows.
+
+    Parameters
+    ----------
+    n_iter : int
+        Its number.
+    change : float
+        What it changed.
+    """
+    listener = _listener.get()
+    if listener is not None:
+        listener(Course(f"step {n_iter}: change {change:.1e}", math.inf))
 
 
 def factor_effort(n: int) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
 from kernelbraid.kernels import KernelStack
+from kernelbraid.learning.progress import tell_step
 from kernelbraid.learning.settings import Learning
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress
@@ -45,6 +46,7 @@ class History:
         if self.objective is not None:
             row["objective"] = self.objective(state)
         self.steps.append(row)
+        tell_step(n_iter, state.progress.kernel_change)
         return self.callback(n_iter, state.progress) if self.callback is not None else None
 
     @property
@@ -135,22 +137,15 @@ def _returned(solution: Solution[Any]) -> str:
 
 
 class StepHistory:
-    """Records the objective and the change of every step of an alternation.
+    """Records the objective and the change of every step of an alternation."""
 
-    Parameters
-    ----------
-    callback : callable, default=None
-        ``callback(n_iter, progress)``; returning True ends the iteration.
-    """
-
-    def __init__(self, callback: Callable[[int, Any], bool | None] | None = None) -> None:
-        self.callback = callback
+    def __init__(self) -> None:
         self.steps: list[Any] = []
 
-    def __call__(self, n_iter: int, state: Any) -> bool | None:
+    def __call__(self, n_iter: int, state: Any) -> None:
         """Record one step."""
         self.steps.append(state.progress)
-        return self.callback(n_iter, state.progress) if self.callback is not None else None
+        tell_step(n_iter, state.progress.change)
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the objective after every step."""
