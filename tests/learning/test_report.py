@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank, stack_bank
+from kernelbraid.learning.progress import heard_by
 from kernelbraid.learning.report import (
     OVERSIZE,
     History,
@@ -127,11 +128,11 @@ class TestAlternations:
             history(n, SimpleNamespace(progress=SimpleNamespace(objective=10.0 - n, change=change)))
         return history
 
-    def test_objectives_are_recorded_and_a_callback_can_stop(self):
-        np.testing.assert_array_equal(self.history().columns()["objective"], [9.0, 8.0])
-        stopping = StepHistory(lambda n, progress: progress.objective < 5)
-        step = SimpleNamespace(progress=SimpleNamespace(objective=4.0, change=0.1))
-        assert stopping(1, step)
+    def test_objectives_are_recorded_and_steps_are_told(self):
+        told = []
+        with heard_by(lambda course: told.append(course.what)):
+            np.testing.assert_array_equal(self.history().columns()["objective"], [9.0, 8.0])
+        assert told == ["step 1: change 5.0e-01", "step 2: change 2.5e-01"]
 
     def test_the_last_change_is_told_with_what_was_aimed_at(self):
         asked = {"max_iter": 2, "tol": 1e-3}

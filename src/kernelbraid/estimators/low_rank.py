@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
@@ -26,6 +25,7 @@ from kernelbraid.estimators.base import (
     mark_input,
 )
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
@@ -55,7 +55,7 @@ from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
 
 
-class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
+class LKG(InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
