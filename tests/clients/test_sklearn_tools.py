@@ -15,7 +15,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, MultipleKernelTwinGraph
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid.methods import MultipleKernelTwinGraph
 from problems import blobs
 
 X, y = blobs(n=90)

@@ -6,20 +6,21 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 import kernelbraid
-from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier
+from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier, methods
 from simulated_cells import one_modality, several_modalities
 
-ESTIMATORS = [
-    name
-    for name in kernelbraid.__all__
-    if hasattr(getattr(kernelbraid, name), "fit") and name not in ("LKGClassifier", "EachView")
-]
+ESTIMATORS = {
+    name: getattr(room, name)
+    for room in (kernelbraid, methods)
+    for name in room.__all__
+    if hasattr(getattr(room, name), "fit") and name not in ("LKGClassifier", "EachView")
+}
 
 
 def test_every_estimator_says_what_to_call_for_an_anndata():
-    for name in ESTIMATORS:
+    for name, kind in ESTIMATORS.items():
         cells, _ = one_modality()
-        model = getattr(kernelbraid, name)(n_clusters=3)
+        model = kind(n_clusters=3)
         wanted = rf"^X is an AnnData; call kernelbraid\.scverse\.cluster\(data, n_clusters=3\), or {name} with a matrix"
         with pytest.raises(TypeError, match=wanted):
             model.fit(cells)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import CrossViewDiffusion
 from kernelbraid.kernels import Linear, build_bank
+from kernelbraid.methods import CrossViewDiffusion
 from problems import relative_gap, rival, rival_views
 
 rng = np.random.default_rng(0)

@@ -3,16 +3,16 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import (
-    LKG,
+from kernelbraid import LKG
+from kernelbraid.estimators import graphs as module
+from kernelbraid.estimators.graphs import GraphClusterer
+from kernelbraid.methods import (
     AffinityAggregation,
     KernelSpectralClustering,
     MultipleKernelTwinGraph,
     SimplexGraph,
     TwinGraph,
 )
-from kernelbraid.estimators import graphs as module
-from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.ops.graphs import spectral_embedding
 from kernelbraid.solvers.iterate import Status
 from problems import blobs, dense
@@ -41,7 +41,7 @@ def test_the_embedding_is_that_of_the_whole_graph(make):
 
 
 def test_the_graph_can_be_read_out_in_other_ways(make):
-    again = LKG(3, kernels="graph", embedding="unnormalised", assign_labels="kmeans", random_state=0)
+    again = LKG(3, kernels="graph", embedding="magnitude", assign_labels="kmeans", random_state=0)
     assert adjusted_rand_score(y, again.fit(make().fit(X).graph_).labels_) == 1
 
 

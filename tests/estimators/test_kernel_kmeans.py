@@ -5,9 +5,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from kernelbraid import KernelKMeans, MultipleKernelKMeans
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Custom, Gaussian, Linear, build_bank
+from kernelbraid.methods import KernelKMeans, MultipleKernelKMeans
 from problems import blobs, lazy_and_stored, rings
 
 X, y = blobs(n=60)

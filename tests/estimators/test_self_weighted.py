@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kernelbraid import SelfWeightedMultipleKernel
 from kernelbraid.kernels import build_bank
+from kernelbraid.methods import SelfWeightedMultipleKernel
 from problems import blobs, lazy_and_stored, relative_gap, rival, rival_kernels, triangle
 
 X, y = blobs(n=36)

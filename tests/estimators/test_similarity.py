@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.kernels import BANKS, Gaussian, Linear, build_bank
-from kernelbraid.methods import METHODS
+from kernelbraid.methods import METHODS, MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.metrics import accuracy
 from problems import blobs, lazy_and_stored, paper_data
 

@@ -3,8 +3,8 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.kernels import Gaussian, Linear, build_bank
+from kernelbraid.methods import AffinityAggregation, KernelSpectralClustering
 from kernelbraid.ops import spectral_embedding
 from problems import blobs, rings
 

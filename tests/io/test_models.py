@@ -28,12 +28,12 @@ from sklearn.preprocessing import (
 
 import kernelbraid
 import problems
-from kernelbraid import ADMM, LKG, EachView, KernelKMeans, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, EachView, LandmarkLKG, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.solver import Solved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
-from kernelbraid.methods import METHODS
+from kernelbraid.methods import METHODS, KernelKMeans
 from problems import blobs
 
 samples, classes = blobs(n=45, d=4)

@@ -36,8 +36,8 @@ class CrossViewDiffusion(GraphClusterer):
         \min_{A, b}\ \sum_v b_v \big(\|A\|_F^2 - \operatorname{Tr}(S_v A S_v A)\big) + \mu \|A - I\|_F^2
         + \tfrac{\lambda}{2} \|b\|^2 \quad \text{s.t. } b \ge 0,\ \sum_v b_v = 1
 
-    where :math:`\lambda = 19` and :math:`S_v` is the normalised graph of view v, whose samples have length one: each has
-    edges to its nearest neighbours, of weight :math:`\exp(-(2\, d_{ij} / \max d)^2)` for squared distances
+    where :math:`\lambda = 19`, and :math:`S_v` is the normalised graph of view v, whose samples have length one: each
+    has edges to its nearest neighbours, of weight :math:`\exp(-(2\, d_{ij} / \max d)^2)` for squared distances
     :math:`d_{ij}`.
 
     Parameters
@@ -119,7 +119,7 @@ class CrossViewDiffusion(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import CrossViewDiffusion
+    >>> from kernelbraid.methods import CrossViewDiffusion
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat(rng.normal(size=(2, 9)), 20, axis=0)
     >>> views = [centres + 0.3 * rng.normal(size=(40, 9)) for _ in range(2)]

@@ -121,7 +121,7 @@ class MultiViewGraphFusion(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultiViewGraphFusion
+    >>> from kernelbraid.methods import MultiViewGraphFusion
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat(rng.normal(size=(2, 9)), 20, axis=0)
     >>> views = [centres + 0.3 * rng.normal(size=(40, 9)) for _ in range(2)]

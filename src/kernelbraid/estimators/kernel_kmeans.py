@@ -165,7 +165,7 @@ class KernelKMeans(_KernelKMeans):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import KernelKMeans
+    >>> from kernelbraid.methods import KernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> model = KernelKMeans(n_clusters=2, random_state=0).fit(X)
     >>> model.labels_
@@ -315,7 +315,7 @@ class MultipleKernelKMeans(_KernelKMeans):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultipleKernelKMeans
+    >>> from kernelbraid.methods import MultipleKernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> MultipleKernelKMeans(n_clusters=2, robust=True, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])

@@ -100,7 +100,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SimpleMultipleKernelKMeans
+    >>> from kernelbraid.methods import SimpleMultipleKernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SimpleMultipleKernelKMeans(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])

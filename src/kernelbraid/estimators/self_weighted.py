@@ -114,7 +114,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SelfWeightedMultipleKernel
+    >>> from kernelbraid.methods import SelfWeightedMultipleKernel
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SelfWeightedMultipleKernel(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])

@@ -94,7 +94,7 @@ class SimplexGraph(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SimplexGraph
+    >>> from kernelbraid.methods import SimplexGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SimplexGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -261,7 +261,7 @@ class TwinGraph(_TwinGraph):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import TwinGraph
+    >>> from kernelbraid.methods import TwinGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> TwinGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -405,7 +405,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultipleKernelTwinGraph
+    >>> from kernelbraid.methods import MultipleKernelTwinGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> MultipleKernelTwinGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])

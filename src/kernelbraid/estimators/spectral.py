@@ -97,7 +97,7 @@ class KernelSpectralClustering(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import KernelSpectralClustering
+    >>> from kernelbraid.methods import KernelSpectralClustering
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> KernelSpectralClustering(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -243,7 +243,7 @@ class AffinityAggregation(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import AffinityAggregation
+    >>> from kernelbraid.methods import AffinityAggregation
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> AffinityAggregation(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
