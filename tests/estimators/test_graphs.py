@@ -3,7 +3,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import LKG
 from kernelbraid.estimators import graphs as module
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.methods import (
@@ -38,11 +37,6 @@ def test_the_embedding_is_that_of_the_whole_graph(make):
     np.testing.assert_array_equal(model.graph_, model.graph_.T)
     expected = spectral_embedding(model.graph_, 3, spectrum="largest")
     np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), atol=1e-7)
-
-
-def test_the_graph_can_be_read_out_in_other_ways(make):
-    again = LKG(3, kernels="graph", embedding="magnitude", assign_labels="kmeans", random_state=0)
-    assert adjusted_rand_score(y, again.fit(make().fit(X).graph_).labels_) == 1
 
 
 def test_the_readout_is_what_the_parameters_say():
