@@ -162,7 +162,16 @@ def test_a_loaded_model_is_the_one_that_was_saved(twin, case):
 
 
 def test_another_process_predicts_the_same_labels(tmp_path):
-    cases = ["dense", "views with gaps", "a graph", "sparse landmarks", "names of classes", "a pipeline", "MKKM"]
+    cases = [
+        "dense",
+        "learned kernel",
+        "views with gaps",
+        "a graph",
+        "sparse landmarks",
+        "names of classes",
+        "a pipeline",
+        "MKKM",
+    ]
     unseen, wanted = {}, b""
     for case in cases:
         model, _, unseen[case] = fitted(case)

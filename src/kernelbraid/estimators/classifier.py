@@ -14,6 +14,7 @@ from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.estimators.solver import Composed, refusing_moved
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
@@ -21,7 +22,7 @@ from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
 
 
-class LKGClassifier(ClassifierMixin, BaseEstimator):
+class LKGClassifier(Composed, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
     Every sample takes part of its neighbours' labels and keeps part of its own:
@@ -71,11 +72,13 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _parts: ClassVar = {"clusterer": LKG}
     _parameter_constraints: ClassVar = {
         "clusterer": [LKG, None],
         "spread": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
         self.clusterer = clusterer
         self.spread = spread
@@ -87,11 +90,6 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.clusterer is not None:
-            self.clusterer._validate_params()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
