@@ -94,7 +94,7 @@ class MultiViewGraphFusion(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -8,6 +8,7 @@ from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context, mark_input
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.graphs import unit_rows
@@ -75,7 +76,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` or ``"max_iter"``.
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -165,9 +166,12 @@ class SimpleMultipleKernelKMeans(Clusterer):
         by_distance = self.restart_score == "distance"
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             problem = MinMaxProblem(comparable_kernels(candidates.stack), self.n_clusters, self.preset == "paper")
-            solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            plan({LEARN: self.max_iter, CUT: 1})
+            with phase(LEARN):
+                solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
             rows, k = unit_rows(solution.state.H), self.n_clusters
-            found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
+            with phase(CUT):
+                found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
         labels = distinct_labels(found.labels, k, candidates.identities)
         publish(self, candidates.stack.like, labels_=labels, embedding_=rows, kernel_weights_=solution.state.w)
         self.kernel_names_, self.inertia_ = candidates.names, found.inertia

@@ -90,7 +90,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by the callback) or ``"non_finite"``.
+        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by a callback) or ``"non_finite"``.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)

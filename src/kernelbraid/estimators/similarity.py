@@ -70,7 +70,7 @@ class SimplexGraph(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` or ``"max_iter"``.
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -237,7 +237,7 @@ class TwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` or ``"max_iter"``.
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features; of samples for a precomputed kernel.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -380,7 +380,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` or ``"max_iter"``.
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)

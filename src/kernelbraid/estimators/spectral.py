@@ -217,7 +217,7 @@ class AffinityAggregation(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` or ``"max_iter"``.
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
