@@ -424,7 +424,7 @@ def test_a_pickle_in_the_file_is_never_loaded(saved, tmp_path, monkeypatch):
     assert not (tmp_path / "exploded").exists()
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.3.0", "1.2.0", "soon"])
+@pytest.mark.parametrize("version", ["0.2.0", "0.4.0", "1.3.0", "soon"])
 def test_a_model_of_another_version_says_what_to_do(saved, version):
     rewrite(saved, kernelbraid=version)
     ours = kernelbraid.__version__
