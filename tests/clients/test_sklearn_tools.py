@@ -4,10 +4,12 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
@@ -18,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from kernelbraid import LKG, LandmarkLKG, LKGClassifier
 from kernelbraid.kernels import Linear
 from kernelbraid.methods import MultipleKernelTwinGraph
+from kernelbraid.metrics import held_out_agreement
 from problems import blobs
 
 X, y = blobs(n=90)
@@ -39,6 +42,19 @@ def test_a_grid_search_without_folds_scores_estimators_that_know_no_new_samples(
     search = GridSearchCV(MultipleKernelTwinGraph(random_state=0), NUMBERS, **options).fit(samples)
     assert search.best_params_ == {"n_clusters": 3}
     assert len(search.best_estimator_.labels_) == 45
+
+
+def test_a_search_without_labels_finds_what_holds_on_other_samples():
+    pipeline = make_pipeline(StandardScaler(), LKG(random_state=0))
+    samples = make_blobs(300, n_features=6, centers=7, random_state=1)[0]
+    grid = {"lkg__n_clusters": [4, 7, 10]}
+    halves = KFold(2, shuffle=True, random_state=0)
+    options = {"scoring": held_out_agreement, "cv": halves, "error_score": "raise"}
+    search = GridSearchCV(pipeline, grid, **options).fit(samples)
+    assert search.best_params_ == {"lkg__n_clusters": 7}
+    assert search.best_score_ > 0.95
+    noise = np.random.default_rng(0).normal(size=(200, 10))
+    assert cross_val_score(LKG(8, random_state=0), noise, scoring=held_out_agreement, cv=halves).max() < 0.3
 
 
 def test_folds_of_a_kernel_are_rows_and_columns():

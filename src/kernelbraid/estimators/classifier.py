@@ -1,5 +1,6 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from kernelbraid.learning.learn import learn
 from kernelbraid.learning.progress import LEARN, phase, plan
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
+from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
 
 
 class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -160,7 +161,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        shares, places = self._place(X)
+        shares, places, _ = self._place(X)
         first = self.clusterer_._vertices.first
         return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
 
@@ -177,13 +178,14 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        return self._place(X)[0]
+        shares, places, nearness = self._place(X)
+        return np.where((places >= 0)[:, None], shares, evened(shares, nearness()))
 
-    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
-        """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
+    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]:
+        """Return shares of the classes, the place among the fitted samples, -1 for new ones, and what is near."""
         check_is_fitted(self)
         model = self.clusterer_
-        edges, places = model._edges_to_fitted(X)
+        edges, places, nearness = model._edges_to_fitted(X)
         shares = reached_by(edges, model._vertex_level()[0], self._spread)
         known = self.label_distributions_[model._vertices.first[places]]
-        return np.where((places >= 0)[:, None], known, shares), places
+        return np.where((places >= 0)[:, None], known, shares), places, nearness

@@ -50,7 +50,7 @@ from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
@@ -294,9 +294,13 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if vertices.has_silent:
             self._label_silent(samples)
         with progress.phase(progress.JUDGE):
-            self._explain(judge(reading, settings.readout, random_state=random_state), counts)
+            evidence = judge(reading, settings.readout, random_state=random_state)
+        self._explain(evidence, counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
+        pieces = scattered(evidence, self.n_clusters_, self.n_components_)
+        if pieces is not None and learned.complaint is None:
+            warnings.warn(pieces, UserWarning, stacklevel=levels_to_caller())
         if self.resolution is None:
             warn_of_copies(self, reading.labels, n_clusters)
         return self
