@@ -131,6 +131,12 @@ def mark_fitted_attributes(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
 
 
+def show_tables(app, docname, source):
+    """Show a table of the lab in the place of a line that is nothing but a link to it, as people read it in the files."""
+    link = r"^\[[^\]\n]*\]\((\.\./(?:results/tables|lab/judged)/\S+\.md)\)$"
+    source[0] = re.sub(link, r"```{include} \1\n:start-line: 2\n```", source[0], flags=re.MULTILINE)
+
+
 def strip_last_line(app, doctree):
     """Drop the blank line that ends a doctest in Markdown: without it the fence would belong to the output."""
     from docutils import nodes
@@ -143,6 +149,7 @@ def strip_last_line(app, doctree):
 
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("source-read", show_tables)
     app.connect("doctree-read", strip_last_line)
     app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=400)  # before numpydoc
     return {"parallel_read_safe": True}
