@@ -132,7 +132,7 @@ def mark_fitted_attributes(app, what, name, obj, options, lines):
 
 
 def show_tables(app, docname, source):
-    """Show a table of the lab in the place of a line that is nothing but a link to it, as people read it in the files."""
+    """Show a table of the lab in the place of a line that is nothing but a link to it."""
     link = r"^\[[^\]\n]*\]\((\.\./(?:results/tables|lab/judged)/\S+\.md)\)$"
     source[0] = re.sub(link, r"```{include} \1\n:start-line: 2\n```", source[0], flags=re.MULTILINE)
 

@@ -2,8 +2,8 @@
 100,000 rows
 ============
 
-*My data have too many rows for a graph of all pairs.* Nothing has to be done: above 2,000 rows no matrix of all pairs is
-formed, and time and memory grow with the number of rows, not with its square.
+*My data have too many rows for a graph of all pairs.* Nothing has to be done: above 2,000 rows no matrix of all pairs
+is formed, and time and memory grow with the number of rows, not with its square.
 """
 
 # %%
