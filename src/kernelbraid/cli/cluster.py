@@ -25,10 +25,12 @@ from kernelbraid.datasets import Stream
 from kernelbraid.estimators.each_view import AS_IT_IS
 from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
+from kernelbraid.learning.progress import phase, plan
 from kernelbraid.methods import METHODS
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
 MODELS = {"LKG": LKG, "LandmarkLKG": LandmarkLKG}
+SURE, ASIDE = "working out how sure labels are", "looking for samples that stand aside"
 
 
 def cluster(paths: list[Path], options: SimpleNamespace) -> None:
@@ -50,7 +52,8 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
         fitted = fit(model, views, options, watch)
         seconds = perf_counter() - start
         watch.tell_of_fit(model)
-        sure = {"confidence": model.confidence_, "outlier_score": model.outlier_scores_} if options.confidence else {}
+        is_asked = options.confidence or options.report is not None
+        sure = certainty_of(model) if is_asked and hasattr(type(model), "confidence_") else {}
         if options.report is not None:
             write_page(model, views, options, watch)
     summary = {"method": name, **summarise_fit(model, views), "seconds": round(seconds, 4), "warnings": warnings}
@@ -61,7 +64,16 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
             first.feature_names_in_ = np.array(views.names, dtype=object)
         with writing(options.save):
             save_model(fitted, options.save)
-    report(summary, model.labels_, views, options, sure)
+    report(summary, model.labels_, views, options, sure if options.confidence else {})
+
+
+def certainty_of(model: Any) -> dict[str, Any]:
+    """Return how sure labels are, and which samples stand aside, which takes as long as the fit."""
+    plan({SURE: 75, ASIDE: 25})
+    with phase(SURE):
+        confidence = model.confidence_
+    with phase(ASIDE):
+        return {"confidence": confidence, "outlier_score": model.outlier_scores_}
 
 
 def write_page(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> None:
@@ -132,11 +144,6 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
 
 def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Any:
     """Fit the model, and return it with what scales its samples."""
-    if watch.show is not None and isinstance(model, LKG) and model.preset != "recommended":
-        model.set_params(solver=model.solver or ADMM())
-    for parameter in ("callback", "solver__callback"):
-        if watch.show is not None and parameter in model.get_params():
-            model.set_params(**{parameter: watch.step})
     if isinstance(model, LandmarkLKG) and len(views.data) > 1:
         model.set_params(view_widths=[stream.n_features for stream in views.data])
     scalers = [] if options.scale in (None, "none") else [blocks.scaler_of(options.scale, views.data)]
