@@ -13,7 +13,7 @@ is formed, and time and memory grow with the number of rows, not with its square
 
 import time
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 

@@ -29,6 +29,8 @@ def test_an_example_is_a_short_script_with_a_title_and_a_picture():
         assert line == "=" * len(title)
         assert "plt.show()" in text or "plt.subplots" in text
         assert len(text.splitlines()) <= 150
+        for line in re.findall(r"^(?:import|from) (?:matplotlib|anndata|mudata)\b.*", text, re.MULTILINE):
+            assert '# pip install "kernelbraid[' in line  # which Python shows where the library is missing
 
 
 def test_the_index_leads_to_every_page():
