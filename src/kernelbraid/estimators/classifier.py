@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
-from kernelbraid._typing import Input
+from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
@@ -125,7 +125,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         callback = None if model.solver is None else model.solver.callback
         learned = learn(weighed, settings, random_state=check_random_state(0), callback=callback)
         reading = read_out(learned, settings.readout, random_state=check_random_state(0))
-        model._publish(weighed, vertices, settings, learned, reading)
+        model._publish(samples, weighed, vertices, settings, learned, reading)
         self.clusterer_, self.views_ = model, model.views_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
@@ -159,9 +159,14 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        shares, places = self._place(X)
+        check_is_fitted(self)
         first = self.clusterer_._vertices.first
-        return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
+
+        def named(edges: Array, places: np.ndarray) -> np.ndarray:
+            found = self.classes_[self._shares(edges, places).argmax(axis=1)]
+            return np.where(places >= 0, self.transduction_[first[places]], found)
+
+        return self.clusterer_._by_blocks(X, named)
 
     def predict_proba(self, X):
         """Return how much of each class comes to each sample.
@@ -176,13 +181,12 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        return self._place(X)[0]
-
-    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
-        """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
         check_is_fitted(self)
+        return self.clusterer_._by_blocks(X, self._shares)
+
+    def _shares(self, edges: Array, places: np.ndarray) -> np.ndarray:
+        """Return shares of the classes from edges to fitted samples, and from places among these, -1 for new ones."""
         model = self.clusterer_
-        edges, places = model._edges_to_fitted(X)
         shares = reached_by(edges, model._vertex_level()[0], self._spread)
         known = self.label_distributions_[model._vertices.first[places]]
-        return np.where((places >= 0)[:, None], known, shares), places
+        return np.where((places >= 0)[:, None], known, shares)

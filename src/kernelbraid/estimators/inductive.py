@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import beside, to_numpy
+from kernelbraid._arrays import beside, namespace, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.reading import read_new
@@ -59,8 +59,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Coordinates.
         """
-        placed, _ = self._place(X)
-        return placed
+        return self._by_blocks(X, lambda edges, places: self._place(edges, places))
 
     def predict(self, X):
         """Return the clusters of samples: the nearest centre in the embedding.
@@ -75,8 +74,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Labels; those of ``labels_`` for fitted samples.
         """
-        placed, places = self._place(X)
-        return beside(self._nearest(placed, places), self.labels_)
+        found = self._by_blocks(X, lambda edges, places: self._nearest(self._place(edges, places), places))
+        return beside(found, self.labels_)
 
     def _nearest(self, placed: Array, places: np.ndarray) -> np.ndarray:
         """Return the cluster with the nearest centre; of fitted samples their own."""
@@ -108,22 +107,24 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
-        edges, places = self._edges_to_fitted(X)
         known = to_numpy(self.membership_)[self._vertices.first]
-        found = np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
-        return beside(found, self.labels_)
 
-    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray]:
-        """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
+        def shares(edges: Array, places: np.ndarray) -> np.ndarray:
+            return np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
+
+        return beside(self._by_blocks(X, shares), self.labels_)
+
+    def _by_blocks(self, X: Input, function: Callable[[Array, np.ndarray], Array]) -> Array:
+        """Return a function of edges to fitted samples (columns), and of places among these, -1 for new ones."""
         check_is_fitted(self)
         with calm(n_workers(self.n_jobs)):
-            new = read_new(self, X, self._fitted)
-            return self._fitted.edges(new), self._fitted.known(new)
+            new, fitted = read_new(self, X, self._fitted), self._fitted
+            found = [function(fitted.edges(part), fitted.known(part)) for part in new.in_blocks()]
+        return found[0] if len(found) == 1 else namespace(found[0]).concat(found)
 
-    def _place(self, X: Input) -> tuple[Array, np.ndarray]:
-        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
-        edges, places = self._edges_to_fitted(X)
-        return self._fitted.place(edges, places, self._vertex_level()[1]), places
+    def _place(self, edges: Array, places: np.ndarray) -> Array:
+        """Return coordinates from edges to fitted samples; these have their own."""
+        return self._fitted.place(edges, places, self._vertex_level()[1])
 
     @property
     def membership_(self):

@@ -7,6 +7,8 @@ from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -45,14 +47,18 @@ from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension, NewSamples, Placement
-from kernelbraid.learning.in_rows import EXACT
+from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placement
+from kernelbraid.learning.in_rows import EXACT, RowMember, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
-from kernelbraid.learning.sources import KEPT, Samples, rows_of
+from kernelbraid.learning.sources import KEPT, Samples
+from kernelbraid.learning.spreading import shares_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
+
+#: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
+ALIKE = 0.999
 
 
 class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
@@ -296,7 +302,8 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         settings = Settings.of(self.get_params(deep=False))
         samples = self._read_samples(X, settings)
-        weighed, vertices = self._pose(samples, settings, sample_weight)
+        among = representatives(samples.n_samples, random_state) if self._are_rows(samples, settings) else None
+        weighed, vertices = self._pose(samples, settings, sample_weight, among)
         counts = None
         if self.n_clusters == "auto" and self.resolution is None:
             counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
@@ -307,7 +314,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         callback = None if self.solver is None else self.solver.callback
         learned = learn(weighed, settings, random_state=random_state, callback=callback)
         reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(weighed, vertices, settings, learned, reading, counts)
+        self._publish(samples, weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:
             self._label_silent(samples)
         self._explain(judge(reading, settings.readout, random_state=random_state), counts)
@@ -329,7 +336,13 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             check_weights(settings.view_weights, samples.n_views)
         return samples
 
-    def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
+    def _pose(
+        self,
+        samples: Samples,
+        settings: Settings,
+        sample_weight: Any = None,
+        among: NDArray[np.int64] | None = None,
+    ) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         has_kernels = samples.has_kernels
         is_weighed = samples.n_views > 1 and (settings.is_trusting or not has_kernels)
@@ -339,7 +352,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
         are_joined = settings.learning.is_closed_form and not settings.is_solved
-        vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
+        vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least, among=among)
         if vertices.are_others:
             samples = samples.some(vertices.first)
         in_rows = self._are_rows(samples, settings)
@@ -390,6 +403,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _publish(
         self,
+        samples: Samples,
         weighed: Weighed,
         vertices: Vertices,
         settings: Settings,
@@ -414,8 +428,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
         if learned.shares is not None and weighed.trust is not None:
             shares = as_published(self, like, vertices.spread(learned.shares))
         columns = weighed.report(weights, self.n_clusters_)
-        counted = np.bincount(vertices.index[vertices.index >= 0])
-        columns["n_samples"] = np.array([counted[rows].sum() for rows in weighed.samples.measured], dtype=np.float64)
+        columns["n_samples"] = np.array([rows.sum() for rows in samples.measured], dtype=np.float64)
         self.views_ = ViewReport(**columns, shares=shares)
         self._fitted = self._extension(weighed, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
@@ -428,13 +441,35 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        silent = self._vertices.silent
-        given = [[rows_of(A, silent) for A in samples.of(view)] for view in range(samples.n_views)]
-        new = NewSamples(given, [rows[silent] for rows in samples.measured])
-        self._silent_edges = self._fitted.edges(new)
-        placed = self._fitted.place(self._silent_edges, self._fitted.known(new), self._vertex_level()[1])
-        self.embedding_[silent] = placed
-        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
+        silent, found, first = self._vertices.silent, [], 0
+        self._look_at_few(samples, silent)
+        shares, level = self.views_.shares, self._vertex_level()
+        known = None if shares is None else to_numpy(shares)[self._vertices.first]
+        for new in NewSamples.of_samples(samples, silent).in_blocks():
+            rows = silent[first : first + new.n_samples]
+            first += new.n_samples
+            edges, places = self._fitted.edges(new), self._fitted.known(new)
+            placed = self._fitted.place(edges, places, level[1])
+            self.embedding_[rows] = placed
+            self.labels_[rows] = self._nearest(placed, places)
+            if known is not None:
+                shares[rows] = shares_of(edges @ known)
+            found.append(sparse.csr_array(edges))
+        self._silent_edges = sparse.vstack(found, format="csr")
+
+    def _look_at_few(self, samples: Samples, silent: NDArray[np.int64]) -> None:
+        """Compare new samples with fewer of the fitted ones, where that gives those of a first block their labels."""
+        fitted = self._fitted
+        if len(silent) <= AT_ONCE or not all(isinstance(member, RowMember) for member in fitted.members):
+            return
+        tried = NewSamples.of_samples(samples, silent[:: len(silent) // AT_ONCE][:AT_ONCE])
+        fewer = replace(fitted, members=[member.with_fewer_cells() for member in fitted.members])
+        everything, few = (
+            one.place(one.edges(tried), one.known(tried), self._vertex_level()[1]) for one in (fitted, fewer)
+        )
+        nobody = np.full(tried.n_samples, -1)
+        if np.mean(self._nearest(everything, nobody) == self._nearest(few, nobody)) >= ALIKE:
+            self._fitted = fewer
 
     def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
         """Set how far the clusters can be relied on, and say why."""

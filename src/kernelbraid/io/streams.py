@@ -46,6 +46,8 @@ class Stream:
         How a CSV or TSV file is written: its `delimiter` and `decimal`.
     gaps : bool, default=False
         Whether samples may be missing: rows of NaN.
+    array : ndarray or scipy.sparse.csr_array, default=None
+        All samples, where they are in memory, or in a file that is a map of memory.
     """
 
     path: Path
@@ -59,6 +61,7 @@ class Stream:
     header: bool | None = None
     form: Source | None = None
     gaps: bool = False
+    array: Matrix | None = None
 
     @property
     def n_samples(self) -> int:
@@ -156,7 +159,7 @@ def _in_pieces(path: Path, X: Matrix, read: Callable[[Stream, int], Iterable[Mat
     check_kind(path, X, ndim=(2,))
     sizes = tuple(min(ROWS, X.shape[0] - start) for start in range(0, X.shape[0], ROWS))
     dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-    return Stream(path, sizes, X.shape[1], dtype, read, **more)
+    return Stream(path, sizes, X.shape[1], dtype, read, array=X if X.dtype == dtype else None, **more)
 
 
 def _slice(X: Matrix | None, stream: Stream, number: int) -> Iterator[Matrix]:

@@ -4,7 +4,7 @@ A learned graph is a sum of graphs, of each of which a member knows what new sam
 a view, or of several together, or a graph that was handed over. One view is a sum of one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -24,6 +24,8 @@ from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
+#: New samples that are placed at a time.
+AT_ONCE = 20_000
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,30 @@ class NewSamples:
     given: list[list[Array]]  # of every view of the fit: its matrix, its kernels with the fitted samples, or its graph
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
+    @classmethod
+    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
+        """Take all of the samples that are there, or some of them."""
+        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
+        return every if rows is None else every.some(rows)
+
+    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+        """Return some of them."""
+        given = [[rows_of(A, rows) for A in view] for view in self.given]
+        return NewSamples(given, [has[rows] for has in self.measured])
+
     @property
     def n_samples(self) -> int:
         """Number of new samples."""
         return len(self.measured[0])
+
+    def in_blocks(self) -> Iterator["NewSamples"]:
+        """Yield so many of them at a time that what is known of them needs little memory."""
+        n = self.n_samples
+        if n <= AT_ONCE:
+            yield self
+            return
+        for first in range(0, n, AT_ONCE):
+            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""
@@ -193,13 +215,16 @@ class Placement:
 
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
-        xp = namespace(edges)
-        degrees = xp.sum(edges, axis=1)[:, None]
-        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))
+        xp, basis = namespace(self.basis), self.basis
+        if sparse.issparse(edges):
+            degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
+        else:
+            edges = asarray_like(edges, basis)
+            degrees, sums = xp.sum(edges, axis=1), edges @ basis
+        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))[:, None]
         if self.spectrum == "unnormalised":
-            distance = degrees - self.values[None, :]
-            return unit_rows((edges @ self.basis) / _away_from_zero(distance))
-        placed = (edges @ self.basis) / degrees / _away_from_zero(self.values[None, :])
+            return unit_rows(sums / _away_from_zero(degrees - self.values[None, :]))
+        placed = sums / degrees / _away_from_zero(self.values[None, :])
         return placed if self.spectrum == "random_walk" else unit_rows(placed)
 
 
@@ -265,14 +290,7 @@ class Extension:
 
     def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
-        if not sparse.issparse(edges):
-            return self._place(edges, places, embedding)
-        blocks = row_blocks(edges.shape[0], edges.shape[0] / embedding.shape[0])
-        found = [self._place(edges[rows].toarray(), places[rows], embedding) for rows in blocks]
-        return np.concatenate(found) if found else to_numpy(embedding)[:0]
-
-    def _place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
-        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
+        placed = self.placement.embed(edges)
         fitted = asarray_like(to_numpy(embedding)[places], placed)
         return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
 

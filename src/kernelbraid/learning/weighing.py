@@ -232,7 +232,15 @@ class Vertices:
     counts: NDArray[np.float64] | None  # (n_vertices,): how often each counts, relative to their mean; None: alike
 
     @classmethod
-    def of(cls, samples: Samples, sample_weight: Any = None, *, are_joined: bool = True, least: int = 0) -> "Vertices":
+    def of(
+        cls,
+        samples: Samples,
+        sample_weight: Any = None,
+        *,
+        are_joined: bool = True,
+        least: int = 0,
+        among: NDArray[np.int64] | None = None,
+    ) -> "Vertices":
         """Find the distinct samples.
 
         Parameters
@@ -245,8 +253,16 @@ class Vertices:
             Whether equal samples become one, and weights count: the solvers of the paper take samples as they come.
         least : int, default=0
             Distinct samples below which there is nothing to be learned between them: copies stay apart then.
+        among : ndarray of shape (n_some,), default=None
+            Samples that stand for all: the others count nothing.
         """
         n = samples.n_samples
+        if among is not None:
+            weights = None if sample_weight is None else check_sample_weight(sample_weight, n)[among]
+            found = cls.of(samples.some(among), weights, least=least)
+            index = np.full(n, -1)
+            index[among] = found.index
+            return cls(index, among[found.first], found.counts)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
         everyone = np.arange(n)
         if not are_joined:

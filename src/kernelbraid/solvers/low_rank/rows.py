@@ -11,7 +11,7 @@ to which the same formula applies with :math:`M^{-1/2} u` for the eigenvectors u
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._machine import blas_threads, workers
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.rows import KernelRows, Places, Points, ViewRows, squared_distances
 
@@ -71,9 +72,13 @@ class Basis:
         )
         return cls(landmarks, lift, np.concatenate(list(parts)), values)
 
-    def at(self, kernel: KernelRows, points: Sequence[Points]) -> Host:
+    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Host:
         """Return the values of the eigenvectors at other samples."""
-        return np.asarray(kernel.smooth(points, self.landmarks) @ self.lift)
+        blocks = slices(len(points[0]), len(self.lift))
+        found = in_threads(
+            lambda rows: kernel.smooth([view.some(rows) for view in points], self.landmarks) @ self.lift, blocks, n_jobs
+        )
+        return np.concatenate(list(found))
 
     def coordinates(self) -> Host:
         """Return coordinates whose inner products are the kernel, as far as these eigenvectors go."""
@@ -113,9 +118,13 @@ class Cells:
 
     def tasks_of(self, X: Host) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
-        cell = _cells_of(X, self.centres, 1)
+        cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
             yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]))
+
+    def nearest(self, count: int) -> "Cells":
+        """Return the same with fewer nearest cells of each."""
+        return replace(self, near=self.near[:, :count])
 
     def _of(self, cells: Host) -> Places:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
@@ -186,7 +195,7 @@ def strongest_in_rows(
         New samples, of which the rows are, as each view has them; the samples themselves if None.
     """
     drops = [(-(basis.values**2) / (basis.values + alpha)).astype(np.float32) for alpha in alphas]
-    vectors = basis.vectors if points is None else basis.at(kernel, points)
+    vectors = basis.vectors if points is None else basis.at(kernel, points, n_jobs)
 
     def strongest(task: Task) -> list[tuple[Places, Places, Host]]:
         rows, columns = task
@@ -246,4 +255,5 @@ def in_threads(function: Callable[[Any], T], tasks: Iterable[Any], n_jobs: int) 
         yield from map(function, tasks)
         return
     working = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    yield from working(delayed(function)(task) for task in tasks)
+    with blas_threads(0, 1):  # several threads of each would wait for each other
+        yield from working(delayed(function)(task) for task in tasks)

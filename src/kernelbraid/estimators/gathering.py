@@ -1,0 +1,188 @@
+"""Samples that come in blocks, of files or of whoever yields them: read once, and brought together as a matrix."""
+
+import errno
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._machine import available_bytes
+from kernelbraid._system import format_bytes
+from kernelbraid._typing import Array, Host
+from kernelbraid.blocks.dask_parts import is_dask
+from kernelbraid.blocks.source import Blocks
+from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
+from kernelbraid.io.streams import Stream, open_stream
+
+#: The part of the free memory that blocks may fill; more of them go to a temporary file.
+SHARE = 4
+
+
+def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
+    """Return what users hand over, with matrices for files, streams and blocks, alone or as views.
+
+    Parameters
+    ----------
+    X : object
+        Anything; arrays stay as they are.
+    names : sequence of str, default=None
+        The columns of a file, where a fit has seen them; all if None.
+    """
+    if isinstance(X, list | tuple):
+        several = len(X) > 1
+        return type(X)(
+            _matrix(view, f"view {number} of X", None, gaps=several) if _comes_in_blocks(view) else view
+            for number, view in enumerate(X, 1)
+        )
+    return _matrix(X, "X", names, gaps=False) if _comes_in_blocks(X) else X
+
+
+def _comes_in_blocks(X: Any) -> bool:
+    return isinstance(X, str | Path | Stream | Blocks)
+
+
+def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> Any:
+    """Return samples as a matrix, or as a data frame if their columns have names."""
+    if isinstance(X, str | Path):
+        X = open_stream(X, keep=None if names is None else list(names), gaps=gaps)
+    elif isinstance(X, Stream):
+        X = replace(X, gaps=gaps)
+    columns = X.feature_names if isinstance(X, Stream) else None
+    if isinstance(X, Stream) and X.array is not None:
+        found = X.array
+    else:
+        pieces = _Pieces(X, name, gaps=gaps)
+        found = _together(pieces, name)
+        columns = columns or pieces.columns
+    if columns is None or sparse.issparse(found):
+        return found
+    import pandas as pd
+
+    return pd.DataFrame(found, columns=columns, copy=False)
+
+
+class _Pieces:
+    """Blocks of rows as matrices, each of the same width and kind, or a sentence about the one that is not."""
+
+    def __init__(self, blocks: Iterable[Any], name: str, *, gaps: bool) -> None:
+        self._blocks, self._name, self._gaps = blocks, name, gaps
+        self.columns: list[Any] | None = None
+
+    def __iter__(self) -> Iterator[Array]:
+        width = n_rows = 0
+        is_sparse = False
+        for number, given in enumerate(self._blocks):
+            piece, what = _as_matrix(given, self._name), f"block {number} of {self._name}"
+            if piece is None:
+                raise ValueError(f"{what} has shape {np.shape(given)}; every block must be a matrix (rows, features).")
+            columns = list(given.columns) if hasattr(given, "columns") else None
+            if number == 0:
+                width, is_sparse, self.columns = piece.shape[1], sparse.issparse(piece), columns
+            if piece.shape[1] != width:
+                raise ValueError(
+                    f"{what} has {piece.shape[1]} features, and block 0 has {width}; give every block the same "
+                    "features."
+                )
+            if columns is not None and columns != self.columns:
+                raise ValueError(
+                    f"{what} has other columns than block 0, or in another order; give every block the same."
+                )
+            _check_finite(piece, what, n_rows, gaps=self._gaps)
+            n_rows += piece.shape[0]
+            if sparse.issparse(piece) != is_sparse:
+                piece = sparse.csr_array(piece) if is_sparse else piece.toarray()
+            yield piece
+
+
+def _together(pieces: Iterable[Array], name: str) -> Array:
+    """Return blocks as one matrix: in memory, or in a temporary file without a name, which goes when nobody has it."""
+    free = available_bytes()
+    room = np.inf if free is None else free / SHARE
+    kept: list[Array] = []
+    file: IO[bytes] | None = None
+    n_rows = n_bytes = 0
+    for piece in pieces:
+        n_rows += piece.shape[0]
+        if file is None:
+            kept.append(piece)
+            n_bytes += piece.data.nbytes if sparse.issparse(piece) else piece.nbytes
+            if n_bytes > room and not sparse.issparse(piece):
+                file = tempfile.TemporaryFile(prefix="kernelbraid-")  # noqa: SIM115 (the map that is returned holds it)
+                for one in kept:
+                    _write(file, one, kept[0].dtype, name)
+                del kept[1:]
+        else:
+            _write(file, piece, kept[0].dtype, name)
+    if not kept:
+        raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
+    if file is not None:
+        file.flush()
+        return np.memmap(file, kept[0].dtype, "r+", shape=(n_rows, kept[0].shape[1]))
+    if len(kept) == 1:
+        return kept[0]
+    return sparse.vstack(kept, format="csr") if sparse.issparse(kept[0]) else np.concatenate(kept)
+
+
+def _write(file: IO[bytes], block: Host, dtype: Any, name: str) -> None:
+    """Add a block to a file, or say that there is no room for it."""
+    try:
+        file.write(np.ascontiguousarray(block, dtype=dtype).data)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        written = format_bytes(file.tell())
+        file.close()
+        raise OSError(
+            error.errno,
+            f"the disk is full after {written} of {name} were brought together in {tempfile.gettempdir()}; "
+            "let TMPDIR name a folder with more room",
+        ) from None
+
+
+def _as_matrix(piece: Any, name: str) -> Array | None:
+    """Return a block as a floating-point matrix; None if it is none."""
+    if is_dask(piece):
+        raise ValueError(
+            f"the blocks of {name} are Dask collections; join them, for instance with dask.array.concatenate."
+        )
+    if sparse.issparse(piece):
+        piece = sparse.csr_array(piece)
+    elif hasattr(piece, "columns") and hasattr(piece, "to_numpy"):
+        for header, dtype in zip(piece.columns, piece.dtypes, strict=True):
+            if getattr(dtype, "kind", "O") not in NUMBERS:
+                raise no_numbers(name, header, dtype)
+        single = all(dtype == np.float32 for dtype in piece.dtypes)
+        piece = np.asarray(piece.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
+    else:
+        piece = to_numpy(piece) if is_foreign(piece) else np.asarray(piece)
+    if piece.ndim != 2:
+        return None
+    if piece.dtype.kind not in "fiub":
+        raise ValueError(f"the blocks of {name} hold {piece.dtype} values; samples must be real numbers.")
+    return piece if piece.dtype in (np.float32, np.float64) else piece.astype(np.float64)
+
+
+def _check_finite(piece: Array, what: str, first_row: int, *, gaps: bool) -> None:
+    """Name the first element of a block that is not finite, and its row among all; gaps are rows of NaN."""
+    values = piece.data if sparse.issparse(piece) else piece
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    bad = ~np.isfinite(values)
+    if gaps and not sparse.issparse(piece):
+        bad[np.isnan(values).all(axis=1)] = False
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    coordinates = piece.tocoo() if sparse.issparse(piece) else None
+    row, column = place if coordinates is None else (coordinates.row[place[0]], coordinates.col[place[0]])
+    value = values[tuple(place)]
+    raise ValueError(
+        f"{what} contains {'NaN' if np.isnan(value) else 'infinity'} (row {row} of the block, row {first_row + row} of "
+        f"all, column {column}, counted from 0); {remedy_for(value)}."
+    )
