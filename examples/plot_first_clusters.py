@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.metrics import evaluate
 from kernelbraid.plotting import plot_convergence, plot_embedding, plot_graph, plot_kernel_weights
 
@@ -35,7 +35,6 @@ X, y = normalize(X[:300]), y[:300]
 # scoring only.
 
 model = LKG(n_clusters=10, random_state=0).fit(X)
-print(model.status_, "in", model.n_iter_, "step")
 
 # %%
 # How far can the clusters be relied on? The graph is cut in several ways, and the results are compared.
@@ -71,12 +70,12 @@ plt.show()
 # %%
 # Have the kernel learned
 # -----------------------
-# With a finite ``gamma`` a consensus kernel is learned together with the graph, as in the paper. It takes several times
-# as long and changes little here, which is why it is not the default. Do it to see which kernels the consensus is made
-# of.
+# With :class:`~kernelbraid.ADMM` a consensus kernel is learned together with the graph, as in the paper. It takes
+# several times as long and changes little here, which is why it is not the default. Do it to see which kernels the
+# consensus is made of.
 
-learned = LKG(n_clusters=10, gamma=10.0, random_state=0).fit(X)
-print(f"{learned.status_} after {learned.n_iter_} steps")
+learned = LKG(n_clusters=10, solver=ADMM(), random_state=0).fit(X)
+print(f"{learned.solution_.status} after {learned.n_iter_} steps")
 print(f"adjusted Rand index with the clusters before: {evaluate(model.labels_, learned.labels_)['ari']:.2f}")
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
@@ -86,8 +85,8 @@ plt.show()
 
 # %%
 # The iteration stops when the kernel no longer changes. The residuals tell how far the two copies of the graph and of
-# the kernel still are from each other. The same numbers are in ``history_``, one array per quantity.
+# the kernel still are from each other. The same numbers are in ``solution_.history``, one array per quantity.
 
 for name in ("kernel_change", "graph_residual", "kernel_residual", "mu"):
-    values = learned.history_[name]
+    values = learned.solution_.history[name]
     print(f"{name:16} first {values[0]:9.2e}  last {values[-1]:9.2e}")

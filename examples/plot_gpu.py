@@ -30,12 +30,12 @@ the rest runs on any machine.
 #
 # .. code-block:: python
 #
-#    from kernelbraid.kernels import stack_bank
-#    from kernelbraid.solvers.batch import Setting, solve_many
+#    from dataclasses import replace
+#    from kernelbraid.learning import PRESETS, Views, learn_many
 #
-#    kernels = stack_bank(torch.as_tensor(X, device="cuda"), "rmkkm").store()
-#    settings = [Setting(alpha=0.01, beta=0.1, gamma=1.0, mu=mu) for mu in (0.1, 0.3, 1.0, 3.0)]
-#    solutions = solve_many(kernels, settings)
+#    candidates = Views([torch.as_tensor(X, device="cuda")]).pose("rmkkm", stored=True)
+#    settings = [replace(PRESETS["authors"].learning, gamma=1.0, mu=mu) for mu in (0.1, 0.3, 1.0, 3.0)]
+#    found = learn_many(candidates, settings)
 
 # %%
 # The same labels
@@ -49,7 +49,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.metrics import ari
 
 try:
@@ -72,11 +72,11 @@ print(f"device {device}: adjusted Rand index {ari(y[:500], model.labels_):.3f}")
 
 sizes, seconds = [100, 200, 400, 800, 1600], {"graph alone": [], "kernel learned": []}
 for n in sizes:
-    for name, gamma in {"graph alone": None, "kernel learned": 10.0}.items():
-        if n > 400 and gamma:
+    for name, solver in {"graph alone": None, "kernel learned": ADMM()}.items():
+        if n > 400 and solver:
             continue  # a few seconds are enough for an example
         start = time.perf_counter()
-        LKG(10, gamma=gamma, device=device, n_init=1, random_state=0).fit(X[:n])
+        LKG(10, solver=solver, device=device, n_init=1, random_state=0).fit(X[:n])
         seconds[name].append(time.perf_counter() - start)
         print(f"{n:5d} samples, {name}: {seconds[name][-1]:.2f} s")
 

@@ -69,7 +69,7 @@ for name, rows in groups.items():
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for (name, rows), colour in zip(groups.items(), ("#0072B2", "#E69F00", "#009E73"), strict=True):
-    axes[0].hist(model.sample_view_weights_[rows, 0], bins=np.linspace(0, 1, 31), color=colour, alpha=0.8, label=name)
+    axes[0].hist(model.views_.shares[rows, 0], bins=np.linspace(0, 1, 31), color=colour, alpha=0.8, label=name)
     axes[1].hist(model.confidence_[rows], bins=np.linspace(0, 1, 31), color=colour, alpha=0.8, label=name)
 axes[0].set(title="Share of genes in the edges", xlabel="share", ylabel="patients")
 axes[1].set(title="How sure labels are", xlabel="confidence")

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics.pairwise import chi2_kernel
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import Custom, Gaussian, Linear
 from kernelbraid.metrics import accuracy
 from kernelbraid.plotting import plot_kernel_weights
@@ -76,10 +76,10 @@ for name, bank in banks.items():
     print(f"{name:28} accuracy {accuracy(habits, LKG(3, kernels=bank, random_state=0).fit_predict(X)):.3f}")
 
 # %%
-# With a finite ``gamma`` weights are learned. They say what the consensus kernel is made of, and not which kernel is
+# With a solver weights are learned. They say what the consensus kernel is made of, and not which kernel is
 # best.
 
-model = LKG(3, kernels=banks["all of them"], gamma=10.0, random_state=0).fit(X)
+model = LKG(3, kernels=banks["all of them"], solver=ADMM(), random_state=0).fit(X)
 print(f"weights learned: accuracy {accuracy(habits, model.labels_):.3f}")
 fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
 plot_kernel_weights(model, ax=ax)

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import build_bank
 from kernelbraid.methods import METHODS
 from kernelbraid.metrics import evaluate
@@ -44,10 +44,11 @@ print(f"spectral clustering, one kernel: accuracy {min(alone):.3f} to {max(alone
 # time: near a weighted sum of the candidates, and of low rank. The graph is of low rank (LKGr) or sparse (LKGs).
 # ``preset="authors"`` does what the authors' code does; alpha, beta, gamma and mu are to be tuned.
 
-low_rank = LKG(10, preset="authors", alpha=0.1, beta=1.0, gamma=1.0, mu=1.0, random_state=0).fit(X)
-sparse_graph = LKG(10, preset="authors", graph_penalty="l1", random_state=0).fit(X)
+low_rank = LKG(10, preset="authors", alpha=0.1, solver=ADMM(beta=1.0, gamma=1.0, mu=1.0), random_state=0).fit(X)
+sparse_graph = LKG(10, preset="authors", solver=ADMM(graph_penalty="l1"), random_state=0).fit(X)
 for name, model in {"LKGr": low_rank, "LKGs": sparse_graph}.items():
-    print(f"{name}: {model.status_} after {model.n_iter_} steps, accuracy {evaluate(y, model.labels_)['acc']:.3f}")
+    accuracy = evaluate(y, model.labels_)["acc"]
+    print(f"{name}: {model.solution_.status} after {model.n_iter_} steps, accuracy {accuracy:.3f}")
 
 # %%
 # What was learned: the kernel, its weights, the graph, and the course of the iteration.

@@ -15,7 +15,7 @@ sequences, graphs or molecules, are clustered with ``kernels="precomputed"``.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.metrics import accuracy
 from kernelbraid.plotting import plot_embedding, plot_kernel_weights
 
@@ -62,13 +62,13 @@ print("kernels:", kernels.shape)
 # %%
 # One by one, and together
 # ------------------------
-# A stack of shape (n_kernels, n, n) comes from one source; with a finite ``gamma`` the weights are learned.
+# A stack of shape (n_kernels, n, n) comes from one source; with a solver the weights are learned.
 
 options = {"kernels": "precomputed", "random_state": 0}
 for length, kernel in zip(lengths, kernels, strict=True):
     labels = LKG(3, **options).fit_predict(kernel)
     print(f"words of {length} letters: accuracy {accuracy(families, labels):.3f}")
-model = LKG(3, gamma=10.0, **options).fit(kernels)
+model = LKG(3, solver=ADMM(), **options).fit(kernels)
 print(f"all of them:        accuracy {accuracy(families, model.labels_):.3f}")
 
 fig, axes = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained")

@@ -51,8 +51,8 @@ print(caught[0].message)
 # The report has a reason for every view. The copy counts once, together with its original. ``clarity`` says how clear
 # the clusters of a view are by themselves. That does not decide: batches are clear, and still not trusted.
 
-for name, view in zip(names, model.view_report_, strict=True):
-    print(f"{name:7} weight {view['weight']:.2f}, clarity {view['clarity']:.2f}: {view['reason']}")
+for name, view in model.views_.to_frame().set_axis(names).iterrows():
+    print(f"{name:7} weight {view.weights:.2f}, clarity {view.clarity:.2f}: {view.why}")
 
 fig, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
 plot_views(model, names=names, ax=ax)

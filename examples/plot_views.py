@@ -22,7 +22,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.preprocessing import normalize
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import Custom, Gaussian, Linear, build_bank
 from kernelbraid.metrics import evaluate
 from kernelbraid.plotting import plot_embedding, plot_graph, plot_kernel_weights, plot_views
@@ -81,33 +81,33 @@ plt.show()
 # %%
 # The report has the same in words, and how clear the clusters of each view are by themselves.
 
-for view in three.view_report_:
-    print(f"{view['name']}: weight {view['weight']:.2f}, clarity {view['clarity']:.2f}; it {view['reason']}.")
+print(three.views_)
+print("clarity:", three.views_.clarity.round(2))
 
 # %%
 # Which view carries a sample
 # ---------------------------
-# ``sample_view_weights_`` has the share of each view in the edges of each sample. Weights may also be given: here the
+# ``views_.shares`` has the share of each view in the edges of each sample. Weights may also be given: here the
 # lower half counts three times as much as the upper one.
 
 given = LKG(10, view_weights=[1, 3], random_state=0).fit([upper, lower])
 report("lower half counts more", given.labels_)
 for name, model in {"alike": both, "1 to 3": given}.items():
-    shares = model.sample_view_weights_[:, 1]
+    shares = model.views_.shares[:, 1]
     print(f"{name:7} share of the lower half: {shares.min():.2f} to {shares.max():.2f}")
 
 # %%
 # Kernels instead of graphs
 # -------------------------
 # ``fusion="kernels"`` joins the kernels of the views, which are trusted as before, and learns one graph from them. With
-# a finite ``gamma`` a consensus kernel is learned as well, with a weight for each view. Of these digits, whose halves
+# a solver a consensus kernel is learned as well, with a weight for each view. Of these digits, whose halves
 # are alike in kind, joined kernels find more than summed graphs.
 
 joined = LKG(10, fusion="kernels", random_state=0).fit([upper, lower])
 report("kernels joined", joined.labels_)
-learned = LKG(10, gamma=10.0, random_state=0).fit([upper, lower])
+learned = LKG(10, solver=ADMM(), random_state=0).fit([upper, lower])
 report("kernel learned", learned.labels_)
-print("weights of the views:", learned.view_weights_.round(2))
+print("weights of the views:", learned.views_.weights.round(2))
 
 # %%
 # A bank of one's own
@@ -119,7 +119,7 @@ banks = [
     [Linear(), Gaussian(0.1), Gaussian(1.0)],
     [Linear(), Gaussian(0.1), Gaussian(1.0), Custom(chi2_kernel, "chi squared"), laplacian_kernel],
 ]
-own = LKG(10, gamma=10.0, kernels=banks, random_state=0).fit([upper, lower])
+own = LKG(10, solver=ADMM(), kernels=banks, random_state=0).fit([upper, lower])
 report("own banks", own.labels_)
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")

@@ -70,8 +70,8 @@ def _run_batch(
     seconds = (time.perf_counter() - started) / len(groups)
     records, rest = [], []
     for group, found in zip(groups, fits, strict=True):
-        told = {"status_": str(found.status), "n_iter_": found.n_iter, "kernel_weights_": found.weights}
-        model = SimpleNamespace(**told, kernel_names_=candidates.names)
+        solved = SimpleNamespace(status=str(found.status), g=found.weights, names=candidates.names)
+        model = SimpleNamespace(solution_=solved, n_iter_=found.n_iter)
         for trial in group:
             readout = readout_of(trial, methods[trial.method], dataset.n_samples, dataset.n_clusters, several=False)
             if found.serves(readout.graph_from):

@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 
-from kernelbraid import LKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.methods import METHODS as ESTIMATORS
 from kernelbraid.methods import TITLES, kernels_taken, settings_of
 from lab.ablation import NOTHING, TIGHT, average, bound_combination, kernel_first
 from lab.records import ABLATED
 
 T = TypeVar("T")
+# What the solver of LKG has, which records know by these names alone; and how k-means is read out of its graph.
+OF_SOLVER, OF_READOUT = tuple(ADMM().get_params()), ("restart_score",)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Method:
         """The names of the parameters of the estimator."""
         starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         known = inspect.signature(self.estimator).parameters
-        return [name for name, parameter in known.items() if parameter.kind not in starred]
+        names = [name for name, parameter in known.items() if parameter.kind not in starred]
+        return [*names, *OF_SOLVER, *OF_READOUT] if self.estimator is LKG else names
 
     def make(self, n_clusters: int, **parameters: Any) -> BaseEstimator:
         """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
@@ -51,6 +54,9 @@ class Method:
         """
         given = {"n_clusters": n_clusters, **self.settings, **parameters, **self.fixed}
         unused = [name for name in ("n_clusters", "random_state") if name not in self.parameters]
+        if self.estimator is LKG:
+            of_solver = {name: given.pop(name) for name in OF_SOLVER if name in given}
+            given["solver"], unused = ADMM(**of_solver) if of_solver else None, [*unused, *OF_READOUT]
         return self.estimator(**{name: value for name, value in given.items() if name not in unused})
 
 
@@ -75,7 +81,7 @@ METHODS = {
         TITLES[name],
         type(model),
         _POLICIES[kernels_taken(model)],
-        settings_of(model),
+        {name.removeprefix("solver__"): value for name, value in settings_of(model).items()},
         _GRIDS.get(name, {}),
         learns_graph=name not in _WITHOUT_GRAPH,
     )

@@ -92,17 +92,16 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
     model: Any = None
     for alike in by_embedding.values():
         readouts = [readout_of(trial, method, len(copies), k, several=len(views) > 1) for trial in alike]
-        if hasattr(model, "auxiliary_graph_") and model.status_ in SOUND:
-            found = Coefficients(Z=model.coefficients_, J=model.auxiliary_graph_)
+        solved = getattr(model, "solution_", None)
+        if solved is not None and solved.status in SOUND:
+            found = Coefficients(Z=solved.Z, J=solved.J)
             placed = place(LearnedGraph.of(found, readouts[0], copies), readouts[0])
         else:
             model = make(alike[0], method, k, device).set_params(n_init=1)
-            if "keep_matrices" in method.parameters:
-                model.set_params(keep_matrices=len(by_embedding) > 1)
             started = time.perf_counter()
             model.fit(data)
             seconds = time.perf_counter() - started
-            is_sum = hasattr(model, "sample_view_weights_")
+            is_sum = getattr(getattr(model, "views_", None), "shares", None) is not None
             placed = PlacedGraph(model.graph_, None, model.embedding_, copies, is_sum)
         for trial, readout in zip(alike, readouts, strict=True):
             yield trial, model, cluster_runs(placed, readout, trial), seconds
@@ -123,7 +122,8 @@ def readout_of(trial: Trial, method: Method, n_samples: int, k: int, *, several:
     """Return how the graph of a trial is read out."""
     model = make(trial, method, k)
     if isinstance(model, LKG):
-        return Settings.of(model.get_params(deep=False)).sized(n_samples, k, several=several).readout
+        readout = Settings.of(model.get_params(deep=False)).sized(n_samples, k, several=several).readout
+        return replace(readout, restart_score=trial.parameters.get("restart_score", readout.restart_score))
     given = {"n_clusters": k, "n_init": model.n_init, "restart_score": model.restart_score}
     return replace(PRESETS["authors"].readout, **given)  # of which the rest is in the embedding
 
@@ -211,7 +211,7 @@ def record_of(
     table = np.array([list(scores.values()) for scores in runs])
     return Record(
         trial,
-        status=getattr(model, "status_", "done"),
+        status=getattr(getattr(model, "solution_", None), "status", getattr(model, "status_", "done")),
         scores=dict(zip(runs[0], table.mean(axis=0).tolist(), strict=True)),
         deviations=dict(zip(runs[0], table.std(axis=0).tolist(), strict=True)) if len(runs) > 1 else {},
         learned=_weights(trial, method, dataset, model),
@@ -228,14 +228,15 @@ def no_outcome(trial: Trial, status: str, reason: str) -> Record:
 
 def _weights(trial: Trial, method: Method, dataset: Dataset, model: Any) -> dict[str, float]:
     """Return the weights of several kernels by name, or of several views."""
-    views = getattr(model, "view_report_", [])
-    if any(view["agreement"] for view in views):  # they were weighed
-        return {view["name"]: view["weight"] for view in views}
-    weights = np.asarray(getattr(model, "kernel_weights_", ())).tolist()
+    views, solved = getattr(model, "views_", None), getattr(model, "solution_", None)
+    if views is not None and np.isfinite(views.agreement).any():  # they were weighed
+        return dict(zip(views.names, views.weights.tolist(), strict=True))
+    weights = np.asarray(getattr(model, "kernel_weights_", ()) if solved is None else solved.g).tolist()
     if len(weights) < 2:
         return {}
     is_precomputed = SHUFFLED in trial.changes  # and known by their numbers alone
-    names = bank_names(banks_for(trial.bank, dataset.views)) if is_precomputed else model.kernel_names_
+    of_model = getattr(model, "kernel_names_", ()) if solved is None else solved.names
+    names = bank_names(banks_for(trial.bank, dataset.views)) if is_precomputed else of_model
     return dict(zip(names, weights, strict=True))
 
 

@@ -74,9 +74,8 @@ def deviations(n: int, rng: np.random.Generator) -> np.ndarray:
     """Return what a fit reports on all pairs of views that have nothing in common."""
     views = [draw(n, rng) for draw in DRAWN for _ in range(EACH)]
     # A sum of kernels, read once, is the least that a fit can do beside the comparison of its views.
-    report = LKG(2, fusion="kernels", assign_labels="kmeans", n_init=1, random_state=0).fit(views).view_report_
-    names = [view["name"] for view in report]
-    return np.array([view["agreement"][other] for i, view in enumerate(report) for other in names[:i]])
+    model = LKG(2, fusion="kernels", assign_labels="kmeans", n_init=1, random_state=0).fit(views)
+    return np.asarray(model.views_.agreement[np.tril_indices(len(views), -1)])
 
 
 def page(rows: Sequence[Row]) -> list[str]:

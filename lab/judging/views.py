@@ -50,7 +50,7 @@ def measure(job: str) -> list[Row]:
             added = false(views, np.random.default_rng(seed))
             model = LKG(int(y.max()) + 1, random_state=seed).fit([*added, *views])
             found.append(100 * float(accuracy(y, model.labels_)))
-            row["trusted"] += bool(np.any(model.view_weights_[: len(added)] > 0)) if added else 0
+            row["trusted"] += bool(np.any(model.views_.weights[: len(added)] > 0)) if added else 0
         row[kind] = fmean(found)
     return [row]
 

@@ -97,6 +97,12 @@ def kernels_taken(model: BaseEstimator) -> Literal["one", "several", "none"]:
 
 
 def settings_of(model: BaseEstimator) -> dict[str, Any]:
-    """Return the parameters of an estimator that are not the defaults of its class."""
+    """Return the parameters of an estimator that are not the defaults of its class; ``solver__gamma`` of its solver."""
+    found: dict[str, Any] = {}
     defaults = type(model)().get_params(deep=False)
-    return {name: value for name, value in model.get_params(deep=False).items() if value != defaults[name]}
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, BaseEstimator):
+            found |= {f"{name}__{inner}": of_inner for inner, of_inner in settings_of(value).items()}
+        elif value != defaults[name]:
+            found[name] = value
+    return found

@@ -94,7 +94,8 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
     for method in METHODS:
         built.clear()
         run("cluster", blobs_csv, "-k", 3, "--method", method, "--set", "n_init=77")
-        assert built == METHODS[method].set_params(n_clusters=3, n_init=77, random_state=0).get_params()
+        wanted = METHODS[method].set_params(n_clusters=3, n_init=77, random_state=0).get_params()
+        assert built == {**wanted, **({"solver": ANY} if "solver" in wanted else {})}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
         ("cluster {data} -k", "-k"),
         ("cluster {data} --clusters 3", "there is no option --clusters; give --n-clusters (-k)."),
         ("cluster {data} --seed 3", "give --random-state."),
-        ("cluster {data} --penalty l1", "give --set graph_penalty=..."),
+        ("cluster {data} --penalty l1", "give --set solver__graph_penalty=..."),
         ("cluster {data} --n-cluster 3", "there is no option --n-cluster; the nearest is '--n-clusters'."),
         ("predict {data} {data} --quite", "the nearest is '--quiet'."),
         ("cluster {data} --method RMKKM", ["RMKKM does not choose", "give --n-clusters"]),

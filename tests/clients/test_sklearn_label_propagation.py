@@ -43,7 +43,8 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
             "knn": partial(nearest, n_neighbors=self.n_neighbors),
         }
         kernel = partial(symmetric, kernels.get(self.kernel, self.kernel))
-        self.model_ = LKGClassifier(LKG(kernels=[kernel], **self._options())).fit(X, y)
+        clusterer = LKG(kernels=[kernel], n_jobs=self.n_jobs)
+        self.model_ = LKGClassifier(clusterer, **self._options()).fit(X, y)
         self.n_iter_ = self.model_.clusterer_.n_iter_
         self.classes_ = self.model_.classes_
         self.transduction_ = self.model_.transduction_
@@ -51,7 +52,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         return self
 
     def _options(self):
-        return {"n_jobs": self.n_jobs}
+        return {}
 
     def predict(self, X):
         return self.model_.predict(X)
@@ -76,7 +77,7 @@ class LabelSpreading(LabelPropagation):
         return self
 
     def _options(self):
-        return {**super()._options(), "spread": self.alpha}
+        return {"spread": self.alpha}
 
 
 BORROWED = borrow(

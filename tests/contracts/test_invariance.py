@@ -26,7 +26,7 @@ EQUAL = partial(np.testing.assert_allclose, rtol=0, atol=1e-8)
 
 ESTIMATORS = {name: model.set_params(n_clusters=3, random_state=0) for name, model in METHODS.items()}
 for published in ("LKGs", "LKGr"):  # in few steps: on a busy machine, two threads mostly wait for each other
-    ESTIMATORS[published].set_params(mu_growth=2.0)
+    ESTIMATORS[published].set_params(solver__mu_growth=2.0)
 ESTIMATORS["LKG"] = LKG(3, random_state=0)
 ESTIMATORS["LKG, learned kernel"] = LKG(3, solver=ADMM(gamma=10.0), random_state=0)
 ESTIMATORS["LandmarkLKG"] = LandmarkLKG(3, landmarks=X[:35], block_size=50, random_state=0)
@@ -104,7 +104,8 @@ def test_another_order_of_the_samples(name):
 def test_rounding_does_not_choose_the_labels_of_a_graph_of_many_components():
     samples = load_digits().data[:100]
     rounded = samples * (1 + 1e-14 * np.random.default_rng(0).normal(size=samples.shape))
-    make = partial(LKG, 5, preset="authors", graph_penalty="l1", max_iter=15, n_init=3, random_state=0)
+    solver = ADMM(graph_penalty="l1", max_iter=15)
+    make = partial(LKG, 5, preset="authors", solver=solver, n_init=3, random_state=0)
     with pytest.warns(UserWarning, match="max_iter"):
         one, other = make().fit(samples), make().fit(rounded)
     assert connected_components(one.graph_)[0] > 10

@@ -26,7 +26,7 @@ X = make_blobs(60, 12, centers=3, random_state=0)[0]
 
 COMPUTING = {"device", "n_jobs"}
 BESIDE = {"preset", "view_weights", "random_state"}  # published elsewhere, or nothing that a fit could choose
-LEARNED = {"alpha", "beta", "gamma", "mu", "graph_penalty", "n_neighbors", "edge_weights", "max_iter", "tol"}
+LEARNED = {"alpha", "n_neighbors", "edge_weights", "fusion", "solver"}
 
 
 def given(*stacks):

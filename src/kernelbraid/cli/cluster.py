@@ -1,6 +1,8 @@
 """``kernelbraid cluster`` and ``predict``: read views, fit a method or load a model, write labels, summarise."""
 
 import ast
+import shlex
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,10 +21,12 @@ from kernelbraid.cli.output import check_outputs, library_speaks, writing
 from kernelbraid.cli.summary import report, summarise_fit
 from kernelbraid.cli.views import FileViews, read_views, shape_of, takes_pairs
 from kernelbraid.cli.watching import Watch, watching
+from kernelbraid.datasets import Stream
 from kernelbraid.estimators.each_view import AS_IT_IS
 from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
 from kernelbraid.methods import METHODS
+from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
 MODELS = {"LKG": LKG, "LandmarkLKG": LandmarkLKG}
 
@@ -33,9 +37,13 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
     model = make(name, options)
     check(name, model, options)
     check_outputs(options, paths)
+    if options.report is not None:
+        load_template_engine()
     hidden = options.quiet or options.json
     with library_speaks() as warnings, watching(name, hidden=hidden, verbose=options.verbose) as watch:
         views = read_views(paths, options, model)
+        if options.report is not None:
+            names_of_samples(views.ids, None, views.n_samples)  # before the work
         for file, view in zip(views.called, views.data, strict=True):
             watch.tell(f"read {file}: {' x '.join(map(str, shape_of(view)))}, {view.dtype}")
         start = perf_counter()
@@ -43,6 +51,8 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
         seconds = perf_counter() - start
         watch.tell_of_fit(model)
         sure = {"confidence": model.confidence_, "outlier_score": model.outlier_scores_} if options.confidence else {}
+        if options.report is not None:
+            write_page(model, views, options, watch)
     summary = {"method": name, **summarise_fit(model, views), "seconds": round(seconds, 4), "warnings": warnings}
     summary |= {"scale": options.scale or "none", "model": options.save and str(options.save)}
     if options.save is not None:
@@ -52,6 +62,15 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
         with writing(options.save):
             save_model(fitted, options.save)
     report(summary, model.labels_, views, options, sure)
+
+
+def write_page(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> None:
+    """Write the report of a fit, in the units of the files."""
+    watch.tell("writing the report")
+    frames: Any = None if views.on_pairs or any(isinstance(view, Stream) for view in views.data) else views.frames
+    call = shlex.join(["kernelbraid", *sys.argv[1:]])
+    with writing(options.report):
+        write_report(model, options.report, frames, ids=views.ids, title=", ".join(views.called), call=call)
 
 
 def make(name: str, options: SimpleNamespace) -> Any:

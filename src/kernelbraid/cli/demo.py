@@ -14,7 +14,7 @@ from kernelbraid.cli import output
 from kernelbraid.metrics import evaluate
 from kernelbraid.plotting.drawing import new_figure
 
-PICTURES = {"graph": plotting.plot_graph, "kernel": plotting.plot_kernel, "embedding": plotting.plot_embedding}
+PICTURES = {"graph": plotting.plot_graph, "embedding": plotting.plot_embedding}
 
 
 def load() -> tuple[str, Any, Any]:

@@ -60,12 +60,15 @@ def print_warnings(lines: Iterable[str]) -> None:
 
 def check_outputs(options: SimpleNamespace, inputs: Sequence[Path]) -> None:
     """Refuse, before any work is done, files that labels and a model could not be written to."""
-    out, save = options.out, getattr(options, "save", None)
+    out = options.out
     if out == STANDARD and options.json:
         reason = "the labels and the JSON object, which holds them, too, cannot both go there; leave out one."
         raise typer.BadParameter(reason, param_hint="'--out'")
-    if save is not None:
-        check_target(save, "'--save'", inputs if out is None else [*inputs, out])
+    others = [*inputs] if out is None else [*inputs, out]
+    for name in ("save", "report"):
+        if (path := getattr(options, name, None)) is not None:
+            check_target(path, f"'--{name}'", others)
+            others.append(path)
     if out is None or out == STANDARD:
         return
     check_target(out, "'--out'", inputs)

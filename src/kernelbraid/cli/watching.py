@@ -40,7 +40,7 @@ class Watch:
     def tell_of_fit(self, model: Any) -> None:
         """Tell what a fit has decided."""
         used = {**model.get_params(deep=False), **getattr(model, "settings_", {})}
-        values = (f"{name} {value}" for name, value in used.items() if value is not None)
+        values = (f"{name} {' '.join(str(value).split())}" for name, value in used.items() if value is not None)
         self.tell(f"settings: {', '.join(values)}")
         self.tell(f"fitted, {format_bytes(peak_bytes())} of memory at most")
 

@@ -3,11 +3,11 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.learn import LearnedGraph
@@ -19,7 +19,7 @@ from kernelbraid.ops.graphs import Spectrum
 from kernelbraid.solvers.iterate import Solution
 
 
-class GraphClusterer(ClusterMixin, BaseEstimator):
+class GraphClusterer(Clusterer):
     """Check, learn, read out, publish: what all of them do but the first two.
 
     A subclass has `_read`, from what a user hands over to candidates, and `_learn`, from these to a graph.

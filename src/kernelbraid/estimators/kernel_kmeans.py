@@ -3,7 +3,6 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +19,7 @@ from kernelbraid.estimators.base import (
     mark_input,
     read_cross,
 )
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.readout import distinct_labels
@@ -41,7 +41,7 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
-class _KernelKMeans(ClusterMixin, BaseEstimator):
+class _KernelKMeans(Clusterer):
     """What both estimators share: the run of the solver, and labels for new samples."""
 
     def _cluster(self, candidates: Candidates, exponent: float | None) -> Any:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
@@ -28,6 +27,7 @@ from kernelbraid.estimators.base import (
     mark_input,
 )
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import (
     as_published,
     check_memory,
@@ -61,7 +61,7 @@ from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weig
 ALIKE = 0.999
 
 
-class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
+class LKG(InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
@@ -388,7 +388,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             check_memory_of_rows(self, samples)
             return False
         learning, kernels = settings.learning, settings.kernels
-        storage, working = "lazy", learning.working_matrices
+        working = learning.working_matrices
         if not is_weighed:  # none is kept where their average is all that is needed
             is_summed = learning.is_kernel_fixed
             return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
@@ -399,7 +399,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
             samples = samples.only(0) if samples.n_samples > KEPT else samples
             kernels = settings.fused_banks[0]
-        return check_memory(self, samples, kernels, storage=storage, working=working)
+        return check_memory(self, samples, kernels, storage="lazy", working=working)
 
     def _publish(
         self,
@@ -413,7 +413,7 @@ class LKG(InductiveMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
         publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)

@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
@@ -18,7 +18,7 @@ from kernelbraid.solvers.min_max_kmeans import MinMaxProblem, comparable_kernels
 WORKING = 5.0
 
 
-class SimpleMultipleKernelKMeans(ClusterMixin, BaseEstimator):
+class SimpleMultipleKernelKMeans(Clusterer):
     r"""Simple multiple kernel k-means (SimpleMKKM): kernel weights by a min-max problem, with nothing to tune.
 
     .. math::

@@ -172,7 +172,7 @@ class SimplexGraph(GraphClusterer):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, [Linear(None)], storage="fixed", working=WORKING, in_batches=True)
+        return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING, in_batches=True)
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""

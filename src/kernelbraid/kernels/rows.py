@@ -122,6 +122,11 @@ class ViewRows:
                 shared.append(SharedNeighbours.of(nearest[:, : kernel.n_neighbors]))
         return replace(self, widths=widths, shared=shared)
 
+    def samples(self) -> Array:
+        """Return the samples in their own units."""
+        X = self.points.X if self.mean is None else self.points.X + self.mean
+        return X * self.scale
+
     def new(self, X: Array) -> Points:
         """Return other samples, to be compared with these."""
         return _points(X, self.mean, self.scale)

@@ -13,8 +13,8 @@ from kernelbraid.solvers.kmeans import kmeans
 from kernelbraid.solvers.landmark_centres import Centres
 from kernelbraid.solvers.lloyd import Labels
 
-#: Times that the clusters are found again, every time with other weights of the samples.
-REPLICATES = 20
+#: Times that the clusters are found again, every time with other weights of the samples; fewer of many samples.
+REPLICATES, FEW_REPLICATES, MANY = 20, 5, 20_000
 #: Steps that labels walk along the graph: to the neighbours of neighbours.
 STEPS = 2
 
@@ -97,13 +97,14 @@ def votes(graph: Array, labels: Labels, n_clusters: int, spectrum: Spectrum) -> 
     """Return how often samples get each label when the clusters are found again with other weights of the samples."""
     random_state = np.random.RandomState(0)  # not that of the fit: the same graph and labels, the same memberships
     spaces = []
-    for _ in range(REPLICATES):
+    replicates = REPLICATES if len(labels) < MANY else FEW_REPLICATES
+    for _ in range(replicates):
         weighted = _weighted(graph, random_state.standard_exponential(len(labels)))
         spaces.append(
             to_numpy(embed_rows(weighted, spectral_vectors(weighted, n_clusters, spectrum=spectrum), spectrum))
         )
     again = [kmeans(X, n_clusters, n_init=1, random_state=random_state, spread=True).labels for X in spaces]
-    return np.asarray(sum(one_hot(matched(labels, other, n_clusters), n_clusters) for other in again) / REPLICATES)
+    return np.asarray(sum(one_hot(matched(labels, other, n_clusters), n_clusters) for other in again) / replicates)
 
 
 def matched(labels: Labels, other: Labels, n_clusters: int) -> Labels:

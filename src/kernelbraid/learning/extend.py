@@ -70,6 +70,7 @@ class Member(Protocol):
     """One of the graphs whose sum was learned, as new samples need it."""
 
     views: tuple[int, ...]  # from which it is
+    rows: np.ndarray | None  # samples that these have; None for all
     is_reserve: bool  # whether it places only samples that no other member has
 
     def edges(self, given: list[Array], room: float) -> Array:
@@ -77,6 +78,9 @@ class Member(Protocol):
 
     def unexplained(self) -> Unexplained:
         """Return what is left of the fitted samples when others stand in for them."""
+
+    def samples(self) -> list[Array]:
+        """Return the fitted samples as each of its views has them; none where it keeps no samples."""
 
     def move(self, place: Callable[[Array], Array]) -> None:
         """Take what it keeps to where results are published."""
@@ -103,6 +107,10 @@ class KernelMember:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_inverses": {}}
+
+    def samples(self) -> list[Array]:
+        """Return the fitted samples as each of its views has them; none of precomputed kernels."""
+        return [] if self.bank is None else self.bank.views
 
     def move(self, place: Callable[[Array], Array]) -> None:
         """Take the kernel to where results are published."""
@@ -169,6 +177,11 @@ class GraphMember:
     scales: np.ndarray | None  # of distances; None for affinities
     is_alone: bool  # whether there is no other graph, and its degrees are not divided out
     is_reserve: bool = False
+    rows: np.ndarray | None = None  # samples that a graph lacks have no edges there
+
+    def samples(self) -> list[Array]:
+        """Return nothing: there are edges alone."""
+        return []
 
     def move(self, place: Callable[[Array], Array]) -> None:
         """Graphs that were handed over are on the host, and stay there."""
@@ -255,6 +268,14 @@ class Extension:
     def used(self) -> list[int]:
         """Views that count."""
         return sorted({view for member in self.members for view in member.views})
+
+    def samples(self) -> dict[int, tuple[np.ndarray | None, Array]]:
+        """Return the fitted samples by view, as far as they are kept, with the numbers of those that a view has."""
+        kept: dict[int, tuple[np.ndarray | None, Array]] = {}
+        for member in self.members:
+            for view, A in zip(member.views, member.samples(), strict=False):
+                kept.setdefault(view, (member.rows, A))
+        return dict(sorted(kept.items()))
 
     def unexplained(self) -> list[Unexplained]:
         """Return what is left of fitted samples, member by member, when others stand in for them."""

@@ -186,6 +186,10 @@ class RowMember:
     edge_weights: EdgeWeights
     is_reserve: bool = False
 
+    def samples(self) -> list[Array]:
+        """Return the fitted samples as each of its views has them, in single precision."""
+        return [view.samples() for view in self.kernels.kernel.views]
+
     def move(self, place: Callable[[Array], Array]) -> None:
         """Rows are formed on the host."""
 

@@ -1,11 +1,12 @@
-"""Pictures of a fitted LKG and of its views, and of the choice of its number of clusters.
+"""Pictures of a fitted LKG and of its views, and of the choice of its number of clusters; and a page about a fit.
 
-Each function draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown, no
-global setting is changed, and matplotlib is imported only when a function is called.
+A function of a picture draws on the axes it is given, or on those of a new figure, and returns them. Nothing is shown,
+no global setting is changed, and matplotlib is imported only when a function is called.
 """
 
 from kernelbraid.plotting.choices import plot_n_clusters
 from kernelbraid.plotting.fits import plot_convergence, plot_embedding, plot_graph, plot_kernel, plot_kernel_weights
+from kernelbraid.plotting.page import write_report
 from kernelbraid.plotting.views import plot_views
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "plot_kernel_weights",
     "plot_n_clusters",
     "plot_views",
+    "write_report",
 ]

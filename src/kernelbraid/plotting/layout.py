@@ -22,7 +22,9 @@ START, JITTER = 1e-4, 1e-6  # spread of the first coordinates, and what parts po
 FAINT = 1e-6  # weight of neighbours in the embedding beside those in the graph
 
 
-def place(model: LKG | LandmarkLKG, layout: Layout = "auto") -> tuple[np.ndarray, slice, Layout]:
+def place(
+    model: LKG | LandmarkLKG, layout: Layout = "auto", most: int | None = None
+) -> tuple[np.ndarray, slice, Layout]:
     """Return coordinates in the plane, (n_drawn, 2), the samples that are drawn, and the layout they have.
 
     Parameters
@@ -31,6 +33,8 @@ def place(model: LKG | LandmarkLKG, layout: Layout = "auto") -> tuple[np.ndarray
         Fitted estimator.
     layout : {"auto", "spectral", "graph"}, default="auto"
         As for :func:`~kernelbraid.plotting.plot_embedding`.
+    most : int, default=None
+        Samples on a map; 2,000 if None.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout={layout!r} is not one of {', '.join(map(repr, LAYOUTS))}.")
@@ -40,7 +44,7 @@ def place(model: LKG | LandmarkLKG, layout: Layout = "auto") -> tuple[np.ndarray
     if layout == "spectral" or is_simple or n < FEWEST_MAPPED:
         drawn = slice(None, None, -(-n // MOST_POINTS))
         return principal_axes(embedding[drawn]), drawn, "spectral"
-    drawn = slice(None, None, -(-n // MOST_MAPPED))
+    drawn = slice(None, None, -(-n // (most or MOST_MAPPED)))
     return _map(_distances(getattr(model, "graph_", None), embedding, drawn), embedding[drawn]), drawn, "graph"
 
 
@@ -84,7 +88,7 @@ def _distances(graph: Any, embedding: np.ndarray, drawn: slice) -> sparse.csr_ar
     distances, neighbours = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
     if graph is None or graph.shape[0] != embedding.shape[0]:
         return _with_itself(distances, neighbours)
-    reached = _walk(graph)[drawn][:, drawn]
+    reached = _walk(graph, drawn)
     beside = FAINT * np.exp(-((distances / (distances.max() or 1.0)) ** 2))
     beside = sparse.csr_array((beside.ravel(), neighbours.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     strongest = _strongest_of_rows(sparse.csr_array(reached / (reached.max() or 1.0) + beside), k)
@@ -97,12 +101,13 @@ def _parted(points: np.ndarray) -> np.ndarray:
     return points + np.random.default_rng(0).normal(scale=JITTER, size=points.shape)
 
 
-def _walk(graph: Any) -> sparse.csr_array:
-    """Return how often walks on a graph end where, after one and after two steps, in both directions."""
+def _walk(graph: Any, drawn: slice) -> sparse.csr_array:
+    """Return how often walks between drawn samples end where, after one and after two steps, in both directions."""
     edges = _strongest_of_rows(sparse.csr_array(graph), NEIGHBOURS)
     degrees = edges.sum(axis=1)
     step = sparse.diags_array(1.0 / np.where(degrees > 0, degrees, 1.0)) @ edges
-    ends = sparse.csr_array(step + step @ step)
+    away, home = step[drawn], step[:, drawn]
+    ends = sparse.csr_array(home[drawn] + away @ home)
     ends.setdiag(0.0)
     ends.eliminate_zeros()
     return sparse.csr_array(ends + ends.T)

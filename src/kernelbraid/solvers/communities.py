@@ -8,7 +8,6 @@ edges in both directions and :math:`r` the resolution: the larger, the more clus
 
 from dataclasses import dataclass
 
-import graspologic_native
 import numpy as np
 from scipy import sparse
 
@@ -84,6 +83,8 @@ def communities(
     ndarray of shape (n,)
         Clusters from 0 on, in order of appearance; a vertex without edges is one of its own.
     """
+    import graspologic_native  # when it is needed
+
     network = Network.of(graph)
     given = (network.starts, network.ends, network.weights, network.n)
     _, found = graspologic_native.leiden_csr(*given, resolution=float(resolution), iterations=n_rounds, seed=seed)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +26,7 @@ from kernelbraid.estimators.landmarks.gaps import Required, on_landmarks
 from kernelbraid.estimators.landmarks.pick import check_landmarks, draw_pool, pick_landmarks
 from kernelbraid.estimators.landmarks.sources import Source, open_source, parts_of, rows_of
 from kernelbraid.estimators.low_rank import LKG
+from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import is_precomputed, warn_of, warn_of_counts, warn_of_scales
 from kernelbraid.estimators.solver import ADMM, Solved
 from kernelbraid.estimators.view_report import ViewReport
@@ -55,7 +56,7 @@ LLOYD_STEPS = 10  # over all samples, from centres that are good already
 KEPT_EDGES = 100  # of a sample, beyond which they are formed anew instead of kept
 
 
-class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) of many samples, through landmarks.
 
     :class:`LKG` learns kernel weights, consensus kernel and graph on p landmarks. Every sample is expressed over the
@@ -355,7 +356,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_fusion(settings)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, len(widths))
-        vars(self).pop("solution_", None)  # of an earlier fit
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
         if weighed is not None and settings.fusion == "graphs":
