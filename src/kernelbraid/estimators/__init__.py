@@ -4,7 +4,6 @@ from kernelbraid.estimators.classifier import LKGClassifier
 from kernelbraid.estimators.diffusion import CrossViewDiffusion
 from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
 from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
-from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
 from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
@@ -15,7 +14,6 @@ from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralC
 __all__ = [
     "LKG",
     "ADMM",
-    "LandmarkLKG",
     "LKGClassifier",
     "KernelKMeans",
     "MultipleKernelKMeans",

@@ -1,5 +1,6 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -9,12 +10,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
-from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
 from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
@@ -159,14 +160,14 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        check_is_fitted(self)
-        first = self.clusterer_._vertices.first
+        question = self._question()
+        transduction, classes = self.transduction_[self.clusterer_._vertices.first], self.classes_
 
-        def named(edges: Array, places: np.ndarray) -> np.ndarray:
-            found = self.classes_[self._shares(edges, places).argmax(axis=1)]
-            return np.where(places >= 0, self.transduction_[first[places]], found)
+        def named(new: NewSamples) -> np.ndarray:
+            shares, places = question(new)
+            return np.where(places >= 0, transduction[places], classes[shares.argmax(axis=1)])
 
-        return self.clusterer_._by_blocks(X, named)
+        return self.clusterer_._answers(X, named)
 
     def predict_proba(self, X):
         """Return how much of each class comes to each sample.
@@ -181,12 +182,19 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        check_is_fitted(self)
-        return self.clusterer_._by_blocks(X, self._shares)
+        question = self._question()
+        return self.clusterer_._answers(X, lambda new: question(new)[0])
 
-    def _shares(self, edges: Array, places: np.ndarray) -> np.ndarray:
-        """Return shares of the classes from edges to fitted samples, and from places among these, -1 for new ones."""
-        model = self.clusterer_
-        shares = reached_by(edges, model._vertex_level()[0], self._spread)
-        known = self.label_distributions_[model._vertices.first[places]]
-        return np.where((places >= 0)[:, None], known, shares)
+    def _question(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray]]:
+        """Return what gives new samples shares of the classes, and their places among the fitted ones, -1 if new."""
+        check_is_fitted(self)
+        model, spread = self.clusterer_, self._spread
+        graph, fitted = model._vertex_level()[0], model._fitted
+        given = self.label_distributions_[model._vertices.first]
+
+        def question(new: NewSamples) -> tuple[np.ndarray, np.ndarray]:
+            places = fitted.known(new)
+            shares = reached_by(fitted.edges(new), graph, spread)
+            return np.where((places >= 0)[:, None], given[places], shares), places
+
+        return question

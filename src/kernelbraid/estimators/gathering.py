@@ -11,16 +11,61 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._dask import is_dask
 from kernelbraid._machine import available_bytes
 from kernelbraid._system import format_bytes
 from kernelbraid._typing import Array, Host
-from kernelbraid.blocks.dask_parts import is_dask
-from kernelbraid.blocks.source import Blocks
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
 from kernelbraid.io.streams import Stream, open_stream
 
 #: The part of the free memory that blocks may fill; more of them go to a temporary file.
 SHARE = 4
+
+
+class Blocks:
+    """Samples in blocks of rows, one after the other, which are gone through once.
+
+    A list of matrices means several views of the same samples. In this class, it means parts of one matrix.
+
+    Parameters
+    ----------
+    blocks : list of matrices, or iterable
+        Matrices of shape (n_rows, n_features), dense, sparse or data frames: a list of them, or an object that yields
+        them. They may have different numbers of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import LKG, Blocks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat([[0.0, 5.0], [5.0, 0.0]], 500, axis=0) + rng.normal(size=(1000, 2))
+    >>> model = LKG(2, random_state=0).fit(Blocks([X[:300], X[300:]]))
+    >>> np.bincount(model.labels_).tolist()
+    [500, 500]
+
+    Blocks that are made or read when they are needed:
+
+    >>> class Drawn:
+    ...     def __iter__(self):
+    ...         for seed in range(3):
+    ...             yield np.random.default_rng(seed).normal(size=(100, 2))
+    >>> [block.shape for block in Blocks(Drawn())]
+    [(100, 2), (100, 2), (100, 2)]
+    """
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        given = type(blocks).__name__
+        if hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path):
+            raise ValueError(f"Blocks takes several blocks of rows, not one {given}; give that to the fit itself.")
+        if not hasattr(blocks, "__iter__"):
+            raise ValueError(
+                f"Blocks cannot go through {given}; give a list of matrices, or an object that yields them."
+            )
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the blocks, from the first one."""
+        return iter(self._blocks)
 
 
 def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
@@ -77,9 +122,8 @@ class _Pieces:
         width = n_rows = 0
         is_sparse = False
         for number, given in enumerate(self._blocks):
-            piece, what = _as_matrix(given, self._name), f"block {number} of {self._name}"
-            if piece is None:
-                raise ValueError(f"{what} has shape {np.shape(given)}; every block must be a matrix (rows, features).")
+            what = f"block {number} of {self._name}"
+            piece = checked_block(given, self._name, what, n_rows, gaps=self._gaps)
             columns = list(given.columns) if hasattr(given, "columns") else None
             if number == 0:
                 width, is_sparse, self.columns = piece.shape[1], sparse.issparse(piece), columns
@@ -92,11 +136,19 @@ class _Pieces:
                 raise ValueError(
                     f"{what} has other columns than block 0, or in another order; give every block the same."
                 )
-            _check_finite(piece, what, n_rows, gaps=self._gaps)
             n_rows += piece.shape[0]
             if sparse.issparse(piece) != is_sparse:
                 piece = sparse.csr_array(piece) if is_sparse else piece.toarray()
             yield piece
+
+
+def checked_block(given: Any, name: str, what: str, first_row: int | None, *, gaps: bool) -> Array:
+    """Return a block of samples as a finite matrix, or say what is wrong with it; gaps are rows of NaN."""
+    piece = _as_matrix(given, name)
+    if piece is None:
+        raise ValueError(f"{what} has shape {np.shape(given)}; every block must be a matrix (rows, features).")
+    _check_finite(piece, what, first_row, gaps=gaps)
+    return piece
 
 
 def _together(pieces: Iterable[Array], name: str) -> Array:
@@ -167,7 +219,7 @@ def _as_matrix(piece: Any, name: str) -> Array | None:
     return piece if piece.dtype in (np.float32, np.float64) else piece.astype(np.float64)
 
 
-def _check_finite(piece: Array, what: str, first_row: int, *, gaps: bool) -> None:
+def _check_finite(piece: Array, what: str, first_row: int | None, *, gaps: bool) -> None:
     """Name the first element of a block that is not finite, and its row among all; gaps are rows of NaN."""
     values = piece.data if sparse.issparse(piece) else piece
     with np.errstate(over="ignore", invalid="ignore"):
@@ -181,8 +233,8 @@ def _check_finite(piece: Array, what: str, first_row: int, *, gaps: bool) -> Non
     place = np.argwhere(bad)[0]
     coordinates = piece.tocoo() if sparse.issparse(piece) else None
     row, column = place if coordinates is None else (coordinates.row[place[0]], coordinates.col[place[0]])
-    value = values[tuple(place)]
+    value, overall = values[tuple(place)], "" if first_row is None else f", row {first_row + row} of all"
     raise ValueError(
-        f"{what} contains {'NaN' if np.isnan(value) else 'infinity'} (row {row} of the block, row {first_row + row} of "
-        f"all, column {column}, counted from 0); {remedy_for(value)}."
+        f"{what} contains {'NaN' if np.isnan(value) else 'infinity'} (row {row} of the block{overall}, column "
+        f"{column}, counted from 0); {remedy_for(value)}."
     )

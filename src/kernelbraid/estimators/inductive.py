@@ -3,20 +3,19 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import beside, namespace, to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
+from kernelbraid.estimators.dask_views import DaskViews, Question, holds_dask, joined
 from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
-from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.extend import Extension, NewSamples, Placing
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.learning.weighing import Vertices
-from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")
@@ -60,7 +59,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Coordinates.
         """
-        return self._by_blocks(X, lambda edges, places: self._place(edges, places))
+        return self._ask(X, "coordinates")
 
     def predict(self, X):
         """Return the clusters of samples: the nearest centre in the embedding.
@@ -75,15 +74,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Labels; those of ``labels_`` for fitted samples.
         """
-        found = self._by_blocks(X, lambda edges, places: self._nearest(self._place(edges, places), places))
-        return beside(found, self.labels_)
-
-    def _nearest(self, placed: Array, places: np.ndarray) -> np.ndarray:
-        """Return the cluster with the nearest centre; of fitted samples their own."""
-        _, fitted, labels = self._vertex_level()
-        centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
-        found = nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
-        return np.where(places >= 0, labels[places], found)
+        return self._ask(X, "nearest")
 
     def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
         """Return the graph, the embedding and the labels of the distinct samples."""
@@ -108,35 +99,32 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
-        known = to_numpy(self.membership_)[self._vertices.first]
-
-        def shares(edges: Array, places: np.ndarray) -> np.ndarray:
-            return np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
-
-        return beside(self._by_blocks(X, shares), self.labels_)
-
-    def _by_blocks(self, X: Input, function: Callable[[Array, np.ndarray], Array]) -> Array:
-        """Return a function of edges to fitted samples (columns), and of places among these, -1 for new ones."""
         check_is_fitted(self)
+        known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
+
+        def shares(new: NewSamples) -> np.ndarray:
+            places = fitted.known(new)
+            return np.where((places >= 0)[:, None], known[places], shares_of(fitted.edges(new) @ known))
+
+        return self._answers(X, shares)
+
+    @property
+    def _placing(self) -> Placing:
+        """What new samples are asked about."""
+        _, embedding, labels = self._vertex_level()
+        return Placing(self._fitted, embedding, labels)
+
+    def _ask(self, X: Input, what: str) -> Array:
+        check_is_fitted(self)
+        return self._answers(X, getattr(self._placing, what))
+
+    def _answers(self, X: Input, question: Question) -> Array:
+        """Return what is said of samples: of those in Dask collections by workers, when it is needed."""
+        if holds_dask(X):
+            return DaskViews.open(self, X, reset=False).later(question)
         with calm(n_workers(self.n_jobs)):
-            new, fitted = read_new(self, X, self._fitted), self._fitted
-            found = [function(fitted.edges(part), fitted.known(part)) for part in new.in_blocks()]
-        return found[0] if len(found) == 1 else namespace(found[0]).concat(found)
-
-    def _place(self, edges: Array, places: np.ndarray) -> Array:
-        """Return coordinates from edges to fitted samples; these have their own."""
-        return self._fitted.place(edges, places, self._vertex_level()[1])
-
-    def _kept_samples(self) -> dict[int, tuple[np.ndarray, Array]]:
-        """Return for every view that is kept which samples it has, and what it has of them."""
-        index, kept = self._vertices.index, {}
-        for view, (rows, A) in self._fitted.samples().items():
-            place = np.full(len(self._vertices.first), -1)
-            place[slice(None) if rows is None else rows] = np.arange(A.shape[0])
-            at = np.where(index >= 0, place[index], -1)
-            own = np.flatnonzero(at >= 0)
-            kept[view] = own, (A if sparse.issparse(A) else to_numpy(A))[at[own]]
-        return kept
+            found = [question(part) for part in read_new(self, X, self._fitted).in_blocks()]
+        return beside(found[0] if len(found) == 1 else joined(found), self.labels_)
 
     @property
     def membership_(self):

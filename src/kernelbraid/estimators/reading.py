@@ -154,7 +154,7 @@ def check_memory(
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
     if size["n_views"] and hasattr(estimator, "_instead"):
-        size["instead"] = estimator._instead(samples.n_samples)
+        size["instead"] = estimator._instead()
     size["working"] = working + copies * size["n_kernels"]
     size["beside"] = _clustering_bytes(estimator, size["n_samples"])
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
@@ -171,7 +171,7 @@ def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
         fits = int(n * limit / needed)
         raise MemoryError(
             f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
-            f"give at most about {fits} samples, or fit LandmarkLKG on all of them."
+            f"give at most about {fits} samples."
         )
 
 

@@ -20,6 +20,8 @@ SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
     with reading(source.path, MATLAB if source.suffix == ".mat" else NUMPY), source.open() as file:
+        if source.suffix == ".npy" and source.content is None:  # which is read where it is needed
+            return np.load(source.path, mmap_mode="r", allow_pickle=False)
         found = _list_mat(file) if source.suffix == ".mat" else _list_numpy(file)
     if "" in found:  # the array of a .npy file has no name
         return found[""]

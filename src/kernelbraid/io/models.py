@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import detach, is_foreign, to_numpy
+from kernelbraid._dask import is_dask
 from kernelbraid._system import write_whole
 from kernelbraid._version import __version__
-from kernelbraid.blocks.dask_parts import is_dask
 
 # The member beside those of skops that holds the version of kernelbraid.
 VERSION = "kernelbraid"

@@ -5,7 +5,8 @@ a view, or of several together, or a graph that was handed over. One view is a s
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
@@ -316,6 +318,41 @@ class Extension:
         return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
 
 
+@dataclass(frozen=True)
+class Placing:
+    """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
+
+    fitted: Extension
+    embedding: Array  # of the vertices of the graph
+    labels: NDArray[np.int64]
+
+    def coordinates(self, new: NewSamples) -> Array:
+        """Return coordinates in the embedding; fitted samples have their own."""
+        return self.fitted.place(self.fitted.edges(new), self.fitted.known(new), self.embedding)
+
+    def nearest(self, new: NewSamples) -> NDArray[np.int64]:
+        """Return the clusters with the nearest centre; of fitted samples their own."""
+        return self.everything(new)[2]
+
+    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return edges to the fitted samples as a csr array, coordinates and clusters."""
+        edges, places = self.fitted.edges(new), self.fitted.known(new)
+        placed = self.fitted.place(edges, places, self.embedding)
+        found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
+        return sparse.csr_array(edges), placed, np.where(places >= 0, self.labels[places], found)
+
+    @cached_property
+    def centres(self) -> NDArray[Any]:
+        """The means of the clusters."""
+        numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
+        return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
+
+    def with_fewer_cells(self) -> "Placing":
+        """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
+        members = [getattr(member, "with_fewer_cells", lambda same=member: same)() for member in self.fitted.members]
+        return replace(self, fitted=replace(self.fitted, members=members))
+
+
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
     """Return edges of some of the new samples beside those that there are of all."""
     if len(rows) < n_new:
@@ -332,3 +369,11 @@ def _away_from_zero(A: Array) -> Array:
     least = 1e-8 * (1 + xp.max(xp.abs(A)))
     sign = xp.where(A < 0, asarray_like(-1.0, A), asarray_like(1.0, A))
     return xp.where(xp.abs(A) < least, least * sign, A)
+
+
+def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Return a symmetric sparse graph with edges between some samples, which have none there, and others."""
+    known, new = graph.tocoo(), edges.tocoo()
+    mine, theirs = rows[new.row], columns[new.col]
+    places = (np.concatenate([known.row, mine, theirs]), np.concatenate([known.col, theirs, mine]))
+    return sparse.csr_array((np.concatenate([known.data, new.data, new.data]), places), shape=graph.shape)

@@ -239,7 +239,6 @@ class Vertices:
         *,
         are_joined: bool = True,
         least: int = 0,
-        among: NDArray[np.int64] | None = None,
     ) -> "Vertices":
         """Find the distinct samples.
 
@@ -253,16 +252,8 @@ class Vertices:
             Whether equal samples become one, and weights count: the solvers of the paper take samples as they come.
         least : int, default=0
             Distinct samples below which there is nothing to be learned between them: copies stay apart then.
-        among : ndarray of shape (n_some,), default=None
-            Samples that stand for all: the others count nothing.
         """
         n = samples.n_samples
-        if among is not None:
-            weights = None if sample_weight is None else check_sample_weight(sample_weight, n)[among]
-            found = cls.of(samples.some(among), weights, least=least)
-            index = np.full(n, -1)
-            index[among] = found.index
-            return cls(index, among[found.first], found.counts)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, n)
         everyone = np.arange(n)
         if not are_joined:
@@ -285,6 +276,14 @@ class Vertices:
         place[order] = np.arange(len(order))
         counts = sums[order]
         return cls(place[numbers], first[order], None if is_even else counts / counts.mean())
+
+    def within(self, n_samples: int, rows: NDArray[np.int64] | None) -> "Vertices":
+        """Return the same of more samples, of which these have some rows; the others count nothing."""
+        if rows is None:
+            return self
+        index = np.full(n_samples, -1)
+        index[rows] = self.index
+        return Vertices(index, rows[self.first], self.counts)
 
     @property
     def are_others(self) -> bool:
