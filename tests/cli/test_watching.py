@@ -52,7 +52,6 @@ def test_lines_tell_of_every_step_and_of_tenths(capsys):
     [
         ([], ["read blobs.csv: 30 x 4, float64", "choosing the number of clusters: 100 %"]),
         (["-k", 3, "--set", "solver__gamma=10"], ["step 2: change", "n_clusters 3", "solver ADMM(beta=0.01,"]),
-        (["-k", 3, "--n-landmarks", 12], ["reading samples: 100 %"]),
         *[(["-k", 3, "--method", name], ["settings: "]) for name in METHODS],
     ],
 )

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, MultipleKernelTwinGraph
+from kernelbraid import LKG, LKGClassifier, MultipleKernelTwinGraph
 from problems import blobs
 
 X, y = blobs(n=90)
@@ -67,18 +67,14 @@ def test_a_classifier_is_searched_and_asked_for_probabilities():
     np.testing.assert_array_equal(shares.argmax(axis=1), y)
 
 
-@pytest.mark.parametrize(
-    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
-)
+@pytest.mark.parametrize("estimator", [LKG(3, random_state=0)], ids=name_of)
 def test_coordinates_are_features_of_a_classifier(estimator):
     pipeline = make_pipeline(StandardScaler(), clone(estimator), LogisticRegression())
     assert cross_val_score(pipeline, X, y, cv=FOLDS, error_score="raise").min() == 1
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize(
-    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
-)
+@pytest.mark.parametrize("estimator", [LKG(3, random_state=0)], ids=name_of)
 def test_coordinates_come_as_tables_on_request(estimator, library):
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
     table = frames.DataFrame(dict(zip("abcdef", X.T, strict=True)))

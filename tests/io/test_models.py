@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 
 import kernelbraid
 import problems
-from kernelbraid import ADMM, LKG, EachView, KernelKMeans, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, EachView, KernelKMeans, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.solver import Solved
 from kernelbraid.estimators.view_report import ViewReport
@@ -87,10 +87,6 @@ FITTED = {
     "chosen number": (lkg("auto"), X, new),
     "authors": (lkg(preset="authors", max_iter=20), X, new),
     "numpy parameters": (LKG(np.int64(3), alpha=np.float32(0.5), random_state=np.int32(0)), X, new),
-    "landmarks": (LandmarkLKG(3, n_landmarks=12, random_state=0), X, new),
-    "sparse landmarks": (LandmarkLKG(3, landmarks=thin(X[::2]), kernels="local", random_state=0), thin(X), thin(new)),
-    "landmarks of views": (LandmarkLKG(3, n_landmarks=12, random_state=0), two(X), two(new)),
-    "landmarks with gaps": (LandmarkLKG(3, n_landmarks=12, random_state=0), holed(X), holed(new)),
     "names of classes": (LKGClassifier(), X, new),
     **{name: (model.set_params(n_clusters=3, random_state=0), X, new) for name, model in METHODS.items()},
     "a pipeline": (make_pipeline(StandardScaler(), PCA(2, whiten=True), lkg()), X, new),
