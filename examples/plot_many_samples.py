@@ -2,25 +2,24 @@
 Many samples
 ============
 
-Cluster more samples than a graph of all pairs can hold with :class:`~kernelbraid.LandmarkLKG`, label samples that come
-later, and keep the model in a file.
+Cluster more samples than a matrix of all pairs can hold with :class:`~kernelbraid.LKG`, label samples that come later,
+and keep the model in a file.
 """
 
 # %%
 # Data
 # ----
 # Two groups of three rings each, with a little noise in 64 features. k-means cannot separate rings. The samples come in
-# blocks; nothing below needs them all at once.
+# blocks, which are gone through once.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 
-from kernelbraid import Blocks, LandmarkLKG, load_model, save_model
+from kernelbraid import LKG, Blocks, load_model, save_model
 from kernelbraid.metrics import evaluate
 
 N_BLOCKS, ROWS = 5, 4000
@@ -38,7 +37,7 @@ def draw_block(seed):
 
 
 class Rings:
-    """Samples that are made whenever they are gone through, as a file would be read."""
+    """Samples that are made block by block, as a file would be read."""
 
     def __iter__(self):
         for seed in range(N_BLOCKS):
@@ -50,34 +49,27 @@ y = np.concatenate([draw_block(seed)[1] for seed in range(N_BLOCKS)])
 # %%
 # Fit
 # ---
-# Kernel and graph are learned on 300 landmarks; every sample is expressed over them.
+# Above 2,000 samples, rows of the graph are formed block by block.
 
-model = LandmarkLKG(n_clusters=6, n_landmarks=300, random_state=0).fit(Blocks(Rings()))
+model = LKG(6, random_state=0).fit(Blocks(Rings()))
 kmeans = MiniBatchKMeans(n_clusters=6, n_init=10, random_state=0).fit(np.concatenate(list(Rings())))
-for name, labels in (("LandmarkLKG", model.labels_), ("k-means", kmeans.labels_)):
-    print(f"{name:12} ARI {evaluate(y, labels)['ari']:.3f}")
+for name, labels in (("LKG", model.labels_), ("k-means", kmeans.labels_)):
+    print(f"{name:8} ARI {evaluate(y, labels)['ari']:.3f}")
 
 # %%
-# The samples by cluster. The stronger edges of the graph (grey) join each landmark (white) with others, most of them on
-# its ring.
+# The samples by cluster.
 
 fig, axes = plt.subplots(1, 2, figsize=(11, 2.9), layout="constrained", sharex=True, sharey=True)
 shown = draw_block(0)[0]
-for ax, title, labels in zip(axes, ("LandmarkLKG", "k-means"), (model.labels_, kmeans.labels_), strict=True):
+for ax, title, labels in zip(axes, ("LKG", "k-means"), (model.labels_, kmeans.labels_), strict=True):
     ax.scatter(shown[:, 0], shown[:, 1], c=labels[:ROWS], s=3, cmap="Set2", linewidths=0)
     ax.set_title(title, loc="left")
     ax.set_aspect("equal")
     ax.axis("off")
-landmarks = model.landmarks_
-strong = sparse.triu(model.graph_ > 0.3 * model.graph_.max(), format="coo")
-for i, j in zip(*strong.coords, strict=True):
-    axes[0].plot(*landmarks[[i, j], :2].T, color="0.8", linewidth=0.6, zorder=0)
-axes[0].scatter(landmarks[:, 0], landmarks[:, 1], s=5, color="white", edgecolor="black", linewidth=0.4, zorder=3)
-
 # %%
 # New samples
 # -----------
-# They are expressed over the same landmarks. A model can be kept: the file holds numbers and text, no code.
+# They are labelled by their edges to the fitted ones. A model can be kept: the file holds numbers and text, no code.
 
 with TemporaryDirectory() as folder:
     save_model(model, Path(folder) / "rings.model")

@@ -10,9 +10,7 @@ from kernelbraid.cli.views import read_views
 NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
 READERS = {
     "at once": partial(read_views, model=LKG()),
-    "blocks": lambda paths, options: read_views(
-        paths, SimpleNamespace(**{**vars(options), "dask": "tcp://w:1"}), LKG()
-    ),
+    "blocks": lambda paths, asked: read_views(paths, SimpleNamespace(**{**vars(asked), "dask": "tcp://w:1"}), LKG()),
 }
 
 

@@ -4,8 +4,9 @@ import errno
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,6 @@ from scipy import sparse
 from kernelbraid._arrays import is_foreign, to_numpy
 from kernelbraid._dask import is_dask
 from kernelbraid._machine import available_bytes
-from kernelbraid._system import format_bytes
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
 from kernelbraid.io.streams import Stream, open_stream
@@ -102,7 +102,7 @@ def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> An
         found = X.array
     else:
         pieces = _Pieces(X, name, gaps=gaps)
-        found = _together(pieces, name)
+        found = _together(iter(pieces), name)
         columns = columns or pieces.columns
     if columns is None or sparse.issparse(found):
         return found
@@ -151,49 +151,41 @@ def checked_block(given: Any, name: str, what: str, first_row: int | None, *, ga
     return piece
 
 
-def _together(pieces: Iterable[Array], name: str) -> Array:
-    """Return blocks as one matrix: in memory, or in a temporary file without a name, which goes when nobody has it."""
+def _together(pieces: Iterator[Array], name: str) -> Array:
+    """Return blocks as one matrix: in memory, or on disk where that is short."""
     free = available_bytes()
     room = np.inf if free is None else free / SHARE
     kept: list[Array] = []
-    file: IO[bytes] | None = None
-    n_rows = n_bytes = 0
+    n_bytes = 0
     for piece in pieces:
-        n_rows += piece.shape[0]
-        if file is None:
-            kept.append(piece)
-            n_bytes += piece.data.nbytes if sparse.issparse(piece) else piece.nbytes
-            if n_bytes > room and not sparse.issparse(piece):
-                file = tempfile.TemporaryFile(prefix="kernelbraid-")  # noqa: SIM115 (the map that is returned holds it)
-                for one in kept:
-                    _write(file, one, kept[0].dtype, name)
-                del kept[1:]
-        else:
-            _write(file, piece, kept[0].dtype, name)
+        kept.append(piece)
+        n_bytes += piece.data.nbytes
+        if n_bytes > room and not sparse.issparse(piece):
+            return _on_disk(chain(kept, pieces), name)
     if not kept:
         raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
-    if file is not None:
-        file.flush()
-        return np.memmap(file, kept[0].dtype, "r+", shape=(n_rows, kept[0].shape[1]))
     if len(kept) == 1:
         return kept[0]
     return sparse.vstack(kept, format="csr") if sparse.issparse(kept[0]) else np.concatenate(kept)
 
 
-def _write(file: IO[bytes], block: Host, dtype: Any, name: str) -> None:
-    """Add a block to a file, or say that there is no room for it."""
-    try:
-        file.write(np.ascontiguousarray(block, dtype=dtype).data)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        written = format_bytes(file.tell())
-        file.close()
-        raise OSError(
-            error.errno,
-            f"the disk is full after {written} of {name} were brought together in {tempfile.gettempdir()}; "
-            "let TMPDIR name a folder with more room",
-        ) from None
+def _on_disk(pieces: Iterator[Host], name: str) -> Host:
+    """Return blocks as a map of a temporary file without a name, which goes when nobody has it."""
+    first = next(pieces)
+    n_rows = 0
+    with tempfile.TemporaryFile(prefix="kernelbraid-") as file:
+        for piece in chain([first], pieces):
+            try:
+                file.write(np.ascontiguousarray(piece, dtype=first.dtype).data)
+                file.flush()
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+                told = f"the disk is full after {n_rows} samples of {name} were brought together in "
+                told += f"{tempfile.gettempdir()}; let TMPDIR name a folder with more room"
+                raise OSError(error.errno, told) from None
+            n_rows += piece.shape[0]
+        return np.memmap(file, first.dtype, "r+", shape=(n_rows, first.shape[1]))
 
 
 def _as_matrix(piece: Any, name: str) -> Array | None:

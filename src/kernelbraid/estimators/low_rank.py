@@ -476,12 +476,13 @@ class LKG(InductiveMixin, Clusterer):
         """Place and label samples that count nothing, as new ones are."""
         vertices, shares, found = self._vertices, self.views_.shares, []
         known = None if shares is None else to_numpy(shares)[vertices.first]
+        measured = np.stack(samples.measured, axis=1)
         placing = self._placing_of_many(samples)
         self._fitted = placing.fitted
         for rows, (edges, placed, labels) in answers(samples, vertices.silent, placing.everything):
             self.embedding_[rows], self.labels_[rows] = placed, labels
             if known is not None:
-                shares[rows] = shares_of(edges @ known)
+                shares[rows] = shares_of((edges @ known) * measured[rows])
             found.append(edges)
         self._silent_edges = sparse.vstack(found, format="csr")
         if sparse.issparse(self.graph_):

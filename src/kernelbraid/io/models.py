@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import detach, is_foreign, to_numpy
-from kernelbraid._dask import is_dask
 from kernelbraid._system import write_whole
 from kernelbraid._version import __version__
 
@@ -199,10 +198,9 @@ def _is_model(value: Any) -> bool:
 
 
 def _on_host(value: Any) -> Any:
-    """Return a value with arrays of NumPy for those of other libraries, without those of Dask and callbacks."""
+    """Return a value with arrays of NumPy for those of other libraries, without callbacks."""
     if isinstance(value, dict):
-        kept = {key: held for key, held in value.items() if not is_dask(held)}
-        return {key: None if key == "callback" and callable(held) else _on_host(held) for key, held in kept.items()}
+        return {key: None if key == "callback" and callable(held) else _on_host(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):
