@@ -27,7 +27,7 @@ from kernelbraid.solvers.low_rank.ridge import Expression
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
 #: New samples that are placed at a time.
-AT_ONCE = 20_000
+AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
