@@ -192,7 +192,7 @@ CLASSES = [getattr(kernelbraid, name) for name in kernelbraid.__all__ if hasattr
 CLASSES = [cls for cls in CLASSES if hasattr(cls, "fit_predict") or cls is LKGClassifier]
 KERNELS = [Gaussian(1e-3), Gaussian(1e6), Linear(None), Polynomial(1e6, 8, "max"), SelfTuning(3), Neighbours(5)]
 SMALL = {"n_init": [1, 3], "max_iter": [1, 5, 30], "block_size": [1, 7, 1000]}
-FIXED = ("n_clusters", "callback", "random_state", "device", "candidates", "view_weights", "view_widths", "n_jobs")
+FIXED = ("n_clusters", "random_state", "device", "candidates", "view_weights", "view_widths", "n_jobs")
 
 
 def draw_settings(rng, cls):

@@ -46,7 +46,7 @@ def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _large_graphs() -> AbstractContextManager[Any]:
-    """Let graphs be large: landmarks and their kernels travel with them, once."""
+    """Let graphs be large: the fitted samples and their kernels travel with them, once."""
     import dask
 
     if "distributed" not in sys.modules:  # no client then, and no settings of its own to be changed

@@ -107,6 +107,6 @@ def on_workers(stream: Stream) -> Any:
     import dask
     import dask.array as da
 
-    shared = dask.delayed(replace(stream, path=stream.path.resolve(), ids=None, array=None), pure=False, traverse=False)
+    shared = dask.delayed(replace(stream, path=stream.path.resolve(), ids=None), pure=False, traverse=False)
     shapes = [(n_rows, stream.n_features) for n_rows in stream.sizes]
     return da.concatenate([da.from_delayed(shared.piece(i), one, stream.dtype) for i, one in enumerate(shapes)])

@@ -11,18 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
+from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
+from kernelbraid.learning.progress import LEARN, phase, plan
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
 
 
-class LKGClassifier(ClassifierMixin, BaseEstimator):
+class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
     Every sample takes part of its neighbours' labels and keeps part of its own:
@@ -123,8 +125,9 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             )
         copy_features(model, self)
         weighed, vertices = model._pose(samples, settings)
-        callback = None if model.solver is None else model.solver.callback
-        learned = learn(weighed, settings, random_state=check_random_state(0), callback=callback)
+        plan({LEARN: settings.learning.max_iter if settings.is_solved else 1})
+        with phase(LEARN):
+            learned = learn(weighed, settings, random_state=check_random_state(0))
         reading = read_out(learned, settings.readout, random_state=check_random_state(0))
         model._publish(samples, weighed, vertices, settings, learned, reading)
         self.clusterer_, self.views_ = model, model.views_

@@ -75,9 +75,6 @@ class CrossViewDiffusion(GraphClusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -101,7 +98,7 @@ class CrossViewDiffusion(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -152,7 +149,6 @@ class CrossViewDiffusion(GraphClusterer):
         "restart_score": GRAPH["restart_score"],
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -172,7 +168,6 @@ class CrossViewDiffusion(GraphClusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -189,7 +184,6 @@ class CrossViewDiffusion(GraphClusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -223,7 +217,7 @@ class CrossViewDiffusion(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the similarities and the weights of the views."""
-        history, stack = StepHistory(self.callback), candidates.stack
+        history, stack = StepHistory(), candidates.stack
         by_order = widths_of_views(candidates) is not None
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs, contrasts = [], []

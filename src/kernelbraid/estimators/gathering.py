@@ -98,8 +98,8 @@ def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> An
     elif isinstance(X, Stream):
         X = replace(X, gaps=gaps)
     columns = X.feature_names if isinstance(X, Stream) else None
-    if isinstance(X, Stream) and X.array is not None:
-        found = X.array
+    if isinstance(X, Stream) and X.table is None:
+        found = np.load(X.path, mmap_mode="r", allow_pickle=False) if X.X is None else X.X
     else:
         pieces = _Pieces(X, name, gaps=gaps)
         found = _together(iter(pieces), name)

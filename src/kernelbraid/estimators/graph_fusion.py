@@ -77,9 +77,6 @@ class MultiViewGraphFusion(GraphClusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change`` (sum of the eigenvalues that shall be zero). Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -104,7 +101,7 @@ class MultiViewGraphFusion(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -150,7 +147,6 @@ class MultiViewGraphFusion(GraphClusterer):
         "restart_score": GRAPH["restart_score"],
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -168,7 +164,6 @@ class MultiViewGraphFusion(GraphClusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -183,7 +178,6 @@ class MultiViewGraphFusion(GraphClusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -217,7 +211,7 @@ class MultiViewGraphFusion(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graphs of the views and the one that they have in common."""
-        history, n, m = StepHistory(self.callback), candidates.n_samples, candidates.stack.n_kernels
+        history, n, m = StepHistory(), candidates.n_samples, candidates.stack.n_kernels
         widths = widths_of_views(candidates)
         with blas_threads(n, n_workers(self.n_jobs)):
             scales = [width - 1.0 for width in widths or [n] * m]

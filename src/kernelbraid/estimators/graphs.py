@@ -11,6 +11,7 @@ from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
@@ -37,8 +38,11 @@ class GraphClusterer(Clusterer):
     def _cluster(self, X: Input) -> Any:
         """Learn the graph of samples and cluster it."""
         candidates = self._read(X)
-        learned = LearnedGraph.of(self._learn(candidates), self._readout(), candidates.identities)
-        reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
+        plan({LEARN: getattr(self, "max_iter", 1), CUT: 1})
+        with phase(LEARN):
+            learned = LearnedGraph.of(self._learn(candidates), self._readout(), candidates.identities)
+        with phase(CUT):
+            reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
         warn_of(learned.complaint, stacklevel=5)
         warn_of_copies(self, reading.labels, self.n_clusters)

@@ -22,6 +22,7 @@ from kernelbraid.estimators.base import (
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.progress import CLUSTER, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
@@ -49,7 +50,8 @@ class _KernelKMeans(Clusterer):
         random_state = check_random_state(self.random_state)
         rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=self.tol)
         stack = candidates.stack
-        with blas_threads(stack.n_samples, n_workers(self.n_jobs)):
+        plan({CLUSTER: 1})
+        with blas_threads(stack.n_samples, n_workers(self.n_jobs)), phase(CLUSTER):
             found = kernel_kmeans(
                 stack, self.n_clusters, rule=rule, start=self.init, n_init=self.n_init, random_state=random_state
             )

@@ -46,6 +46,7 @@ from kernelbraid.estimators.reading import (
 )
 from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
+from kernelbraid.learning import progress
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
@@ -312,24 +313,47 @@ class LKG(InductiveMixin, Clusterer):
         among = self._representatives(samples, settings, random_state)
         weighed, vertices = self._pose(samples, settings, sample_weight, among)
         counts = None
-        if self.n_clusters == "auto" and self.resolution is None:
-            counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
+        is_chosen = self.n_clusters == "auto" and self.resolution is None
+        self._plan(weighed, settings, is_chosen=is_chosen)
+        if is_chosen:
+            with progress.phase(progress.CHOOSE):
+                counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
         n_clusters = self.n_clusters if counts is None else counts.best
         n_clusters = GUESS if n_clusters == "auto" else n_clusters
         several = weighed.trust is not None
         settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
-        callback = None if self.solver is None else self.solver.callback
-        learned = learn(weighed, settings, random_state=random_state, callback=callback)
-        reading = read_out(learned, settings.readout, random_state=random_state)
+        with progress.phase(progress.LEARN):
+            learned = learn(weighed, settings, random_state=random_state)
+        with progress.phase(progress.CUT):
+            reading = read_out(learned, settings.readout, random_state=random_state)
         self._publish(samples, weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:
             self._label_silent(samples)
-        self._explain(judge(reading, settings.readout, random_state=random_state), counts)
+        with progress.phase(progress.JUDGE):
+            self._explain(judge(reading, settings.readout, random_state=random_state), counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
         if self.resolution is None:
             warn_of_copies(self, reading.labels, n_clusters)
         return self
+
+    def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
+        """Tell who watches what there is to do."""
+        n_graphs = len(weighed.needed) * len(settings.fused_banks) * len(settings.alphas)
+        efforts = progress.efforts_of_fit(
+            weighed.n_samples,
+            None if is_chosen or self.n_clusters == "auto" else self.n_clusters,
+            n_graphs=n_graphs if weighed.joined is None and settings.fusion == "graphs" else 1,
+            in_rows=weighed.in_rows,
+        )
+        if not is_chosen:
+            efforts.pop(progress.CHOOSE)
+        if settings.is_solved and not settings.learning.is_closed_form:
+            steps = settings.learning.max_iter
+            parts = progress.parts_of(efforts, progress.STEP * efforts[progress.LEARN])
+            progress.plan({**parts, progress.LEARN: steps})
+        else:
+            progress.plan(progress.parts_of(efforts))
 
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
         """Check what a user hands over."""

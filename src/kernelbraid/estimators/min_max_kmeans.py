@@ -8,6 +8,7 @@ from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.graphs import unit_rows
@@ -57,9 +58,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -80,7 +78,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -119,7 +117,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         "preset": [PRESET],
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -135,7 +132,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -148,7 +144,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -172,13 +167,16 @@ class SimpleMultipleKernelKMeans(Clusterer):
             The fitted estimator.
         """
         candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
-        random_state, history = check_random_state(self.random_state), StepHistory(self.callback)
+        random_state, history = check_random_state(self.random_state), StepHistory()
         by_distance = self.restart_score == "distance"
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             problem = MinMaxProblem(comparable_kernels(candidates.stack), self.n_clusters, self.preset == "paper")
-            solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            plan({LEARN: self.max_iter, CUT: 1})
+            with phase(LEARN):
+                solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
             rows, k = unit_rows(solution.state.H), self.n_clusters
-            found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
+            with phase(CUT):
+                found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
         labels = distinct_labels(found.labels, k, candidates.identities)
         publish(self, candidates.stack.like, labels_=labels, embedding_=rows, kernel_weights_=solution.state.w)
         self.kernel_names_, self.inertia_ = candidates.names, found.inertia

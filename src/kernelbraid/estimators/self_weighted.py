@@ -86,9 +86,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -113,7 +110,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by the callback) or ``"non_finite"``.
+        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by a callback) or ``"non_finite"``.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -155,7 +152,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
         "storage": [StrOptions(set(STORAGES))],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -178,7 +174,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -198,7 +193,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -228,7 +222,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, the consensus kernel and the weights of the candidates."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         problem = ConsensusProblem(
             candidates.stack,
             self.n_clusters,

@@ -64,10 +64,6 @@ class SimplexGraph(GraphClusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change`` (share of the samples whose coefficients are not proven to be optimal yet). Returning True ends
-        the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -88,7 +84,7 @@ class SimplexGraph(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -119,7 +115,7 @@ class SimplexGraph(GraphClusterer):
     """
 
     _keeps_coefficients = True
-    _parameter_constraints: ClassVar = {**COMPUTING, **GRAPH, "max_iter": [COUNT], "callback": [callable, None]}
+    _parameter_constraints: ClassVar = {**COMPUTING, **GRAPH, "max_iter": [COUNT]}
 
     def __init__(
         self,
@@ -134,7 +130,6 @@ class SimplexGraph(GraphClusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -147,7 +142,6 @@ class SimplexGraph(GraphClusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -176,7 +170,7 @@ class SimplexGraph(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
         return self._learned(solution.state.T.T, candidates, solution, history)
@@ -190,7 +184,7 @@ class _TwinGraph(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, its eigenvectors and the weights of the kernels."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, self._learns_weights)
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
@@ -205,7 +199,6 @@ TWIN: dict[str, Any] = {
     "beta": [Interval(Real, 0, None, closed="left")],
     "max_iter": [COUNT],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "callback": [callable, None],
 }
 
 
@@ -256,9 +249,6 @@ class TwinGraph(_TwinGraph):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -283,7 +273,7 @@ class TwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features; of samples for a precomputed kernel.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -333,7 +323,6 @@ class TwinGraph(_TwinGraph):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -350,7 +339,6 @@ class TwinGraph(_TwinGraph):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -427,9 +415,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -454,7 +439,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -510,7 +495,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -528,7 +512,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, Options, StrOptions
+from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.settings import PULLS
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
@@ -26,7 +27,7 @@ GONE = {
 }
 
 
-class ADMM(BaseEstimator):
+class ADMM(CallbackSupportMixin, BaseEstimator):
     r"""The iteration of the paper, for ``LKG(solver=ADMM(...))``: learns the kernel together with the graph.
 
     What is None comes from the preset of :class:`LKG`. Below, *published* stands for the presets ``"authors"`` and
@@ -67,9 +68,6 @@ class ADMM(BaseEstimator):
         With 0 all `max_iter` steps are made. Recommended: 1e-3; published: 1e-5.
     record_objective : bool, default=False
         Record the objective in the history (costs one or two singular value decompositions per step).
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``mu``,
-        ``kernel_change``, ``graph_residual`` and ``kernel_residual``. Returning True ends the iteration there.
 
     Notes
     -----
@@ -97,7 +95,6 @@ class ADMM(BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "record_objective": ["boolean"],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -116,7 +113,6 @@ class ADMM(BaseEstimator):
         max_iter=None,
         tol=None,
         record_objective=False,
-        callback=None,
     ):
         self.graph_penalty = graph_penalty
         self.beta = beta
@@ -131,7 +127,6 @@ class ADMM(BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.record_objective = record_objective
-        self.callback = callback
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +146,7 @@ class Solved:
     names : list of str
         Of the candidates.
     status : str
-        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by the callback) come with the
+        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by a callback) come with the
         last iterate. ``"non_finite"``, ``"kernel_vanished"``, ``"graph_empty"`` and ``"graph_diagonal"`` say what
         was wrong with it; the last sound iterate is here instead, or the average kernel with itself as the graph if
         there was none, with a warning.

@@ -202,9 +202,6 @@ class AffinityAggregation(GraphClusterer):
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -227,7 +224,7 @@ class AffinityAggregation(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -265,7 +262,6 @@ class AffinityAggregation(GraphClusterer):
         "kernels": [str, list, tuple],
         "max_iter": [COUNT],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -283,7 +279,6 @@ class AffinityAggregation(GraphClusterer):
         memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -298,7 +293,6 @@ class AffinityAggregation(GraphClusterer):
         self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -328,7 +322,7 @@ class AffinityAggregation(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Learn the weights of the normalised affinities; their sum is the graph."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs = spectral.affinities(candidates.stack)
             solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)

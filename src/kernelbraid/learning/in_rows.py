@@ -14,6 +14,7 @@ from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
+from kernelbraid.learning.progress import counted
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
     NEGLIGIBLE,
@@ -32,6 +33,8 @@ EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
 MOST = 60_000
 #: Nearest cells of new samples that are looked at where that is enough.
 FEW_CELLS = 4
+#: Share of the work when nearest neighbours are known.
+HALF = 0.5
 
 
 def representatives(n: int, random_state: np.random.RandomState) -> NDArray[np.int64] | None:
@@ -91,7 +94,7 @@ class RowKernels:
             cells = Cells.of(X if is_plain else basis.coordinates(), jobs)
         found = cls(kernel, basis, cells, counts)
         known = [
-            view.knowing(*nearest_in_rows(view, found.tasks(), view.n_nearest, jobs)) if view.n_nearest else view
+            view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
             for view in kernel.views
         ]
         found.kernel = KernelRows(known, list(shares))
@@ -106,6 +109,10 @@ class RowKernels:
         """Return which rows are compared with which columns."""
         n = self.kernel.n_samples
         return every_pair(n, n) if self.cells is None else self.cells.tasks()
+
+    def half(self) -> Iterable[Task]:
+        """Return the same, told as the first half of the work."""
+        return counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (0.0, HALF))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
@@ -145,6 +152,8 @@ class RowKernels:
         points: Sequence[Points] | None = None,
     ) -> list[Array]:
         """Return the strongest edges in rows, in units of coefficients."""
+        if points is None:
+            tasks = counted(tasks, lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
         options: dict[str, Any] = {"counts": self.counts, "points": points}
         found = strongest_in_rows(self.kernel, self.basis, tasks, alphas, n_neighbors, workers(n_jobs), **options)
         for edges, alpha in zip(found, alphas, strict=True):

@@ -75,7 +75,7 @@ def _distances(graph: Any, embedding: np.ndarray, drawn: slice) -> sparse.csr_ar
 
     Neighbours are those of the graph and theirs, near if a walk of one or two steps often ends there:
     d^2 = 1 - log w, so that t-SNE has powers of w as affinities. A sample with few of them has others that are near in
-    the embedding, far behind. If the graph is not one of all samples, as that of landmarks is not, the embedding alone
+    the embedding, far behind. If the graph is not one of all samples, the embedding alone
     decides.
     """
     from sklearn.neighbors import NearestNeighbors
