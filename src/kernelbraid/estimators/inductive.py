@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -125,6 +126,17 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with calm(n_workers(self.n_jobs)):
             found = [question(part) for part in read_new(self, X, self._fitted).in_blocks()]
         return beside(found[0] if len(found) == 1 else joined(found), self.labels_)
+
+    def _kept_samples(self) -> dict[int, tuple[np.ndarray, Array]]:
+        """Return for every view that is kept which samples it has, and what it has of them."""
+        index, kept = self._vertices.index, {}
+        for view, (rows, A) in self._fitted.samples().items():
+            place = np.full(len(self._vertices.first), -1)
+            place[slice(None) if rows is None else rows] = np.arange(A.shape[0])
+            at = np.where(index >= 0, place[index], -1)
+            own = np.flatnonzero(at >= 0)
+            kept[view] = own, (A if sparse.issparse(A) else to_numpy(A))[at[own]]
+        return kept
 
     @property
     def membership_(self):
