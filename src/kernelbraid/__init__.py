@@ -6,22 +6,7 @@ from typing import TYPE_CHECKING
 from kernelbraid._version import __version__
 
 if TYPE_CHECKING:
-    from kernelbraid.estimators import (
-        ADMM,
-        LKG,
-        AffinityAggregation,
-        CrossViewDiffusion,
-        KernelKMeans,
-        KernelSpectralClustering,
-        LKGClassifier,
-        MultipleKernelKMeans,
-        MultipleKernelTwinGraph,
-        MultiViewGraphFusion,
-        SelfWeightedMultipleKernel,
-        SimpleMultipleKernelKMeans,
-        SimplexGraph,
-        TwinGraph,
-    )
+    from kernelbraid.estimators import ADMM, LKG, LKGClassifier
     from kernelbraid.estimators.each_view import EachView
     from kernelbraid.estimators.gathering import Blocks
     from kernelbraid.io.align import align_views
@@ -32,17 +17,6 @@ __all__ = [
     "ADMM",
     "Blocks",
     "LKGClassifier",
-    "KernelKMeans",
-    "MultipleKernelKMeans",
-    "KernelSpectralClustering",
-    "AffinityAggregation",
-    "SimplexGraph",
-    "TwinGraph",
-    "MultipleKernelTwinGraph",
-    "SimpleMultipleKernelKMeans",
-    "SelfWeightedMultipleKernel",
-    "MultiViewGraphFusion",
-    "CrossViewDiffusion",
     "EachView",
     "align_views",
     "save_model",

@@ -1,6 +1,7 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -15,16 +16,17 @@ from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.estimators.solver import Composed, refusing_moved
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.progress import LEARN, phase, plan
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
+from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
 
 
-class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
     Every sample takes part of its neighbours' labels and keeps part of its own:
@@ -74,11 +76,13 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _parts: ClassVar = {"clusterer": LKG}
     _parameter_constraints: ClassVar = {
         "clusterer": [LKG, None],
         "spread": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
         self.clusterer = clusterer
         self.spread = spread
@@ -90,11 +94,6 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.clusterer is not None:
-            self.clusterer._validate_params()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
@@ -163,12 +162,12 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        question = self._question()
-        transduction, classes = self.transduction_[self.clusterer_._vertices.first], self.classes_
+        shares = self._asked()
+        known, classes = self.transduction_[self.clusterer_._vertices.first], self.classes_
 
         def named(new: NewSamples) -> np.ndarray:
-            shares, places = question(new)
-            return np.where(places >= 0, transduction[places], classes[shares.argmax(axis=1)])
+            found, places, _ = shares(new)
+            return np.where(places >= 0, known[places], classes[found.argmax(axis=1)])
 
         return self.clusterer_._answers(X, named)
 
@@ -185,19 +184,22 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        question = self._question()
-        return self.clusterer_._answers(X, lambda new: question(new)[0])
+        shares, given = self._asked(), self.label_distributions_[self.clusterer_._vertices.first]
 
-    def _question(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray]]:
-        """Return what gives new samples shares of the classes, and their places among the fitted ones, -1 if new."""
+        def evenly(new: NewSamples) -> np.ndarray:
+            found, places, nearness = shares(new)
+            return np.where((places >= 0)[:, None], given[places], evened(found, nearness()))
+
+        return self.clusterer_._answers(X, evenly)
+
+    def _asked(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]]:
+        """Return what gives shares of classes, places among fitted samples, -1 for new ones, and what is near."""
         check_is_fitted(self)
-        model, spread = self.clusterer_, self._spread
-        graph, fitted = model._vertex_level()[0], model._fitted
-        given = self.label_distributions_[model._vertices.first]
+        fitted, spread = self.clusterer_._fitted, self._spread
+        graph = self.clusterer_._vertex_level()[0]
 
-        def question(new: NewSamples) -> tuple[np.ndarray, np.ndarray]:
-            places = fitted.known(new)
-            shares = reached_by(fitted.edges(new), graph, spread)
-            return np.where((places >= 0)[:, None], given[places], shares), places
+        def shares(new: NewSamples) -> tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]:
+            edges = fitted.edges(new)
+            return reached_by(edges, graph, spread), fitted.known(new), partial(fitted.nearness, new, edges, graph)
 
-        return question
+        return shares

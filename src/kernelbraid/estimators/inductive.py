@@ -15,7 +15,7 @@ from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension, NewSamples, Placing
 from kernelbraid.learning.outliers import outlier_scores
-from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
 
 #: Attributes that are worked out when they are first asked for.
@@ -88,7 +88,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Return how far samples belong to each cluster: the mean of ``membership_`` over their neighbours.
 
         The largest entry of a row need not be that of :meth:`predict`, which takes the nearest centre: such labels are
-        the least sure ones.
+        the least sure ones. A sample that is farther from its neighbours than any fitted one from its own comes near
+        even shares: there, nobody is sure.
 
         Parameters
         ----------
@@ -102,10 +103,12 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
+        graph = self._vertex_level()[0]
 
         def shares(new: NewSamples) -> np.ndarray:
-            places = fitted.known(new)
-            return np.where((places >= 0)[:, None], known[places], shares_of(fitted.edges(new) @ known))
+            edges, places = fitted.edges(new), fitted.known(new)
+            found = evened(shares_of(edges @ known), fitted.nearness(new, edges, graph))
+            return np.where((places >= 0)[:, None], known[places], found)
 
         return self._answers(X, shares)
 

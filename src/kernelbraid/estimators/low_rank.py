@@ -44,7 +44,7 @@ from kernelbraid.estimators.reading import (
     warn_of_counts,
     warn_of_kernel_list,
 )
-from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
+from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning import progress
 from kernelbraid.learning.compared import count
@@ -54,7 +54,7 @@ from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placemen
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples
 from kernelbraid.learning.spreading import shares_of
@@ -66,7 +66,7 @@ ALIKE = 0.999
 PAIRWISE = ("precomputed", "graph", "distances")
 
 
-class LKG(InductiveMixin, Clusterer):
+class LKG(Composed, InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
@@ -188,6 +188,7 @@ class LKG(InductiveMixin, Clusterer):
     True
     """
 
+    _parts: ClassVar = {"solver": ADMM}
     _parameter_constraints: ClassVar = {
         "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
@@ -245,29 +246,6 @@ class LKG(InductiveMixin, Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def set_params(self, **params):
-        """Set parameters, also those of the solver, as ``solver__gamma``: there is one then, if there was none.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        LKG
-            The estimator.
-        """
-        refuse_moved(type(self), params)
-        if self.solver is None and any(name.startswith("solver__") for name in params):
-            params = {"solver": ADMM(), **params}
-        return super().set_params(**params)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.solver is not None:
-            self.solver._validate_params()
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), self.kernels)
@@ -330,9 +308,13 @@ class LKG(InductiveMixin, Clusterer):
         if vertices.has_silent:
             self._label_silent(samples)
         with progress.phase(progress.JUDGE):
-            self._explain(judge(reading, settings.readout, random_state=random_state), counts)
+            evidence = judge(reading, settings.readout, random_state=random_state)
+        self._explain(evidence, counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
+        pieces = scattered(evidence, self.n_clusters_, self.n_components_)
+        if pieces is not None and learned.complaint is None:
+            warnings.warn(pieces, UserWarning, stacklevel=levels_to_caller())
         if self.resolution is None:
             warn_of_copies(self, reading.labels, n_clusters)
         return self
