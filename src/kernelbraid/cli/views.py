@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import typer
 
-from kernelbraid import LandmarkLKG, align_views
+from kernelbraid import LKG, align_views
+from kernelbraid._machine import available_bytes
 from kernelbraid.cli.output import STANDARD
 from kernelbraid.datasets import DataError, column_names, open_stream, read_samples
 from kernelbraid.io.sources import Source, open_source
@@ -20,6 +21,8 @@ from kernelbraid.io.sources import Source, open_source
 OVER_PAIRS = ("precomputed", "graph", "distances")  # words for data that are matrices over pairs of samples
 MARKS = {"point": ".", "comma": ","}
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
+#: Files of more than this part of the free memory are read in blocks.
+LARGE = 8
 HEADERS = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
 
 
@@ -71,14 +74,8 @@ def open_files(paths: list[Path], options: SimpleNamespace) -> list[Source]:
         raise typer.BadParameter(reason, param_hint="'--delimiter'")
     if paths.count(STANDARD) > 1:
         raise typer.BadParameter("- stands for standard input, which can be read once; give a file instead.")
-    decimal = MARKS.get(getattr(options, "decimal", None) or "")
-    held = options.format and f".{options.format}"
-    sources = [open_source(path, held=held, delimiter=between, decimal=decimal) for path in paths]
-    for source in sources:
-        if source.suffix != (held or source.suffix):
-            reason = f"by its name {source.path} is a {source.suffix} file; leave the option out, or rename the file."
-            raise typer.BadParameter(reason, param_hint="'--format'")
-    return sources
+    said = {"held": options.format and f".{options.format}", "delimiter": between}
+    return [open_source(path, decimal=MARKS.get(getattr(options, "decimal", "")), **said) for path in paths]
 
 
 def takes_pairs(model: Any) -> bool:
@@ -92,8 +89,8 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
 
     Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
     """
-    on_pairs, in_blocks = takes_pairs(model), isinstance(model, LandmarkLKG)
-    sources = open_files(paths, options)
+    on_pairs, sources = takes_pairs(model), open_files(paths, options)
+    in_blocks = isinstance(model, LKG) and not on_pairs and (getattr(options, "dask", None) or _are_large(sources))
     choices = _columns_by_file(sources, options, keep)
     read: Any = partial(open_stream, gaps=len(sources) > 1) if in_blocks else read_samples
     more = {"key": options.key, "header": options.header}
@@ -106,6 +103,13 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
     matched = ", or name a column of ids that all files have (--id COLUMN)" if are_matched else ""
     ids = _agreed_ids(called, files, data, f"give the same samples in the same order{matched}")
     return FileViews(data, ids, files, called, on_pairs)
+
+
+def _are_large(sources: Sequence[Source]) -> bool:
+    """Tell files that are to be read in blocks, and not as a whole."""
+    free = available_bytes()
+    size = sum(source.path.stat().st_size for source in sources if source.content is None)
+    return free is not None and size > free / LARGE
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -123,12 +127,13 @@ def _columns_by_file(sources: list[Source], options: SimpleNamespace, keep: list
     for name in [*drop, *([ids] if ids else [])]:
         if not any(name in names for names in known):
             raise DataError(f"no file has a column {name!r}; with several files give columns by name.")
-    chosen = [
-        [[one for one in dict.fromkeys(wanted or ()) if one in names] for wanted in (drop, keep)] for names in known
-    ]
+
+    def there(wanted: list[str], names: list[str]) -> list[str]:
+        return [name for name in dict.fromkeys(wanted) if name in names]
+
     return [
-        {"id_column": ids if ids in names else None, "drop": dropped, "keep": keep and kept}
-        for names, (dropped, kept) in zip(known, chosen, strict=True)
+        {"id_column": ids if ids in names else None, "drop": there(drop, names), "keep": keep and there(keep, names)}
+        for names in known
     ]
 
 

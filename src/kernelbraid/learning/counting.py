@@ -16,16 +16,15 @@ from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
 from kernelbraid.learning import progress
-from kernelbraid.learning.coefficients import Callback
 from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.levels import Level, Search, doubts, levels_of, one_cluster, sentences
+from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
+from kernelbraid.learning.readout import seed_from
 from kernelbraid.learning.settings import FEW_PER_CLUSTER, GUESS, Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed
 from kernelbraid.ops.graphs import refine_graph
 from kernelbraid.solvers.communities import Network
 
-COUNTING = "the number of clusters"
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
 #: Samples above which a graph is learned again for as many clusters as were found, if these are small.
 LOOK_AGAIN = 300
@@ -74,7 +73,6 @@ def count(
     random_state: np.random.RandomState,
     n_counted: float | None = None,
     sizes: NDArray[np.float64] | None = None,
-    callback: Callback | None = None,
 ) -> Counted:
     """Learn a graph, and choose the number of its clusters.
 
@@ -90,43 +88,39 @@ def count(
         As how many samples they count.
     sizes : ndarray of shape (n_samples,), default=None
         As how many each counts.
-    callback : callable, default=None
-        As for :func:`~kernelbraid.learning.learn.learn`.
     """
-    n, several = weighed.n_samples, weighed.trust is not None
-    every = n_counted or n
-    seed = int(random_state.randint(np.iinfo(np.int32).max))
-    n_distinct = int(weighed.identities.max()) + 1
+    n, every = weighed.n_samples, n_counted or weighed.n_samples
+    seed, n_distinct = seed_from(random_state), int(weighed.identities.max()) + 1
+    smallest, n_jobs = settings.readout.min_cluster_size, settings.readout.n_jobs
+    several = weighed.trust is not None
 
-    def look(n_clusters: int) -> Counted:
+    def learned_for(n_clusters: int) -> tuple[LearnedGraph, Settings]:
         sized = settings.sized(n, n_clusters, several=several, n_counted=n_counted)
         sized = replace(sized, readout=replace(sized.readout, n_clusters="auto", assign_labels="communities"))
-        learned = learn(weighed, sized, random_state=random_state, callback=callback)
-        if n_distinct < SMALLEST_PROBLEM:
-            level = replace(one_cluster(n), labels=weighed.identities)
-            return Counted(learned, sized, [level], n_distinct)
-        clouds = [] if settings.is_solved else clouds_of(weighed, settings, n_clusters, seed)
-        smallest, n_jobs = settings.readout.min_cluster_size, settings.readout.n_jobs
-        with calm(n_jobs), progress.on_course(COUNTING, effort_of(n)):
-            levels = levels_of(
-                network_of(learned.graph), clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs
-            )
+        return learn(weighed, sized, random_state=random_state), sized
+
+    def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
+        with progress.unheard():
+            clouds = [] if settings.is_solved else clouds_of(weighed, settings, n_clusters, seed)
+        with calm(n_jobs):
+            network = network_of(learned.graph)
+            levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)
         return Counted(learned, sized, levels, n_distinct)
 
-    counted = look(int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS)))
-    found = counted.taken.n_clusters
-    depends = bool(settings.left_open & {"alpha", "n_neighbors"}) and weighed.samples.has_kernels
-    is_one = not several and settings.learning.is_closed_form
-    if depends and is_one and n > LOOK_AGAIN and every <= FEW_PER_CLUSTER * found:
-        return look(found)
-    return counted
-
-
-def effort_of(n_samples: int) -> float:
-    """Return about how many runs of Leiden's method a search takes."""
-    search = Search.of(n_samples)
-    widest = np.log(n_samples) + 3
-    return float(search.n_seeds * widest / search.step + widest / search.quick.step)
+    guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
+    with progress.phase(progress.LEARN):
+        learned, sized = learned_for(guess)
+    with progress.phase(progress.CHOOSE):
+        if n_distinct < SMALLEST_PROBLEM:
+            return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
+        counted = searched(learned, sized, guess)
+        found = counted.taken.n_clusters
+        depends = bool(settings.left_open & {"alpha", "n_neighbors"}) and weighed.samples.has_kernels
+        is_one = not several and settings.learning.is_closed_form
+        if not (depends and is_one and n > LOOK_AGAIN and every <= FEW_PER_CLUSTER * found):
+            return counted
+        with progress.unheard():
+            return searched(*learned_for(found), found)
 
 
 def network_of(graph: Array) -> Network:

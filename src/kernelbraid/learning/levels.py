@@ -49,6 +49,7 @@ DOUBTFUL, NONE = (0.65, 0.1), (0.8, 0.06)
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
+UPWARDS, OF_CLOUDS = 0.7, 0.2  # about the parts of a search that fall to larger resolutions, and to clouds
 TINY = 1e-6
 
 
@@ -133,9 +134,10 @@ class Search:
         """That of a cloud."""
         return replace(self, step=2 * self.step, n_seeds=1)
 
-    def partitions(self, network: Network, seed: int) -> Partitions:
+    def partitions(self, network: Network, seed: int, span: tuple[float, float] = (0.0, 1.0)) -> Partitions:
         """Return the most modular partitions over the range of resolutions: each may be found at any, from any seed."""
-        runs = self._runs(network, seed, 1) | self._runs(network, seed, -1)
+        middle = span[0] + UPWARDS * (span[1] - span[0])
+        runs = self._runs(network, seed, 1, (span[0], middle)) | self._runs(network, seed, -1, (middle, span[1]))
         places = sorted(runs)
         resolution = np.exp(self.step * np.array(places))
         every = [labels for place in places for labels in runs[place]]
@@ -147,7 +149,7 @@ class Search:
         labels, is_apart = [every[i] for i in best], network.n_components > 1
         return Partitions(labels, resolution, inside[best], modularity[best], np.array(agree), is_apart)
 
-    def _runs(self, network: Network, seed: int, way: int) -> dict[int, list[Labels]]:
+    def _runs(self, network: Network, seed: int, way: int, span: tuple[float, float]) -> dict[int, list[Labels]]:
         """Return communities from every seed, by steps of the resolution from 1 upwards or downwards to the end."""
         runs: dict[int, list[Labels]] = {}
         jobs = workers(self.n_jobs)
@@ -159,14 +161,15 @@ class Search:
 
         while LOWEST < np.exp(place * self.step) < network.n:
             tasks = [(place + way * i, number) for i in range(at_once) for number in range(self.n_seeds)]
-            with progress.stretch(len(tasks)):
-                found = list(in_threads(run, tasks, jobs))
+            found = list(in_threads(run, tasks, jobs))
             for (where, _), labels in zip(tasks, found, strict=True):
                 runs.setdefault(where, []).append(labels)
             counts = [int(labels.max()) + 1 for labels in found]
             if max(counts) <= network.n_components if way < 0 else min(counts) >= network.n / self.finest:
                 break
             place += way * at_once
+            gone = min(abs(place) * self.step / np.log(network.n if way > 0 else 1 / LOWEST), 1.0)
+            progress.reach(span[0] + gone * (span[1] - span[0]))
         return runs
 
 
@@ -213,7 +216,7 @@ def levels_of(
         without clusters falls apart as easily.
     """
     search = Search.of(network.n, n_jobs)
-    found = search.partitions(network, seed)
+    found = search.partitions(network, seed, (0.0, 1 - OF_CLOUDS))
     found = found.only((found.n_clusters > 1) & (found.n_clusters <= max(network.n / MOST, FINEST)))
     least = min(SMALLEST, network.n / 10) if smallest is None else smallest
     if found.labels:
@@ -222,9 +225,9 @@ def levels_of(
         found = found.only((found.n_clusters > 1) & (fewest >= least))
     if not found.labels:
         return [one_cluster(network.n)]
+    of_clouds = [(search.quick.partitions(cloud, seed, (1 - OF_CLOUDS, 1.0)), cloud.n / network.n) for cloud in clouds]
     alike = agreements(found.labels)
     near = persistence(alike, found.resolution, reaches_down=found.reaches_down)
-    of_clouds = [(search.quick.partitions(cloud, seed), cloud.n / network.n) for cloud in clouds]
     within, beyond = _of_clouds(of_clouds, found.n_clusters)
     held, is_finest_taken = _held_together(found, within, beyond)
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
