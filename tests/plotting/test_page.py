@@ -100,6 +100,7 @@ def test_it_names_what_sets_clusters_apart_whom_to_look_at_and_how_to_repeat_it(
     assert "LKG(n_clusters=3, random_state=0)" in told.replace("&#39;", "'")
     for sentence in fitted.why_:
         assert sentence in told
+    assert "In another order of the samples the random draws fall on others, as with another seed" in told
 
 
 def test_the_same_model_gives_the_same_page_also_from_a_file(page, fitted, tmp_path):
