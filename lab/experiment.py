@@ -125,7 +125,7 @@ def _kernel_names(banks: Iterable[str]) -> set[str]:
 
 def _check_parameters(words: Words, name: str, method: Method, given: Iterable[str]) -> None:
     """Refuse parameters that a method does not have, and those that are set for it."""
-    known = [parameter for parameter in method.parameters if parameter not in RESERVED]
+    known = [parameter for parameter in method.settable if parameter not in RESERVED]
     words.check_names(given, known, f"parameter of {name} that an experiment sets")
 
 

@@ -17,7 +17,9 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, MultipleKernelTwinGraph
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid.kernels import Linear
+from kernelbraid.methods import MultipleKernelTwinGraph
 from kernelbraid.metrics import held_out_agreement
 from problems import blobs
 
@@ -61,6 +63,17 @@ def test_folds_of_a_kernel_are_rows_and_columns():
     search = GridSearchCV(model, NUMBERS, **options).fit(X @ X.T, y)
     assert search.best_params_ == {"n_clusters": 3}
     assert search.best_score_ > 0.9
+
+
+def test_what_belongs_to_a_solver_is_searched_by_its_nested_name():
+    grid = {"solver__gamma": [5.0, 10.0], "kernels": ["middle", [Linear()]]}
+    options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(LKG(3, random_state=0), grid, **options).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert {found["solver__gamma"] for found in search.cv_results_["params"]} == {5.0, 10.0}
+    assert search.best_estimator_.solution_.K.shape == (90, 90)
+    nested = GridSearchCV(LKGClassifier(), {"clusterer__solver__gamma": [5.0, 10.0]}, cv=FOLDS, error_score="raise")
+    assert nested.fit(X, y).best_score_ == 1
 
 
 def as_views(A):

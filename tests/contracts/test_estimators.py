@@ -16,10 +16,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelbraid
 from callbacks import Heard
-from kernelbraid import ADMM, LKG, KernelKMeans, LandmarkLKG, LKGClassifier, MultipleKernelKMeans
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, methods
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import build_bank
-from kernelbraid.methods import METHODS, kernels_taken
+from kernelbraid.methods import METHODS, KernelKMeans, MultipleKernelKMeans, kernels_taken
 from problems import blobs
 
 # One instance per class, and one per preset.
@@ -102,7 +102,7 @@ def kernels_of(method):
 
 
 def test_every_class_is_exported():
-    assert {cls.__name__ for cls in CLASSES} <= set(kernelbraid.__all__)
+    assert {cls.__name__ for cls in CLASSES} <= {*kernelbraid.__all__, *methods.__all__}
 
 
 def test_separated_blobs_are_found_and_new_samples_get_the_label_of_their_cluster(method):

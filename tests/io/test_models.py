@@ -29,12 +29,12 @@ from sklearn.preprocessing import (
 import kernelbraid
 import problems
 from callbacks import Heard
-from kernelbraid import ADMM, LKG, EachView, KernelKMeans, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, EachView, LandmarkLKG, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.solver import Solved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
-from kernelbraid.methods import METHODS
+from kernelbraid.methods import METHODS, KernelKMeans
 from problems import blobs
 
 samples, classes = blobs(n=45, d=4)
@@ -163,7 +163,16 @@ def test_a_loaded_model_is_the_one_that_was_saved(twin, case):
 
 
 def test_another_process_predicts_the_same_labels(tmp_path):
-    cases = ["dense", "views with gaps", "a graph", "sparse landmarks", "names of classes", "a pipeline", "MKKM"]
+    cases = [
+        "dense",
+        "learned kernel",
+        "views with gaps",
+        "a graph",
+        "sparse landmarks",
+        "names of classes",
+        "a pipeline",
+        "MKKM",
+    ]
     unseen, wanted = {}, b""
     for case in cases:
         model, _, unseen[case] = fitted(case)

@@ -51,10 +51,10 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 PRESET = StrOptions({"authors", "paper"})
 #: As in scikit-learn: so many, or all cores but so many, counted from -1.
 JOBS: list[Any] = [COUNT, Interval(Integral, None, -1, closed="right"), None]
-# Legal values of the parameters that all estimators have.
+# Legal values of the parameters that all methods have.
 COMPUTING: dict[str, Any] = {
     "n_clusters": [COUNT],
-    "memory_budget": [POSITIVE, None],
+    "n_init": [COUNT],
     "device": [str, None],
     "n_jobs": JOBS,
     "random_state": ["random_state"],
@@ -65,9 +65,8 @@ GRAPH: dict[str, Any] = {
     "embedding": [StrOptions(set(get_args(Spectrum)))],
     "n_neighbors": [COUNT, StrOptions({"all"})],
     "edge_weights": [StrOptions(set(get_args(EdgeWeights)))],
-    "n_init": [COUNT],
-    "restart_score": [StrOptions({"inertia", "distance"})],
 }
+RESTART_SCORE = [StrOptions({"inertia", "distance"})]
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

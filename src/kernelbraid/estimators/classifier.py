@@ -16,6 +16,7 @@ from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.estimators.solver import Composed, refusing_moved
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.progress import LEARN, phase, plan
@@ -24,7 +25,7 @@ from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
 
 
-class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
     Every sample takes part of its neighbours' labels and keeps part of its own:
@@ -74,11 +75,13 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _parts: ClassVar = {"clusterer": LKG}
     _parameter_constraints: ClassVar = {
         "clusterer": [LKG, None],
         "spread": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
         self.clusterer = clusterer
         self.spread = spread
@@ -90,11 +93,6 @@ class LKGClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.clusterer is not None:
-            self.clusterer._validate_params()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):

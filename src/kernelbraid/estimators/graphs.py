@@ -27,7 +27,7 @@ class GraphClusterer(Clusterer):
     """
 
     _keeps_coefficients: ClassVar[bool] = False  # whether ``coefficients_`` are published
-    _learns_by: ClassVar[tuple[str, ...]] = ()  # parameters of reading out by which the graph differs, too
+    _spectrum: ClassVar[Spectrum] = "largest"  # eigenvectors that are clustered, where no parameter says which
 
     def _read(self, X: Input) -> Candidates:
         raise NotImplementedError
@@ -49,15 +49,11 @@ class GraphClusterer(Clusterer):
         return self
 
     def _readout(self) -> Readout:
-        """Return how the graph is read out, of whatever samples."""
-        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters")
-        return Readout(**{name: getattr(self, name) for name in names}, n_jobs=n_workers(self.n_jobs))
-
-    def _whole(self, embedding: Spectrum) -> Readout:
-        """Return how a graph is read out whose edges all count: `n_neighbors` is of the graphs of views."""
-        given = {name: getattr(self, name) for name in ("n_init", "restart_score", "n_clusters")}
-        given["n_jobs"] = n_workers(self.n_jobs)
-        return Readout(n_neighbors="all", edge_weights="learned", embedding=embedding, **given)
+        """Return how the graph is read out: with all its edges."""
+        given: dict[str, Any] = {"n_init": self.n_init, "n_clusters": self.n_clusters, "n_jobs": n_workers(self.n_jobs)}
+        for name in {"embedding", "restart_score"} & self.get_params(deep=False).keys():
+            given[name] = getattr(self, name)
+        return Readout(**{"n_neighbors": "all", "edge_weights": "learned", "embedding": self._spectrum, **given})
 
     def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:
         """Set the fitted attributes."""

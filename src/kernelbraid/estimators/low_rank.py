@@ -40,7 +40,7 @@ from kernelbraid.estimators.reading import (
     warn_of_counts,
     warn_of_kernel_list,
 )
-from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
+from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning import progress
 from kernelbraid.learning.compared import count
@@ -56,7 +56,7 @@ from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
 
 
-class LKG(InductiveMixin, Clusterer):
+class LKG(Composed, InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
@@ -177,6 +177,7 @@ class LKG(InductiveMixin, Clusterer):
     True
     """
 
+    _parts: ClassVar = {"solver": ADMM}
     _parameter_constraints: ClassVar = {
         "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
@@ -234,29 +235,6 @@ class LKG(InductiveMixin, Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def set_params(self, **params):
-        """Set parameters, also those of the solver, as ``solver__gamma``: there is one then, if there was none.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        LKG
-            The estimator.
-        """
-        refuse_moved(type(self), params)
-        if self.solver is None and any(name.startswith("solver__") for name in params):
-            params = {"solver": ADMM(), **params}
-        return super().set_params(**params)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.solver is not None:
-            self.solver._validate_params()
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), self.kernels)

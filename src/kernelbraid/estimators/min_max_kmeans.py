@@ -5,7 +5,7 @@ from typing import ClassVar
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
+from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context, mark_input
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.progress import CUT, LEARN, phase, plan
@@ -51,8 +51,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         Largest number of steps.
     tol : float, default=1e-5
         The iteration ends when no weight changes by more.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
@@ -103,7 +101,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SimpleMultipleKernelKMeans
+    >>> from kernelbraid.methods import SimpleMultipleKernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SimpleMultipleKernelKMeans(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -111,8 +109,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
 
     _parameter_constraints: ClassVar = {
         **COMPUTING,
-        "n_init": GRAPH["n_init"],
-        "restart_score": GRAPH["restart_score"],
+        "restart_score": RESTART_SCORE,
         "kernels": [str, list, tuple],
         "preset": [PRESET],
         "max_iter": [COUNT],
@@ -129,7 +126,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         restart_score="inertia",
         max_iter=200,
         tol=1e-5,
-        memory_budget=None,
         device=None,
         n_jobs=None,
         random_state=None,
@@ -141,7 +137,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -175,16 +175,58 @@ class Solved:
         return cls(*matrices, place(g), names, str(found.status), found.history, found.n_iter)
 
 
-def refuse_moved(kind: type, given: Any) -> None:
+class Composed(BaseEstimator):
+    """An estimator with parts that have the parameters which it had once; a part is made where one of these is set."""
+
+    _parts: ClassVar[dict[str, Any]]
+
+    def set_params(self, **params):
+        """Set parameters, also those of a part, as ``solver__gamma``; it is made if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        estimator
+            The same.
+        """
+        refuse_moved(type(self), params)
+        for part, kind in self._parts.items():
+            if getattr(self, part) is None and any(name.startswith(f"{part}__") for name in params):
+                params = {part: kind(), **params}
+        return super().set_params(**params)
+
+    def _validate_params(self):
+        super()._validate_params()
+        for part in self._parts:
+            if getattr(self, part) is not None:
+                getattr(self, part)._validate_params()
+
+
+def refuse_moved(kind: Any, given: Any) -> None:
     """Say where a parameter is now that the class does not have any more."""
     for name, value in given.items():
-        if name in ADMM._parameter_constraints:
+        found = _place(kind, name, value)
+        if found is not None:
+            part, call = found
             raise TypeError(
-                f"{kind.__name__} has no parameter {name!r}; it belongs to the solver: "
-                f"{kind.__name__}(solver=ADMM({name}={value!r}))"
+                f"{kind.__name__} has no parameter {name!r}; it belongs to the {part}: {kind.__name__}({call})"
             )
         if name in GONE:
             raise TypeError(f"{kind.__name__} has no parameter {name!r}; leave it out: {GONE[name]}")
+
+
+def _place(kind: Any, name: str, value: Any) -> tuple[str, str] | None:
+    """Return the part that has a parameter, and what gives it there."""
+    for part, inner in getattr(kind, "_parts", {}).items():
+        deeper = _place(inner, name, value)
+        if deeper is not None or name in inner._parameter_constraints:
+            call = f"{name}={value!r}" if deeper is None else deeper[1]
+            return part, f"{part}={inner.__name__}({call})"
+    return None
 
 
 def refusing_moved(init: Callable[..., None]) -> Callable[..., None]:
