@@ -13,7 +13,7 @@ are plausible, and warns where there are no clusters at all.
 
 import warnings
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import make_blobs
 
