@@ -555,7 +555,3 @@ class LKG(Composed, InductiveMixin, Clusterer):
             member.move(here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         return Extension.of(weighed.samples, learned.members, placement, given_as)
-
-    def _instead(self) -> str:
-        """Name what to call when samples are too many for matrices of n_samples x n_samples."""
-        return f"LKG({self.n_clusters!r}).fit(X)"

@@ -152,8 +152,6 @@ def check_memory(
     size: dict[str, Any] = samples.size(kernels)
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
-    if size["n_views"] and hasattr(estimator, "_instead"):
-        size["instead"] = estimator._instead()
     size["working"] = working + copies * size["n_kernels"]
     size["beside"] = _clustering_bytes(estimator, size["n_samples"])
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
