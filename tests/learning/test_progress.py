@@ -86,26 +86,9 @@ def test_a_fit_that_fails_tears_callbacks_down():
     assert heard.is_over
 
 
-PARTS = {
-    "factor": progress.factor_effort,
-    "refine": progress.refine_effort,
-    "basis": lambda n: progress.basis_effort(n, 50),
-    "evidence": lambda n: progress.evidence_effort(n, 10, 6, 3),
-    "separation": progress.separation_effort,
-    "cloud": progress.cloud_effort,
-}
-
-
-def test_effort_grows_with_the_samples():
-    for part in PARTS.values():
-        assert 0 < part(10) < part(100) < part(1000)
-
-
-def test_effort_grows_with_clusters_graphs_and_restarts():
-    assert (
-        progress.evidence_effort(100, 10, 6, 3)
-        < progress.evidence_effort(100, 20, 6, 3)
-        < progress.evidence_effort(100, 20, 9, 3)
-    )
-    assert progress.evidence_effort(100, 10, 6, 1) < progress.evidence_effort(100, 10, 6, 3)
-    assert progress.basis_effort(100, 10) < progress.basis_effort(100, 20)
+def test_effort_grows_with_the_samples_and_the_clusters():
+    for effort in (progress.factor_effort, progress.refine_effort):
+        assert 0 < effort(10) < effort(100) < effort(1000)
+    few, many, chosen = (progress.efforts_of_fit(n, k) for n, k in ((100, 5), (100, 10), (1000, None)))
+    assert few[progress.CUT] < many[progress.CUT]
+    assert many[progress.CHOOSE] < chosen[progress.CHOOSE]

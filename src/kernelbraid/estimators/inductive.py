@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
-from kernelbraid._system import counted
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.dask_views import DaskViews, Question, holds_dask, joined
 from kernelbraid.estimators.reading import as_published, n_found, publish, read_new
@@ -20,7 +19,7 @@ from kernelbraid.learning.counting import network_of
 from kernelbraid.learning.extend import Extension, NewSamples, Placement, Placing
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import outlier_scores
-from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, place_graph
+from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, parts_in_words, place_graph
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
@@ -213,7 +212,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _explain(self, level: Level, told: list[str]) -> None:
         """Set how far a level of the graph can be relied on, and say why."""
         self.reliability_ = reliability_of(network_of(self._vertex_level()[0]), level)
-        parts = f"The graph has {counted(self.n_components_, 'connected component')}."
+        parts = parts_in_words(self.n_components_, self.n_clusters_)
         self.why_ = [*told, in_words(self.reliability_), parts]
 
     @property

@@ -52,7 +52,7 @@ from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placing,
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Reading, judge, published, read_out, scattered, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples
 from kernelbraid.learning.spreading import shares_of
@@ -344,7 +344,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             return scattered(evidence, self.n_clusters_, self.n_components_)
         self._explain(counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
-        return counted.warning
+        return counted.warning or scattered(Evidence(), self.n_clusters_, self.n_components_)
 
     def _warn_of_fewer(self, found: int, labels: np.ndarray) -> None:
         """Warn of fewer clusters than asked for."""

@@ -225,7 +225,10 @@ def levels_of(
         found = found.only((found.n_clusters > 1) & (fewest >= least))
     if not found.labels:
         return [one_cluster(network.n)]
-    of_clouds = [(search.quick.partitions(cloud, seed, (1 - OF_CLOUDS, 1.0)), cloud.n / network.n) for cloud in clouds]
+    ends = np.linspace(1 - OF_CLOUDS, 1.0, len(clouds) + 1)
+    spans = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    searched = [search.quick.partitions(cloud, seed, span) for cloud, span in zip(clouds, spans, strict=True)]
+    of_clouds = [(one, cloud.n / network.n) for one, cloud in zip(searched, clouds, strict=True)]
     alike = agreements(found.labels)
     near = persistence(alike, found.resolution, reaches_down=found.reaches_down)
     within, beyond = _of_clouds(of_clouds, found.n_clusters)

@@ -264,17 +264,17 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         )
     elif evidence.reliability >= HIGH:
         told.append("That is high: the clusters do not hang on how the graph is cut.")
-    return [*told, _parts_in_words(n_components, n_clusters)]
+    return [*told, parts_in_words(n_components, n_clusters)]
 
 
 def scattered(evidence: Evidence, n_clusters: int, n_components: int) -> str | None:
     """Return what a user must know of a graph with far more components than clusters; None of another."""
     if evidence.is_short or n_clusters == 1 or n_components <= SCATTERED * n_clusters:
         return None
-    return f"{_parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
+    return f"{parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
 
 
-def _parts_in_words(n_components: int, n_clusters: int) -> str:
+def parts_in_words(n_components: int, n_clusters: int) -> str:
     """Return how many components a graph has."""
     told = f"The graph has {counted(n_components, 'connected component')}"
     return f"{told}{', more than clusters: nothing says which of them belong together' * (n_components > n_clusters)}."
