@@ -22,7 +22,6 @@ from kernelbraid.estimators.base import (
     Interval,
     StrOptions,
     fit_context,
-    mark_input,
 )
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.presenting import Clusterer
@@ -235,9 +234,6 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
 
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):
