@@ -20,7 +20,7 @@ from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.ops import nonnegative
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers import spectral
 
 # Matrices of n x n at the peak of a fit beside the kernels.
