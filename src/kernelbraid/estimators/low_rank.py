@@ -26,7 +26,6 @@ from kernelbraid.estimators.base import (
     StrOptions,
     check_n_clusters,
     fit_context,
-    mark_input,
 )
 from kernelbraid.estimators.dask_views import DaskViews, answers, holds_dask
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
@@ -253,9 +252,6 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
 
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):
