@@ -11,7 +11,7 @@ from sklearn import pipeline, preprocessing
 from typer.testing import CliRunner
 
 import kernelbraid
-from kernelbraid import datasets, kernels, metrics
+from kernelbraid import datasets, kernels, methods, metrics
 from kernelbraid.cli import app
 
 CALLS = [
@@ -26,7 +26,6 @@ CALLS = [
     "LKG(3).fit(X + 1j)",
     "LKG(3).fit(X.astype(str).astype(object) + 'a')",
     "LKG(3).fit((X + 9) * [1, 1e4])",
-    "LandmarkLKG(3, n_landmarks=9).fit((X + 9) * [1, 1e4])",
     "EachView([]).fit([X, X])",
     "EachView('passthrough').fit([X, X]).transform(X)",
     "LKG(3).fit(X[None])",
@@ -62,7 +61,6 @@ CALLS = [
     "LKG(3, kernels='precomputed').fit([K * 0])",
     "LKG(3, device='none').fit(X)",
     "LKG(3).fit(0 * X)",
-    "LandmarkLKG(3, n_landmarks=9).fit(0 * X)",
     "LKG(3).predict(X)",
     "LKG(3).fit(X).predict(X[:, :1])",
     "LKG(3).fit(X).predict(with_nan)",
@@ -85,12 +83,6 @@ CALLS = [
     "MultiViewGraphFusion(3, kernels=[Gaussian(1.0)]).fit(X)",
     "MultiViewGraphFusion(3, max_iter=1).fit(noise)",
     "CrossViewDiffusion(3).fit([X, X[:9]])",
-    "LandmarkLKG(3, n_landmarks=500).fit(X)",
-    "LandmarkLKG(9, n_landmarks=5).fit(X)",
-    "LandmarkLKG(3, landmarks=X[:9, :1]).fit(X)",
-    "LandmarkLKG(3, kernels='precomputed').fit(K)",
-    "LandmarkLKG(3).fit(x for x in [X])",
-    "LandmarkLKG(3, n_landmarks=9).fit([X, X[:9, :1]])",
     "LKGClassifier().fit(X, np.full(30, -1))",
     "LKGClassifier().fit(X, np.array(['a', -1, 'b'] * 10))",
     "LKGClassifier().fit(X, np.array(['a', 3, None] * 10, dtype=object))",
@@ -135,7 +127,6 @@ COMMANDS = [
     "cluster uneven.npy -k 3 -q",
     "cluster uneven.csv -k 3 -q",
     "cluster X.npy uneven.npy -k 3 -q",
-    "cluster uneven.npy -k 3 --n-landmarks 9 -q",
     "cluster X.npy -k 3 --n-jobs 0",
     "cluster X.npy -k 3 --n-jobs all",
     "cluster X.npy -k 3 --kernels precomputed",
@@ -155,10 +146,6 @@ COMMANDS = [
     "cluster X.npy noise.npy -k 3 --view-weights 1,-1",
     "cluster X.npy noise.npy -k 3 --view-weights 1,1 --gamma 1",
     "cluster X.npy -k 3 --device none",
-    "cluster X.npy -k 3 --n-landmarks 500",
-    "cluster X.npy -k 9 --n-landmarks 5",
-    "cluster X.npy --n-landmarks 5",
-    "cluster X.npy -k 3 --n-landmarks 9 --kernels precomputed",
     "cluster X.npy -k 3 --preset authors --set max_iter=1 -q",
     "cluster X.npy -k 3 --preset authors --set beta=1e6 --gamma 1e-6 --set mu=1e-6 -q",
     "cluster X.npy -k 3 --preset authors --alpha 1e9 -q",
@@ -210,7 +197,7 @@ def names(tmp_path_factory):
             Path(f"{name}.csv").write_text(text, encoding="utf-8")
         Path("cut.mat").write_text("MATLAB 5.0", encoding="utf-8")
         Path("a.xyz").write_text("1", encoding="utf-8")
-        rooms = (kernelbraid, kernels, metrics, datasets)
+        rooms = (kernelbraid, kernels, metrics, methods, datasets)
         public = {name: getattr(room, name) for room in rooms for name in room.__all__}
         public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
         public |= vars(preprocessing) | {"Pipeline": pipeline.Pipeline}

@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid._system import write_whole
 from kernelbraid._version import __version__
-from kernelbraid.blocks.dask_parts import is_dask
 
 # The member beside those of skops that holds the version of kernelbraid.
 VERSION = "kernelbraid"
@@ -62,7 +61,7 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     Parameters and fitted attributes are saved, the fitted samples among them: new samples are compared with these. So
     treat the file as confidential if the samples are.
 
-    Arrays of other libraries and data frames are saved as NumPy arrays. A `callback` is not saved, it becomes None;
+    Arrays of other libraries and data frames are saved as NumPy arrays. Callbacks and
     attributes that are Dask arrays are left out.
 
     Examples
@@ -201,8 +200,7 @@ def _is_model(value: Any) -> bool:
 def _on_host(value: Any) -> Any:
     """Return a value with arrays of NumPy for those of other libraries, without those of Dask and callbacks."""
     if isinstance(value, dict):
-        kept = {key: held for key, held in value.items() if not is_dask(held)}
-        return {key: None if key == "callback" and callable(held) else _on_host(held) for key, held in kept.items()}
+        return {key: _on_host(held) for key, held in value.items() if key != "_skl_callbacks"}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):

@@ -1,6 +1,6 @@
 """Learn: from samples to one graph, the sum of what each of their views, or all of them together, has to say."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.learning.coefficients import Callback, Coefficients, express
+from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.in_rows import RowKernels, RowMember
@@ -55,7 +55,6 @@ def learn(
     settings: Settings,
     *,
     random_state: np.random.RandomState | None = None,
-    callback: Callback | None = None,
 ) -> LearnedGraph:
     """Learn the graph of samples.
 
@@ -68,8 +67,6 @@ def learn(
         summed; which edges stay in it; how the solver goes on.
     random_state : RandomState, default=None
         Draws the first graph where that is random.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step of every fit; returning True ends the iteration.
 
     Returns
     -------
@@ -77,15 +74,14 @@ def learn(
         The graph of the only member as it is; otherwise the sum of symmetric graphs with their degrees divided out,
         each view's times its weight, where samples that a view lacks have edges by way of their neighbours.
     """
-    options: dict[str, Any] = {"random_state": random_state, "callback": callback}
     if weighed.joined is not None:
-        return _learn_one(weighed.joined, settings, options)
+        return _learn_one(weighed.joined, settings, random_state)
     if weighed.in_rows and (weighed.n_views == 1 or settings.fusion == "kernels"):
         return _one_in_rows(weighed, settings)
     if not weighed.samples.has_kernels:
         parts = _of_graphs(weighed)
     else:
-        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, options)
+        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     members: list[Member] = []
     graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
@@ -110,10 +106,11 @@ def learn(
     )
 
 
-def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, Any]) -> LearnedGraph:
+def _learn_one(candidates: Candidates, settings: Settings, random_state: np.random.RandomState | None) -> LearnedGraph:
     """Learn one graph of kernels over all samples."""
     learning, readout, bank = settings.learning, settings.readout, candidates.bank
-    found = express(candidates, learning, **options, keep_kernel=settings.is_solved or bank is None)
+    keep_kernel = settings.is_solved or bank is None
+    found = express(candidates, learning, random_state=random_state, keep_kernel=keep_kernel)
     member = KernelMember(
         candidates.views or tuple(range(candidates.samples.n_views)),
         candidates.n_samples,
@@ -132,19 +129,16 @@ def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, An
 
 
 def _of_kernels(
-    weighed: Weighed, settings: Settings, options: dict[str, Any]
+    weighed: Weighed, settings: Settings, random_state: np.random.RandomState | None
 ) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
     learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
-    for view, number, candidates in weighed.posed(settings.fused_banks):
+    for view, candidates in weighed.posed(settings.fused_banks):
         readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
         for learning in learnings:
-            # One that the number of clusters was chosen by is there.
-            graph = None if options["callback"] else weighed.graphs.get((view, number, learning.alpha))
-            if graph is None:
-                found = express(candidates, learning, **options)
-                graph, told = as_sparse(graph_of(found, readout, candidates.counts)), _worse(told, found)
-            graphs.append(graph)
+            found = express(candidates, learning, random_state=random_state)
+            graphs.append(as_sparse(graph_of(found, readout, candidates.counts)))
+            told = _worse(told, found)
         rows = weighed.rows_of(view)
         n_graphs = len(learnings) * len(weighed.samples.banks_of(view, settings.fused_banks))
         weight = weighed.weight_of(view) / n_graphs
@@ -171,44 +165,30 @@ def _of_kernels(
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
     """Learn one graph of kernels over all samples in rows."""
-    learning, readout, used = settings.learning, settings.readout, tuple(weighed.used)
-    alphas, few = (learning.alpha,), int(readout.n_neighbors)
-    kernels = joined_rows(weighed, settings, alphas)
-    (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
-    member = RowMember(used, weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
-    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
-
-
-def joined_rows(weighed: Weighed, settings: Settings, alphas: Sequence[float]) -> RowKernels:
-    """Return kernels in rows: of one view, or the weighted sum of those of several."""
     samples: Any = weighed.samples
     if samples.has_gaps:
         raise ValueError(
             "X lacks samples in some views, and kernels cannot be joined then; leave out fusion, with which graphs are."
         )
-    banks = [bank for view in weighed.used for bank in samples.row_banks(view, [settings.kernels])]
-    views, shares = [samples.views[view] for view in weighed.used], weighed.weights[weighed.used].tolist()
-    return RowKernels.of(views, banks, shares, alphas, weighed.counts, settings.learning.n_jobs)
-
-
-def rows_by_view(
-    weighed: Weighed, settings: Settings, alphas: Sequence[float]
-) -> Iterator[tuple[int, int, int, RowKernels]]:
-    """Yield the views that are needed, with the number of each bank and of all of them, and its kernels in rows."""
-    samples: Any = weighed.samples
-    for view in weighed.needed:
-        rows, X = weighed.rows_of(view), samples.only(view).views[0]
-        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
-        banks = samples.row_banks(view, settings.fused_banks)
-        for number, bank in enumerate(banks):
-            kernels = RowKernels.of([X], [bank], [1.0], alphas, counts, settings.learning.n_jobs)
-            yield view, number, len(banks), kernels
+    learning, readout, used = settings.learning, settings.readout, weighed.used
+    alphas, few = (learning.alpha,), int(readout.n_neighbors)
+    banks = [bank for view in used for bank in samples.row_banks(view, [settings.kernels])]
+    views, weights = [samples.views[view] for view in used], weighed.weights[used].tolist()
+    kernels = RowKernels.of(views, banks, weights, alphas, weighed.counts, learning.n_jobs)
+    (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
+    member = RowMember(tuple(used), weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
+    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
 
 
 def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
-    for view, _, n_banks, kernels in rows_by_view(weighed, settings, settings.alphas):
-        rows = weighed.rows_of(view)
+    samples: Any = weighed.samples
+    posed = ((view, bank) for view in weighed.needed for bank in samples.row_banks(view, settings.fused_banks))
+    for view, bank in posed:
+        rows, X = weighed.rows_of(view), samples.only(view).views[0]
+        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
+        kernels = RowKernels.of([X], [bank], [1.0], settings.alphas, counts, settings.learning.n_jobs)
+        n_banks = len(samples.banks_of(view, settings.fused_banks))
         readout = settings.fused_readout(kernels.kernel.n_samples)
         few = int(readout.n_neighbors)
         weight = weighed.weight_of(view) / (len(settings.alphas) * n_banks)
