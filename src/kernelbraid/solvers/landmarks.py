@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
 from kernelbraid._arrays import BLOCK_SIZE, add_to_diagonal, power_of_two
-from kernelbraid._eigen import SINGLE, choose_vectors, eigh
+from kernelbraid._linalg import SINGLE, choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.blocks.parts import LocalParts
 from kernelbraid.kernels import FittedBank
