@@ -15,7 +15,7 @@ FAST = ("-k", 3, "--set", "n_init=3")
 SHORT = ("--set", "solver__gamma=10", "--set", "solver__max_iter=2")
 LEARNED = ("--fusion", "kernels", "--set", "solver__gamma=10")
 KEYS = {
-    *("method", "n_samples", "n_features", "n_landmarks", "n_clusters", "evidence", "status", "n_iter", "n_components"),
+    *("method", "n_samples", "n_features", "n_clusters", "evidence", "status", "n_iter", "n_components"),
     *("cluster_sizes", "kernels", "kernel_weights", "kernels_in_words", "views", "reliability", "why", "seconds"),
     *("scale", "confidence", "header", "tables", "out", "model", "warnings", "ids", "labels", "confidences"),
 }

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG
 from kernelbraid.estimators.tables import SEEN, named_columns, outweighing_feature, remedy_for, tell_of_scales
 from kernelbraid.methods import KernelKMeans
 
@@ -13,7 +13,7 @@ pandas = pytest.importorskip("pandas")
 FRAME = pandas.DataFrame({"size": np.arange(30.0), "colour": ["red", "blue", "green"] * 10})
 
 
-MODELS = [LKG(2), LandmarkLKG(2, n_landmarks=9), KernelKMeans(2)]
+MODELS = [LKG(2), KernelKMeans(2)]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
-from kernelbraid import LKG, LandmarkLKG, load_model, save_model
+from kernelbraid import LKG, load_model, save_model
 from kernelbraid.methods import MultipleKernelKMeans
 from kernelbraid.plotting.contrasts import contrasts
 from kernelbraid.plotting.page import write_report
@@ -177,7 +177,7 @@ def test_views_are_told_with_their_agreement_and_the_numbers_they_had(tmp_path):
 
 @pytest.mark.parametrize(
     "model",
-    [MultipleKernelKMeans(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0), LKG(3, kernels="graph")],
+    [MultipleKernelKMeans(3, random_state=0), LKG(3, kernels="graph")],
     ids=lambda model: type(model).__name__,
 )
 def test_what_a_model_does_not_know_is_left_out(model, tmp_path, samples):

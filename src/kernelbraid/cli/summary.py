@@ -15,7 +15,7 @@ from kernelbraid.learning.wording import USED, describe_weights
 from kernelbraid.methods import TITLES
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
-TITLED = {**TITLES, "LKG": "several kernels, one graph", "LandmarkLKG": "LKG of many samples, through landmarks"}
+TITLED = {**TITLES, "LKG": "several kernels, one graph"}
 
 
 def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
@@ -30,7 +30,6 @@ def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
     return {
         "n_samples": views.n_samples,
         "n_features": views.n_features,
-        "n_landmarks": model.landmarks_.shape[0] if hasattr(model, "landmarks_") else None,
         "n_clusters": len(sizes),
         "evidence": evidence and {name: [_number(one) for one in values] for name, values in evidence.items()},
         "status": getattr(model, "status_", None) if solved is None else solved.status,
@@ -93,7 +92,6 @@ def print_summary(summary: dict[str, Any]) -> None:
         "header": by_file(summary["header"], HEADERS.__getitem__),
         "tables": by_file(summary["tables"], table_in_words),
         "scale": None if get("scale") == "none" else get("scale"),
-        "landmarks": get("n_landmarks"),
         "kernels": kernels[0] if len(kernels) == 1 and summary["n_features"] else len(kernels) or None,
         "status": "stopped at the limit of iterations" if get("status") == "max_iter" else get("status"),
         "iterations": get("n_iter"),

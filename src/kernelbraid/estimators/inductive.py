@@ -1,7 +1,6 @@
 """Labels and coordinates for samples that a fit has not seen, and how sure each label is."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -11,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
+from kernelbraid.estimators.dask_views import DaskViews, Question, holds_dask, joined
 from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
-from kernelbraid.learning.extend import Extension
+from kernelbraid.learning.extend import Extension, NewSamples, Placing
 from kernelbraid.learning.outliers import outlier_scores
 from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
-from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")
@@ -61,8 +60,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Coordinates.
         """
-        placed, _ = self._place(X)
-        return placed
+        return self._ask(X, "coordinates")
 
     def predict(self, X):
         """Return the clusters of samples: the nearest centre in the embedding.
@@ -77,15 +75,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Labels; those of ``labels_`` for fitted samples.
         """
-        placed, places = self._place(X)
-        return beside(self._nearest(placed, places), self.labels_)
-
-    def _nearest(self, placed: Array, places: np.ndarray) -> np.ndarray:
-        """Return the cluster with the nearest centre; of fitted samples their own."""
-        _, fitted, labels = self._vertex_level()
-        centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
-        found = nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
-        return np.where(places >= 0, labels[places], found)
+        return self._ask(X, "nearest")
 
     def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
         """Return the graph, the embedding and the labels of the distinct samples."""
@@ -111,23 +101,34 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
-        edges, places, nearness = self._edges_to_fitted(X)
-        known = to_numpy(self.membership_)[self._vertices.first]
-        found = np.where((places >= 0)[:, None], known[places], evened(shares_of(edges @ known), nearness()))
-        return beside(found, self.labels_)
-
-    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray, Callable[[], np.ndarray]]:
-        """Return edges from samples (rows) to fitted ones, the place among these, -1 for new ones, and what is near."""
         check_is_fitted(self)
-        with calm(n_workers(self.n_jobs)):
-            new = read_new(self, X, self._fitted)
-            edges = self._fitted.edges(new)
-            return edges, self._fitted.known(new), partial(self._fitted.nearness, new, edges, self._vertex_level()[0])
+        known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
+        graph = self._vertex_level()[0]
 
-    def _place(self, X: Input) -> tuple[Array, np.ndarray]:
-        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
-        edges, places, _ = self._edges_to_fitted(X)
-        return self._fitted.place(edges, places, self._vertex_level()[1]), places
+        def shares(new: NewSamples) -> np.ndarray:
+            edges, places = fitted.edges(new), fitted.known(new)
+            found = evened(shares_of(edges @ known), fitted.nearness(new, edges, graph))
+            return np.where((places >= 0)[:, None], known[places], found)
+
+        return self._answers(X, shares)
+
+    @property
+    def _placing(self) -> Placing:
+        """What new samples are asked about."""
+        _, embedding, labels = self._vertex_level()
+        return Placing(self._fitted, embedding, labels)
+
+    def _ask(self, X: Input, what: str) -> Array:
+        check_is_fitted(self)
+        return self._answers(X, getattr(self._placing, what))
+
+    def _answers(self, X: Input, question: Question) -> Array:
+        """Return what is said of samples: of those in Dask collections by workers, when it is needed."""
+        if holds_dask(X):
+            return DaskViews.open(self, X, reset=False).later(question)
+        with calm(n_workers(self.n_jobs)):
+            found = [question(part) for part in read_new(self, X, self._fitted).in_blocks()]
+        return beside(found[0] if len(found) == 1 else joined(found), self.labels_)
 
     def _kept_samples(self) -> dict[int, tuple[np.ndarray, Array]]:
         """Return for every view that is kept which samples it has, and what it has of them."""

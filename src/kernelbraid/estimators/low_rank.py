@@ -7,6 +7,8 @@ from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
@@ -21,9 +23,11 @@ from kernelbraid.estimators.base import (
     POSITIVE,
     Interval,
     StrOptions,
+    check_n_clusters,
     fit_context,
     mark_input,
 )
+from kernelbraid.estimators.dask_views import DaskViews, answers, holds_dask
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import (
@@ -46,14 +50,20 @@ from kernelbraid.learning import progress
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension, NewSamples, Placement
-from kernelbraid.learning.in_rows import EXACT
+from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placement, Placing, with_rows
+from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
-from kernelbraid.learning.sources import KEPT, Samples, rows_of
-from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
+from kernelbraid.learning.sources import KEPT, Samples
+from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
+
+#: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
+ALIKE = 0.999
+#: Words for data that are no samples, but matrices over pairs of them.
+PAIRWISE = ("precomputed", "graph", "distances")
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -72,7 +82,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
       Views count that share nearest neighbours with another one far more often than chance has it; others are left
       out, with a warning. ``views_`` tells.
     - **Some labels** are known: :class:`LKGClassifier`. **New samples**: ``predict``. **Many samples**: rows are formed
-      block by block above 2,000 of them; beyond what memory holds, :class:`LandmarkLKG`.
+      block by block above 2,000 of them; above 60,000, so many stand for all. X may be a file, or on a Dask cluster.
     - **The paper**: ``LKG(5, solver=ADMM())`` learns the kernel, too, and ``preset="authors"`` is the published code.
 
     Parameters
@@ -134,7 +144,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     n_clusters_evidence_ : dict of ndarray or None
         What speaks for each number that was tried; None if the number was given.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``.
+        Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``. Samples for which others stand have
+        edges to these alone.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
     membership_, confidence_ : array of shape (n_samples, n_clusters) and (n_samples,)
@@ -256,10 +267,12 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list, where a row of NaN in a dense
-            view is a sample that was not measured there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples,
-            n_samples) of one source, or a list, in which every kernel, or stack, is a view. With ``kernels="graph"``
-            or ``"distances"`` a matrix (n_samples, n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
+            Samples as rows, dense or sparse, the path of a file of them, a stream of
+            :func:`~kernelbraid.datasets.open_stream`, :class:`Blocks`, or a Dask array or data frame. Several views of
+            the same samples are a list of these, where a row of NaN in a dense view is a sample that was not measured
+            there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) of one source, or a list, in
+            which every kernel, or stack, is a view. With ``kernels="graph"`` or ``"distances"`` a matrix (n_samples,
+            n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
             returns it, or a list of them, each a view, in which a sample without edges is missing.
         y : None
             Ignored, here for scikit-learn.
@@ -275,7 +288,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         random_state = check_random_state(self.random_state)
         settings = Settings.of(self.get_params(deep=False))
         samples = self._read_samples(X, settings)
-        weighed, vertices = self._pose(samples, settings, sample_weight)
+        among = self._representatives(samples, settings, random_state)
+        weighed, vertices = self._pose(samples, settings, sample_weight, among)
         counts = None
         is_chosen = self.n_clusters == "auto" and self.resolution is None
         self._plan(weighed, settings, is_chosen=is_chosen)
@@ -290,7 +304,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             learned = learn(weighed, settings, random_state=random_state)
         with progress.phase(progress.CUT):
             reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(weighed, vertices, settings, learned, reading, counts)
+        self._publish(samples, weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:
             self._label_silent(samples)
         with progress.phase(progress.JUDGE):
@@ -328,14 +342,24 @@ class LKG(Composed, InductiveMixin, Clusterer):
         check_fusion(settings)
         if settings.is_solved and self.approximation == "exact":
             raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
-        samples = read_samples(self, X, settings.kernels, gaps=True)
+        if holds_dask(X) and settings.kernels not in PAIRWISE:
+            samples: Samples = DaskViews.open(self, X, reset=True)
+            check_n_clusters(self.n_clusters, samples.n_samples)
+        else:
+            samples = read_samples(self, X, settings.kernels, gaps=True)
         if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
             warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
         return samples
 
-    def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
+    def _pose(
+        self,
+        samples: Samples,
+        settings: Settings,
+        sample_weight: Any = None,
+        among: NDArray[np.int64] | None = None,
+    ) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         has_kernels = samples.has_kernels
         is_weighed = samples.n_views > 1 and (settings.is_trusting or not has_kernels)
@@ -345,9 +369,14 @@ class LKG(Composed, InductiveMixin, Clusterer):
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
         are_joined = settings.learning.is_closed_form and not settings.is_solved
+        n_all = samples.n_samples
+        if among is not None:
+            samples = samples.some(among)
+            sample_weight = None if sample_weight is None else check_sample_weight(sample_weight, n_all)[among]
         vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
         if vertices.are_others:
             samples = samples.some(vertices.first)
+        vertices = vertices.within(n_all, among)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
         stored = has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
@@ -357,12 +386,29 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if weighed.warning is not None:
                 warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
+        if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
+            weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))
         if not is_joined:
             return weighed, vertices
         if is_weighed:
             return weighed.joining(settings.kernels, learned=not settings.learning.is_kernel_fixed), vertices
         joined = replace(samples.pose(settings.kernels, stored=stored), counts=vertices.counts)
         return replace(weighed, joined=joined), vertices
+
+    def _representatives(
+        self, samples: Samples, settings: Settings, random_state: np.random.RandomState
+    ) -> NDArray[np.int64] | None:
+        """Return which samples stand for all; None if all do, and are here."""
+        n = samples.n_samples
+        among = representatives(n, random_state) if self._are_rows(samples, settings) else None
+        if among is None and isinstance(samples, DaskViews):
+            if n > MOST:
+                raise ValueError(
+                    f"X is a Dask collection of {n} samples, of which these parameters need matrices of all pairs; "
+                    "call its compute() first, or leave out preset, solver, device and approximation."
+                )
+            return np.arange(n)
+        return among
 
     def _are_rows(self, samples: Any, settings: Settings) -> bool:
         """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
@@ -396,6 +442,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _publish(
         self,
+        samples: Samples,
         weighed: Weighed,
         vertices: Vertices,
         settings: Settings,
@@ -420,8 +467,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if learned.shares is not None and weighed.trust is not None:
             shares = as_published(self, like, vertices.spread(learned.shares))
         columns = weighed.report(weights, self.n_clusters_)
-        counted = np.bincount(vertices.index[vertices.index >= 0])
-        columns["n_samples"] = np.array([counted[rows].sum() for rows in weighed.samples.measured], dtype=np.float64)
+        columns["n_samples"] = np.array([rows.sum() for rows in samples.measured], dtype=np.float64)
         self.views_ = ViewReport(**columns, shares=shares)
         self._fitted = self._extension(weighed, settings, learned, reading)
         self._certainty: dict[str, np.ndarray] = {}
@@ -434,13 +480,28 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        silent = self._vertices.silent
-        given = [[rows_of(A, silent) for A in samples.of(view)] for view in range(samples.n_views)]
-        new = NewSamples(given, [rows[silent] for rows in samples.measured])
-        self._silent_edges = self._fitted.edges(new)
-        placed = self._fitted.place(self._silent_edges, self._fitted.known(new), self._vertex_level()[1])
-        self.embedding_[silent] = placed
-        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
+        vertices, shares, found = self._vertices, self.views_.shares, []
+        known = None if shares is None else to_numpy(shares)[vertices.first]
+        measured = np.stack(samples.measured, axis=1)
+        placing = self._placing_of_many(samples)
+        self._fitted = placing.fitted
+        for rows, (edges, placed, labels) in answers(samples, vertices.silent, placing.everything):
+            self.embedding_[rows], self.labels_[rows] = placed, labels
+            if known is not None:
+                shares[rows] = shares_of((edges @ known) * measured[rows])
+            found.append(edges)
+        self._silent_edges = sparse.vstack(found, format="csr")
+        if sparse.issparse(self.graph_):
+            self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)
+
+    def _placing_of_many(self, samples: Samples) -> Placing:
+        """Return what places silent samples: by fewer of the fitted ones, where that gives them the same labels."""
+        silent, placing = self._vertices.silent, self._placing
+        if len(silent) <= AT_ONCE:
+            return placing
+        tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
+        fewer = placing.with_fewer_cells()
+        return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing
 
     def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
         """Set how far the clusters can be relied on, and say why."""
@@ -455,11 +516,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
         for member in learned.members:
             member.move(here)
-        given_as = settings.kernels if settings.kernels in ("precomputed", "graph", "distances") else "matrices"
+        given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         return Extension.of(weighed.samples, learned.members, placement, given_as)
 
-    def _instead(self, n_samples: int) -> str | None:
+    def _instead(self) -> str:
         """Name what to call when samples are too many for matrices of n_samples x n_samples."""
-        if n_samples <= 500:
-            return None
-        return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"
+        return f"LKG({self.n_clusters!r}).fit(X)"

@@ -24,6 +24,7 @@ from kernelbraid.estimators.base import (
     read_views,
     sources_of,
 )
+from kernelbraid.estimators.gathering import gathered
 from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
 from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
@@ -75,6 +76,7 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         forget_names(estimator)
         estimator.n_features_in_ = sum(X.widths)
         return X
+    X = gathered(X)
     if is_graph(kernels):
         return read_graphs(estimator, X, kernels)
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
@@ -100,6 +102,9 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     """Return new samples as the views of a fit have them: matrices, kernel values or edges, as they came there."""
     if isinstance(X, NewSamples):
         return X
+    if isinstance(X, Samples):
+        return NewSamples.of_samples(X)
+    X = gathered(X, getattr(estimator, "feature_names_in_", None))
     if is_graph(fitted.given_as):
         rows = read_rows(estimator, X, fitted)
         return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
@@ -149,7 +154,7 @@ def check_memory(
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
     if size["n_views"] and hasattr(estimator, "_instead"):
-        size["instead"] = estimator._instead(samples.n_samples)
+        size["instead"] = estimator._instead()
     size["working"] = working + copies * size["n_kernels"]
     size["beside"] = _clustering_bytes(estimator, size["n_samples"])
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
@@ -166,7 +171,7 @@ def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
         fits = int(n * limit / needed)
         raise MemoryError(
             f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
-            f"give at most about {fits} samples, or fit LandmarkLKG on all of them."
+            f"give at most about {fits} samples."
         )
 
 

@@ -21,6 +21,8 @@ def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: 
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
     list_arrays, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
     with reading(source.path, remedy), source.open() as file:
+        if source.suffix == ".npy" and source.content is None:  # which is read where it is needed
+            return np.load(source.path, mmap_mode="r", allow_pickle=False)
         found = list_arrays(file)
     fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
     if len(fitting) != 1:

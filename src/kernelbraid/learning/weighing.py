@@ -232,7 +232,14 @@ class Vertices:
     counts: NDArray[np.float64] | None  # (n_vertices,): how often each counts, relative to their mean; None: alike
 
     @classmethod
-    def of(cls, samples: Samples, sample_weight: Any = None, *, are_joined: bool = True, least: int = 0) -> "Vertices":
+    def of(
+        cls,
+        samples: Samples,
+        sample_weight: Any = None,
+        *,
+        are_joined: bool = True,
+        least: int = 0,
+    ) -> "Vertices":
         """Find the distinct samples.
 
         Parameters
@@ -269,6 +276,14 @@ class Vertices:
         place[order] = np.arange(len(order))
         counts = sums[order]
         return cls(place[numbers], first[order], None if is_even else counts / counts.mean())
+
+    def within(self, n_samples: int, rows: NDArray[np.int64] | None) -> "Vertices":
+        """Return the same of more samples, of which these have some rows; the others count nothing."""
+        if rows is None:
+            return self
+        index = np.full(n_samples, -1)
+        index[rows] = self.index
+        return Vertices(index, rows[self.first], self.counts)
 
     @property
     def are_others(self) -> bool:
