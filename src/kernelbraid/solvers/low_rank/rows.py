@@ -83,9 +83,7 @@ class Basis:
         return _gram(self.factor, weights)
 
 
-def _lifted(
-    kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int
-) -> Host:
+def _lifted(kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int) -> Host:
     """Return the smooth kernel between samples and landmarks times a matrix."""
     blocks = slices(len(points[0]), len(lift))
     parts = in_threads(lambda rows: kernel.smooth([own.some(rows) for own in points], landmarks) @ lift, blocks, n_jobs)
