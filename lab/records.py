@@ -27,7 +27,7 @@ SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
 EVERY_SCORING: tuple[Scoring, ...] = (*SCORINGS, "once")
 # Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
 KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
-#: Versions before this one whose records are taken as they are: trials that they ran are not run again, but for those of
+#: Versions before this one whose records are taken as they are: their trials are not run again, but for those of
 #: `LKG` as it comes, whose defaults have changed since.
 EARLIER = ("0.1.0", "0.2.0")
 # Between the name of a method and the part that is taken out of it.

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
-from kernelbraid import LKG, LandmarkLKG, MultipleKernelKMeans, load_model, save_model
+from kernelbraid import LKG, LandmarkLKG, load_model, save_model
+from kernelbraid.methods import MultipleKernelKMeans
 from kernelbraid.plotting.contrasts import contrasts
 from kernelbraid.plotting.page import write_report
 

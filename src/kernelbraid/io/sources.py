@@ -81,15 +81,14 @@ def open_source(path: FilePath, *, held: str | None = None, **written: str | Non
     path : str, Path or Source
         The file.
     held : str or None, default=None
-        What it holds, as one of `SUFFIXES`, if its name does not tell; that of a pipe is found by its content.
+        What it holds, as one of `SUFFIXES`; without it its name tells, and of a pipe its content.
     **written : dict
         The delimiter and the decimal mark of a CSV or TSV file, if the user says them.
     """
     if isinstance(path, Source):
         return path
     path, content = STANDARD_INPUT if str(path) == "-" else Path(path), None
-    suffix = Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
-    suffix = suffix if suffix in SUFFIXES else held or suffix
+    suffix = held or Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
     with reading(path):
         if path.suffix.lower() in ("", ".gz") or not path.is_file():
             content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()

@@ -13,6 +13,7 @@ from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
+from kernelbraid.learning.progress import counted
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
     LANDMARKS,
@@ -30,6 +31,8 @@ from kernelbraid.solvers.low_rank.rows import (
 #: Samples up to which the closed form is exact; from which rows are formed over the nearest cells alone; and features
 #: up to which cells are found in dense samples themselves, and not in what their kernels say.
 EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
+#: Share of the work when nearest neighbours are known.
+HALF = 0.5
 
 
 @dataclass
@@ -79,7 +82,7 @@ class RowKernels:
             cells = Cells.of(X if is_plain else basis.factor, jobs)
         found = cls(kernel, basis, np.empty(0), cells, counts)
         known = [
-            view.knowing(*nearest_in_rows(view, found.tasks(), view.n_nearest, jobs)) if view.n_nearest else view
+            view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
             for view in kernel.views
         ]
         found.kernel = KernelRows(known, list(shares))
@@ -96,6 +99,10 @@ class RowKernels:
         n = self.kernel.n_samples
         return every_pair(n, n) if self.cells is None else self.cells.tasks()
 
+    def half(self) -> Iterable[Task]:
+        """Return the same, told as the first half of the work."""
+        return counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (0.0, HALF))
+
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
@@ -108,13 +115,14 @@ class RowKernels:
         self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
-        given: Any = (alphas, n_neighbors, workers(n_jobs))
+        tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
+        given: Any = (tasks, alphas, n_neighbors, workers(n_jobs))
         has_local = any(view.local for view in self.kernel.views)
         if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
             self.basis, self.left, found = refined
         else:
-            found = strongest_in_rows(self.kernel, self.basis, self.left, self.tasks(), *given, counts=self.counts)
+            found = strongest_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
         return [joined_edges(edges, edge_weights, self.counts) for edges in found]
 
     def edges_of(

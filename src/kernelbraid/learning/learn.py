@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.learning.coefficients import Callback, Coefficients, express
+from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.in_rows import RowKernels, RowMember
@@ -55,7 +55,6 @@ def learn(
     settings: Settings,
     *,
     random_state: np.random.RandomState | None = None,
-    callback: Callback | None = None,
 ) -> LearnedGraph:
     """Learn the graph of samples.
 
@@ -68,8 +67,6 @@ def learn(
         summed; which edges stay in it; how the solver goes on.
     random_state : RandomState, default=None
         Draws the first graph where that is random.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step of every fit; returning True ends the iteration.
 
     Returns
     -------
@@ -77,15 +74,14 @@ def learn(
         The graph of the only member as it is; otherwise the sum of symmetric graphs with their degrees divided out,
         each view's times its weight, where samples that a view lacks have edges by way of their neighbours.
     """
-    options: dict[str, Any] = {"random_state": random_state, "callback": callback}
     if weighed.joined is not None:
-        return _learn_one(weighed.joined, settings, options)
+        return _learn_one(weighed.joined, settings, random_state)
     if weighed.in_rows and (weighed.n_views == 1 or settings.fusion == "kernels"):
         return _one_in_rows(weighed, settings)
     if not weighed.samples.has_kernels:
         parts = _of_graphs(weighed)
     else:
-        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, options)
+        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     members: list[Member] = []
     graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
@@ -110,10 +106,11 @@ def learn(
     )
 
 
-def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, Any]) -> LearnedGraph:
+def _learn_one(candidates: Candidates, settings: Settings, random_state: np.random.RandomState | None) -> LearnedGraph:
     """Learn one graph of kernels over all samples."""
     learning, readout, bank = settings.learning, settings.readout, candidates.bank
-    found = express(candidates, learning, **options, keep_kernel=settings.is_solved or bank is None)
+    keep_kernel = settings.is_solved or bank is None
+    found = express(candidates, learning, random_state=random_state, keep_kernel=keep_kernel)
     member = KernelMember(
         candidates.views or tuple(range(candidates.samples.n_views)),
         candidates.n_samples,
@@ -132,7 +129,7 @@ def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, An
 
 
 def _of_kernels(
-    weighed: Weighed, settings: Settings, options: dict[str, Any]
+    weighed: Weighed, settings: Settings, random_state: np.random.RandomState | None
 ) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
     learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
@@ -140,9 +137,9 @@ def _of_kernels(
         readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
         for learning in learnings:
             # One that the number of clusters was chosen by is there.
-            graph = None if options["callback"] else weighed.graphs.get((view, number, learning.alpha))
+            graph = weighed.graphs.get((view, number, learning.alpha))
             if graph is None:
-                found = express(candidates, learning, **options)
+                found = express(candidates, learning, random_state=random_state)
                 graph, told = as_sparse(graph_of(found, readout, candidates.counts)), _worse(told, found)
             graphs.append(graph)
         rows = weighed.rows_of(view)

@@ -11,8 +11,8 @@ with :math:`A = G (G + \alpha I)^{-1}` and :math:`G = F^\top \operatorname{diag}
 and the strongest of each row stay. Samples that count as m_i of them, :math:`Z = (K M + \alpha I)^{-1} K`, have
 :math:`w_i = m_i \alpha / (\alpha + m_i e_i)` in G.
 
-Where all pairs are looked at and much is left, as of texts, whose eigenvalues fall slowly, products of the kernel with F
-are formed on the way. They give a better factor, by which a few candidates of each row are judged again.
+Where all pairs are looked at and much is left, as of texts, whose eigenvalues fall slowly, products of the kernel with
+F are formed on the way. They give a better factor, by which a few candidates of each row are judged again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,7 +76,8 @@ class Basis:
 
     def left(self, diagonal: Host) -> Host:
         """Return what is left of the diagonal of the kernel."""
-        return np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        left: Host = np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        return left
 
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
         """Return G = F' diag(w) F."""
@@ -244,6 +245,7 @@ def refined_in_rows(
     kernel: KernelRows,
     basis: Basis,
     left: Host,
+    tasks: Iterable[Task],
     alphas: Sequence[float],
     n_neighbors: int,
     n_jobs: int,
@@ -258,6 +260,8 @@ def refined_in_rows(
         K, without local kernels.
     basis, left, alphas, n_neighbors, n_jobs, counts
         As for :func:`strongest_in_rows`.
+    tasks : iterable of tasks
+        Rows, each once, and all columns.
     """
     n, k = kernel.n_samples, CANDIDATES * n_neighbors
     lengths = np.linalg.norm(basis.factor, axis=0)
@@ -275,7 +279,7 @@ def refined_in_rows(
             found.append((rows, places, np.take_along_axis(K, places, axis=1)))
         return found
 
-    parts = list(in_threads(look, every_pair(n, n), n_jobs))
+    parts = list(in_threads(look, tasks, n_jobs))
     # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
     C = telling.T.astype(np.float64) @ products
     values, V = np.linalg.eigh((C + C.T) / 2)
