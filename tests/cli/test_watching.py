@@ -79,7 +79,6 @@ def test_the_time_that_is_left_goes_down_with_the_clock_and_never_jumps():
             ["how sure labels are: ", "samples that stand aside: 100 %"],
         ),
         (["-k", 3, "--set", "solver__gamma=10"], ["step 2: change", "n_clusters 3", "solver ADMM(beta=0.01,"]),
-        (["-k", 3, "--n-landmarks", 12], ["reading samples: 100 %"]),
         *[(["-k", 3, "--method", name], ["settings: "]) for name in METHODS],
     ],
 )

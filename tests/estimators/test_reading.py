@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, _arrays
+from kernelbraid import ADMM, LKG, LKGClassifier, _arrays
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.reading import (
     as_published,
@@ -281,8 +281,8 @@ class TestScales:
     RAW = np.abs(X) * np.r_[1e4, np.ones(X.shape[1] - 1)] + 1.0
 
     def test_every_estimator_warns_once_where_it_was_called(self):
-        for kind in [LKG, LandmarkLKG, KernelKMeans, SimplexGraph, KernelSpectralClustering]:
-            model = kind(3, random_state=0, **({"n_landmarks": 20} if kind is LandmarkLKG else {}))
+        for kind in [LKG, KernelKMeans, SimplexGraph, KernelSpectralClustering]:
+            model = kind(3, random_state=0)
             with pytest.warns(UserWarning, match=r"^feature 0 \(counted from 0\) of X has .*StandardScaler") as caught:
                 model.fit(self.RAW)
             assert len(caught) == 1
@@ -294,8 +294,7 @@ class TestScales:
 
     @pytest.mark.filterwarnings("error")
     def test_scaled_features_are_welcome_also_through_a_pipeline(self):
-        for model in (LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)):
-            make_pipeline(StandardScaler(), model).fit(self.RAW)
+        make_pipeline(StandardScaler(), LKG(3, random_state=0)).fit(self.RAW)
 
     def test_a_column_has_its_name(self):
         pandas = pytest.importorskip("pandas")
@@ -307,10 +306,6 @@ class TestScales:
         K = self.RAW @ self.RAW.T
         LKG(3, kernels="precomputed", random_state=0).fit(K)
         LKG(3, random_state=0).fit(X).predict(self.RAW)
-
-    def test_landmarks_that_are_given_are_looked_at(self):
-        with pytest.warns(UserWarning, match="^feature 0"):
-            LandmarkLKG(3, landmarks=self.RAW[::2], random_state=0).fit(self.RAW)
 
     @pytest.mark.filterwarnings("ignore:of the views of X")
     def test_the_view_is_named(self, foreign):

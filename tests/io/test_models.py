@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 import kernelbraid
 import problems
 from callbacks import Heard
-from kernelbraid import ADMM, LKG, EachView, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, EachView, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.solver import Solved
 from kernelbraid.estimators.view_report import ViewReport
@@ -88,10 +88,6 @@ FITTED = {
     "chosen number": (lkg("auto"), X, new),
     "authors": (lkg(preset="authors", max_iter=20), X, new),
     "numpy parameters": (LKG(np.int64(3), alpha=np.float32(0.5), random_state=np.int32(0)), X, new),
-    "landmarks": (LandmarkLKG(3, n_landmarks=12, random_state=0), X, new),
-    "sparse landmarks": (LandmarkLKG(3, landmarks=thin(X[::2]), kernels="local", random_state=0), thin(X), thin(new)),
-    "landmarks of views": (LandmarkLKG(3, n_landmarks=12, random_state=0), two(X), two(new)),
-    "landmarks with gaps": (LandmarkLKG(3, n_landmarks=12, random_state=0), holed(X), holed(new)),
     "names of classes": (LKGClassifier(), X, new),
     **{name: (model.set_params(n_clusters=3, random_state=0), X, new) for name, model in METHODS.items()},
     "a pipeline": (make_pipeline(StandardScaler(), PCA(2, whiten=True), lkg()), X, new),
@@ -246,16 +242,6 @@ def test_callbacks_are_left_out_and_generators_go_on_where_they_were(twin):
     assert not any(hasattr(one, "_skl_callbacks") for one in (loaded, loaded.solver))
     assert loaded.random_state.randint(10**9) == model.random_state.randint(10**9)
     assert same(loaded.predict(new), model.predict(new))
-
-
-def test_dask_arrays_are_left_out(twin):
-    dask = pytest.importorskip("dask.array", reason="dask is not installed")
-    model = fitted("landmarks")[0]
-    wanted = model.predict(new)
-    model.labels_, model.embedding_ = dask.from_array(model.labels_), dask.from_array(model.embedding_)
-    loaded = twin(model)
-    assert not {"labels_", "embedding_"} & set(vars(loaded))
-    assert same(loaded.predict(new), wanted)
 
 
 @pytest.mark.parametrize("bank", BANKS)

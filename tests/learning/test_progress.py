@@ -6,7 +6,7 @@ import pytest
 from callbacks import Heard
 from kernelbraid import ADMM, LKG
 from kernelbraid.learning import progress
-from kernelbraid.learning.progress import expect, on_course, stretch, watched_by, within
+from kernelbraid.learning.progress import watched_by
 from problems import blobs
 
 X, _ = blobs(n=40)
@@ -20,51 +20,16 @@ def heard():
         yield told
 
 
-def test_work_is_told_from_its_beginning_to_its_end(heard):
-    with on_course(4.0):
-        with stretch(1.0):
-            within(0.5)
-        with stretch(3.0):
-            pass
-    assert heard == [0, 0, 1 / 8, 1 / 4, 1 / 4, 1, 1]
-
-
-def test_work_that_was_not_announced_is_told_to_nobody(heard):
-    with stretch(1.0):
-        within(0.5)
-    expect(3.0)
-    assert heard == []
-
-
 def test_nobody_needs_to_listen():
-    with on_course(1.0) as course, stretch(1.0):
-        pass
-    assert course.done == 1
+    progress.reach(0.5)
     assert not progress.step({})
 
 
-def test_how_much_there_is_can_be_corrected(heard):
-    with on_course(4.0):
-        with stretch(2.0):
-            pass
-        expect(4.0)
-        with stretch(2.0):
-            pass
-        assert heard[-1] == 1 / 2
-    with on_course(4.0):
-        with stretch(2.0):
-            pass
-        expect(-9.0)
-    assert heard[-1] == 1
-
-
-def test_an_end_before_its_time_is_no_arrival(heard):
-    with pytest.raises(KeyboardInterrupt), on_course(4.0), stretch(2.0):
-        raise KeyboardInterrupt
-    assert max(heard) == 0
-    with stretch(1.0):
-        pass
-    assert max(heard) == 0
+def test_a_part_that_has_nothing_of_its_own_to_tell_is_not_heard(heard):
+    with progress.unheard():
+        progress.reach(1.0)
+    progress.reach(0.5)
+    assert heard == [0.5]
 
 
 def test_tasks_tell_how_far_they_have_come_as_they_are_taken(heard):

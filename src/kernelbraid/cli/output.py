@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from kernelbraid import _system
-from kernelbraid.blocks.dask_parts import DaskError
+from kernelbraid._dask import DaskError
 from kernelbraid.cli.ending import Failure, one_line
 
 STANDARD = Path("-")  # how standard input and standard output are given

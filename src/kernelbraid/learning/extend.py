@@ -4,8 +4,9 @@ A learned graph is a sum of graphs, of each of which a member knows what new sam
 a view, or of several together, or a graph that was handed over. One view is a sum of one.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,10 +21,13 @@ from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
+#: New samples that are placed at a time.
+AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,30 @@ class NewSamples:
     given: list[list[Array]]  # of every view of the fit: its matrix, its kernels with the fitted samples, or its graph
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
+    @classmethod
+    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
+        """Take all of the samples that are there, or some of them."""
+        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
+        return every if rows is None else every.some(rows)
+
+    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+        """Return some of them."""
+        given = [[rows_of(A, rows) for A in view] for view in self.given]
+        return NewSamples(given, [has[rows] for has in self.measured])
+
     @property
     def n_samples(self) -> int:
         """Number of new samples."""
         return len(self.measured[0])
+
+    def in_blocks(self) -> Iterator["NewSamples"]:
+        """Yield so many of them at a time that what is known of them needs little memory."""
+        n = self.n_samples
+        if n <= AT_ONCE:
+            yield self
+            return
+        for first in range(0, n, AT_ONCE):
+            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""
@@ -206,13 +230,16 @@ class Placement:
 
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
-        xp = namespace(edges)
-        degrees = xp.sum(edges, axis=1)[:, None]
-        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))
+        xp, basis = namespace(self.basis), self.basis
+        if sparse.issparse(edges):
+            degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
+        else:
+            edges = asarray_like(edges, basis)
+            degrees, sums = xp.sum(edges, axis=1), edges @ basis
+        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))[:, None]
         if self.spectrum == "unnormalised":
-            distance = degrees - self.values[None, :]
-            return unit_rows((edges @ self.basis) / _away_from_zero(distance))
-        placed = (edges @ self.basis) / degrees / _away_from_zero(self.values[None, :])
+            return unit_rows(sums / _away_from_zero(degrees - self.values[None, :]))
+        placed = sums / degrees / _away_from_zero(self.values[None, :])
         return placed if self.spectrum == "random_walk" else unit_rows(placed)
 
 
@@ -304,16 +331,48 @@ class Extension:
 
     def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
-        if not sparse.issparse(edges):
-            return self._place(edges, places, embedding)
-        blocks = row_blocks(edges.shape[0], edges.shape[0] / embedding.shape[0])
-        found = [self._place(edges[rows].toarray(), places[rows], embedding) for rows in blocks]
-        return np.concatenate(found) if found else to_numpy(embedding)[:0]
-
-    def _place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
-        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
+        placed = self.placement.embed(edges)
         fitted = asarray_like(to_numpy(embedding)[places], placed)
         return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
+
+    fitted: Extension
+    embedding: Array  # of the vertices of the graph
+    labels: NDArray[np.int64]
+
+    def coordinates(self, new: NewSamples) -> Array:
+        """Return coordinates in the embedding; fitted samples have their own."""
+        return self.fitted.place(self.fitted.edges(new), self.fitted.known(new), self.embedding)
+
+    def nearest(self, new: NewSamples) -> NDArray[np.int64]:
+        """Return the clusters with the nearest centre; of fitted samples their own."""
+        return self.everything(new)[2]
+
+    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return edges to the fitted samples as a csr array, coordinates and clusters."""
+        edges = self.fitted.edges(new)
+        return sparse.csr_array(edges), *self.by_edges(edges, self.fitted.known(new))
+
+    def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
+        """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
+        placed = self.fitted.place(edges, places, self.embedding)
+        found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
+        return placed, np.where(places >= 0, self.labels[places], found)
+
+    @cached_property
+    def centres(self) -> NDArray[Any]:
+        """The means of the clusters."""
+        numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
+        return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
+
+    def with_fewer_cells(self) -> "Placing":
+        """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
+        members = [getattr(member, "with_fewer_cells", lambda same=member: same)() for member in self.fitted.members]
+        return replace(self, fitted=replace(self.fitted, members=members))
 
 
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
@@ -351,3 +410,11 @@ def _away_from_zero(A: Array) -> Array:
     least = 1e-8 * (1 + xp.max(xp.abs(A)))
     sign = xp.where(A < 0, asarray_like(-1.0, A), asarray_like(1.0, A))
     return xp.where(xp.abs(A) < least, least * sign, A)
+
+
+def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Return a symmetric sparse graph with edges between some samples, which have none there, and others."""
+    known, new = graph.tocoo(), edges.tocoo()
+    mine, theirs = rows[new.row], columns[new.col]
+    places = (np.concatenate([known.row, mine, theirs]), np.concatenate([known.col, theirs, mine]))
+    return sparse.csr_array((np.concatenate([known.data, new.data, new.data]), places), shape=graph.shape)

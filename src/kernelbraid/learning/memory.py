@@ -123,7 +123,6 @@ def choose_storage(
     n_given: int = 0,
     working: float = WORKING_MATRICES,
     beside: int = 0,
-    instead: str | None = None,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -139,8 +138,6 @@ def choose_storage(
         As for :func:`predict_bytes`.
     beside : int, default=0
         As for :func:`predict_bytes`.
-    instead : str or None, default=None
-        Call of an estimator that needs less.
     """
     limit = room(on_device)
     size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
@@ -157,7 +154,6 @@ def choose_storage(
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
-    ways += [instead] if instead is not None else []
     ways.append("fewer samples")
     raise MemoryError(
         f"a fit of {n_samples} samples with {counted(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "

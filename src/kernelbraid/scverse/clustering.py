@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kernelbraid._typing import Parameters
-from kernelbraid.estimators import LKG, LandmarkLKG
+from kernelbraid.estimators import LKG
 from kernelbraid.estimators.tables import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
 from kernelbraid.scverse.results import Keys, write
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
-# Parameters that say how samples are handed over, which is known here.
-GIVEN_HERE = ("view_widths", "landmarks")
-
 
 def cluster(
     data: "AnnData | MuData",
@@ -26,7 +23,6 @@ def cluster(
     *,
     use_rep: Any = None,
     key_added: str = "kernelbraid",
-    n_landmarks: int | None = None,
     copy: bool = False,
     **parameters: Any,
 ) -> "AnnData | MuData | None":
@@ -46,14 +42,10 @@ def cluster(
         there, and X otherwise, with a warning if that has more than 50 features.
     key_added : str, default="kernelbraid"
         Under which names results are written. Results of an earlier call are replaced; nothing else is.
-    n_landmarks : int, default=None
-        Cluster through so many landmarks (:class:`~kernelbraid.LandmarkLKG`), in time and memory linear in the cells.
-        If None, that is done where there is not enough memory for an exact fit (:class:`~kernelbraid.LKG`), with 500.
     copy : bool, default=False
         Leave the data as they are, and return a copy with the results.
     **parameters
-        Further parameters of :class:`~kernelbraid.LKG` or :class:`~kernelbraid.LandmarkLKG`; `random_state` is 0 unless
-        it is given.
+        Further parameters of :class:`~kernelbraid.LKG`; `random_state` is 0 unless it is given.
 
     Returns
     -------
@@ -63,13 +55,11 @@ def cluster(
         - ``obs[key]``: clusters as categories, ``"0"`` the largest one;
         - ``obs[key + "_confidence"]``: how sure each label is, between 0 and 1;
         - ``obs[key + "_weight_" + view]``: which share of its edges a cell has from each of several views;
-        - ``obsp[key + "_connectivities"]``: the learned graph, its largest edge one; through landmarks, that of the
-          nearest neighbours in the embedding;
+        - ``obsp[key + "_connectivities"]``: the learned graph, its largest edge one;
         - ``obsp[key + "_distances"]``: distances of these neighbours in the embedding;
         - ``obsm["X_" + key]``: the embedding that was clustered;
-        - ``uns[key]``: where the graph is, for ``neighbors_key=key`` of scanpy; ``solver`` (``"exact"`` or
-          ``"landmarks"``) and why it was taken; ``parameters`` as they were given; ``views``, a data frame with what is
-          known of each, and their ``agreement``; ``reliability`` and ``why`` of an exact fit.
+        - ``uns[key]``: where the graph is, for ``neighbors_key=key`` of scanpy; ``parameters`` as they were given;
+          ``views``, a data frame with what is known of each, and their ``agreement``; ``reliability`` and ``why``.
 
     Raises
     ------
@@ -91,20 +81,19 @@ def cluster(
     >>> cluster(cells, 3)
     >>> cells.obs["kernelbraid"].value_counts().tolist()
     [20, 20, 20]
-    >>> cells.uns["kernelbraid"]["solver"]
-    'exact'
     """
-    _check(data, key_added, n_landmarks, parameters)
+    _check(data, key_added, parameters)
     views = views_of(data, use_rep)
     keys = Keys(key_added, views)
     keys.check(data)
     parameters = {"random_state": 0, **parameters}
     with _names_in_sentences(views):
-        model, solver = _fit(views, n_clusters, n_landmarks, parameters)
+        X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
+        model = LKG(n_clusters, **parameters).fit(X)
     if copy:
         data = data.to_memory() if getattr(data, "isbacked", False) and not is_mudata(data) else data.copy()
-    asked = {"n_clusters": n_clusters, "use_rep": use_rep, "n_landmarks": n_landmarks, **parameters}
-    write(data, keys, model, views, asked, solver)
+    asked = {"n_clusters": n_clusters, "use_rep": use_rep, **parameters}
+    write(data, keys, model, views, asked)
     return data if copy else None
 
 
@@ -123,24 +112,7 @@ def _names_in_sentences(views: list[View]) -> Iterator[None]:
             warnings.warn(in_names(str(warning.message), views), warning.category, stacklevel=4)
 
 
-def _fit(
-    views: list[View], n_clusters: int | str, n_landmarks: int | None, parameters: Parameters
-) -> tuple[LKG | LandmarkLKG, Parameters]:
-    """Fit exactly if there is room and nobody asks otherwise, through landmarks if not; say which way was taken."""
-    X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
-    if n_landmarks is not None:
-        model = LandmarkLKG(n_clusters, n_landmarks=n_landmarks, **parameters).fit(X)
-        return model, {"solver": "landmarks", "solver_reason": "n_landmarks was given", "n_landmarks": n_landmarks}
-    try:
-        return LKG(n_clusters, **parameters).fit(X), {"solver": "exact", "solver_reason": "there was enough memory"}
-    except MemoryError as error:
-        reason = str(error) or "memory ran out"
-    _check_parameters(parameters, LandmarkLKG, reason)
-    model = LandmarkLKG(n_clusters, **parameters).fit(X)
-    return model, {"solver": "landmarks", "solver_reason": reason, "n_landmarks": int(model.landmarks_.shape[0])}
-
-
-def _check(data: object, key: object, n_landmarks: object, parameters: Parameters) -> None:
+def _check(data: object, key: object, parameters: Parameters) -> None:
     """Refuse what cannot be clustered, before anything is read."""
     if not (is_anndata(data) or is_mudata(data)):
         raise TypeError(
@@ -151,17 +123,14 @@ def _check(data: object, key: object, n_landmarks: object, parameters: Parameter
         raise ValueError(f"key_added={key!r} must be a name without slashes, which files of AnnData cannot hold.")
     if parameters.get("kernels") == "precomputed":
         raise ValueError("kernels='precomputed' has no representation to read; give the kernels to kernelbraid.LKG.")
-    _check_parameters(parameters, LKG if n_landmarks is None else LandmarkLKG)
+    _check_parameters(parameters)
 
 
-def _check_parameters(parameters: Parameters, kind: type[LKG | LandmarkLKG], reason: str | None = None) -> None:
-    """Refuse a parameter that an estimator does not have."""
-    known = [name for name in kind().get_params() if name not in ("n_clusters", "n_landmarks", *GIVEN_HERE)]
+def _check_parameters(parameters: Parameters) -> None:
+    """Refuse a parameter that LKG does not have."""
+    known = [name for name in LKG().get_params() if name != "n_clusters"]
     for name in parameters:
-        if name in known:
-            continue
-        if reason is not None:
-            raise MemoryError(f"{reason} Through landmarks there is no {name}; leave it out.")
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"those of {kind.__name__} are allowed."
-        raise TypeError(f"there is no parameter {name}; {hint}")
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else "those of LKG are allowed."
+            raise TypeError(f"there is no parameter {name}; {hint}")

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
 from kernelbraid._arrays import measured_rows
 from kernelbraid._typing import Array
@@ -15,10 +14,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
-    from kernelbraid.estimators import LKG, LandmarkLKG
+    from kernelbraid.estimators import LKG
 
-#: Neighbours of a cell in the graph of an embedding, as scanpy has them by default.
-NEIGHBOURS = 15
 METHOD = "kernelbraid"
 
 
@@ -79,25 +76,19 @@ def _is_ours(report: Any) -> bool:
 def write(
     data: "AnnData | MuData",
     keys: Keys,
-    model: "LKG | LandmarkLKG",
+    model: "LKG",
     views: list[View],
     asked: Mapping[str, Any],
-    solver: Mapping[str, Any],
 ) -> None:
     """Write labels, graph, embedding and report."""
     import pandas as pd
 
     labels, embedding = by_size(np.asarray(model.labels_)), np.asarray(model.embedding_)
-    graph, distances = (
-        learned_graph(model.graph_, embedding)
-        if solver["solver"] == "exact"
-        else embedded_graph(embedding, asked.get("n_jobs"))
-    )
+    graph, distances = learned_graph(model.graph_, embedding)
     columns: dict[str, Any] = {
         keys.labels: pd.Categorical(labels.astype(str), categories=[str(i) for i in range(labels.max() + 1)])
     }
-    if hasattr(model, "confidence_"):
-        columns[keys.confidence] = np.asarray(model.confidence_)
+    columns[keys.confidence] = np.asarray(model.confidence_)
     weights = model.views_.shares
     if weights is not None:
         columns |= {key: np.asarray(weights)[:, view] for view, key in enumerate(keys.weights)}
@@ -117,11 +108,11 @@ def write(
             "use_rep": keys.embedding,
         },
         "parameters": {name: _storable(value) for name, value in asked.items() if value is not None},
-        **solver,
         "n_clusters": int(labels.max()) + 1,
         "views": _table(model, views),
         "agreement": model.views_.agreement,
-        **_reliance(model),
+        "reliability": float(model.reliability_),
+        "why": np.array(model.why_, dtype=str),
     }
 
 
@@ -142,31 +133,12 @@ def learned_graph(graph: Array, embedding: np.ndarray) -> tuple[sparse.csr_matri
     return _csr(weights, row, column, len(embedding)), _csr(apart, row, column, len(embedding))
 
 
-def embedded_graph(embedding: np.ndarray, n_jobs: int | None) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Return affinities and distances of the nearest neighbours in the embedding.
-
-    The affinity of two cells falls with their squared distance, in units of how far away the neighbour in the middle of
-    either's list is; the larger of both counts, so that a cell far from its neighbours is tied to them as well.
-    """
-    n = len(embedding)
-    few = min(NEIGHBOURS, n - 1)
-    if few < 1:
-        return _csr(np.empty(0), [], [], n), _csr(np.empty(0), [], [], n)
-    finder = NearestNeighbors(n_neighbors=few, n_jobs=n_jobs).fit(embedding)
-    apart, column = finder.kneighbors()
-    reach = np.maximum(apart[:, [few // 2]], np.finfo(np.float32).tiny)
-    near, row = np.exp(-((apart / reach) ** 2)), np.repeat(np.arange(n), few)
-    one_way = _csr(near.ravel(), row, column.ravel(), n)
-    one_way.eliminate_zeros()
-    return one_way.maximum(one_way.T).tocsr(), _csr(apart.ravel(), row, column.ravel(), n)
-
-
 def _csr(values: np.ndarray, row: Any, column: Any, n: int) -> sparse.csr_matrix:
     """Return a matrix as scanpy has them: the older kind, in single precision."""
     return sparse.csr_matrix((np.asarray(values, dtype=np.float32), (row, column)), shape=(n, n))
 
 
-def _table(model: "LKG | LandmarkLKG", views: list[View]) -> Any:
+def _table(model: "LKG", views: list[View]) -> Any:
     """Return what is known of each view as a data frame; what is not known is NaN."""
     import pandas as pd
 
@@ -182,13 +154,6 @@ def _table(model: "LKG | LandmarkLKG", views: list[View]) -> Any:
         },
         index=[view.name for view in views],
     )
-
-
-def _reliance(model: "LKG | LandmarkLKG") -> dict[str, Any]:
-    """Return how far the clusters can be relied on, where that is known."""
-    if not hasattr(model, "reliability_"):
-        return {}
-    return {"reliability": float(model.reliability_), "why": np.array(model.why_, dtype=str)}
 
 
 def _storable(value: Any) -> Any:
