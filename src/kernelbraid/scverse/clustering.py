@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelbraid._typing import Parameters
 from kernelbraid.estimators import LKG
+from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.estimators.tables import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
 from kernelbraid.scverse.results import Keys, write
@@ -128,6 +129,7 @@ def _check(data: object, key: object, parameters: Parameters) -> None:
 
 def _check_parameters(parameters: Parameters) -> None:
     """Refuse a parameter that LKG does not have."""
+    refuse_moved(LKG, parameters)
     known = [name for name in LKG().get_params() if name != "n_clusters"]
     for name in parameters:
         if name not in known:
