@@ -28,8 +28,6 @@ from kernelbraid.estimators.gathering import gathered
 from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
 from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
-from kernelbraid.learning.counting import largest_count
-from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import (
@@ -41,6 +39,7 @@ from kernelbraid.learning.memory import (
     room,
     rows_bytes,
 )
+from kernelbraid.learning.settings import GUESS
 from kernelbraid.learning.sources import Candidates, Samples, Views
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
@@ -175,8 +174,8 @@ def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
 
 def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
     """Return what it takes to cluster samples by the parameters of an estimator, or to choose the number first."""
-    is_auto = estimator.n_clusters == "auto"
-    largest = largest_count(n_samples) if is_auto else min(int(estimator.n_clusters), n_samples)
+    is_auto = estimator.n_clusters == "auto"  # communities need no embedding; that of the clusters found is small
+    largest = GUESS if is_auto else min(int(estimator.n_clusters), n_samples)
     return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or RESTARTS))
 
 
@@ -373,9 +372,3 @@ def levels_to_caller() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
         frame, levels = frame.f_back, levels + 1
     return levels
-
-
-def warn_of_counts(counts: Counts | None, stacklevel: int = 4) -> None:
-    """Warn if hardly anything speaks for the number of clusters that was chosen."""
-    if counts is not None and counts.warning is not None:
-        warnings.warn(counts.warning, UserWarning, stacklevel=stacklevel)

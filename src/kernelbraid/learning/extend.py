@@ -369,18 +369,19 @@ class Placing:
 
     def nearest(self, new: NewSamples) -> NDArray[np.int64]:
         """Return the clusters with the nearest centre; of fitted samples their own."""
-        places = self.fitted.known(new)
-        return self._nearest(self.fitted.place(self.fitted.edges(new), places, self.embedding), places)
+        return self.by_edges(self.fitted.edges(new), self.fitted.known(new))[1]
 
     def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.float64]]:
         """Return edges to the fitted samples as a csr array, coordinates, clusters, and how far samples stand aside."""
-        edges, places = sparse.csr_array(self.fitted.edges(new)), self.fitted.known(new)
-        placed = self.fitted.place(edges, places, self.embedding)
-        return edges, placed, self._nearest(placed, places), self.fitted.aside(new, edges, self.graph)
+        edges = sparse.csr_array(self.fitted.edges(new))
+        aside = self.fitted.aside(new, edges, self.graph)
+        return edges, *self.by_edges(edges, self.fitted.known(new)), aside
 
-    def _nearest(self, placed: Array, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
+        """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
+        placed = self.fitted.place(edges, places, self.embedding)
         found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
-        return np.where(places >= 0, self.labels[places], found)
+        return placed, np.where(places >= 0, self.labels[places], found)
 
     @cached_property
     def centres(self) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from kernelbraid._arrays import (
     symmetric_part,
     to_numpy,
 )
-from kernelbraid._eigen import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
+from kernelbraid._linalg import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid._typing import Array, Host
 from kernelbraid.ops.closed_forms import nonnegative
 
