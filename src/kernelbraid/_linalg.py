@@ -1,7 +1,7 @@
 """Solutions, products, eigenvalues and eigenvectors in the fastest way of each backend.
 
-NumPy goes to LAPACK and BLAS directly: in place, one triangle of a symmetric matrix only, and no eigenvector that nobody
-asked for. Other backends use the functions of the array API standard.
+NumPy goes to LAPACK and BLAS directly: in place, one triangle of a symmetric matrix only, and no eigenvector that
+nobody asked for. Other backends use the functions of the array API standard.
 
 Where eigenvalues are equal, any basis of their space is one of eigenvectors, and which of them a solver returns depends
 on rounding, and so on the number of threads. :func:`choose_vectors` takes the basis that follows from the space itself.
