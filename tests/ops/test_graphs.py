@@ -9,15 +9,17 @@ from sklearn.manifold import spectral_embedding as sklearn_embedding
 
 from kernelbraid import _arrays, _linalg
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
 from kernelbraid.ops.graphs import (
     degrees,
     embed_rows,
     laplacian,
+    normalised_graph,
     refine_columns,
     refine_graph,
+    spectral_embedding,
     spectral_vectors,
     strongest_edges,
+    symmetrise,
 )
 from problems import dense
 

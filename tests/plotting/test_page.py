@@ -100,6 +100,7 @@ def test_it_names_what_sets_clusters_apart_whom_to_look_at_and_how_to_repeat_it(
     assert "LKG(n_clusters=3, random_state=0)" in told.replace("&#39;", "'")
     for sentence in fitted.why_:
         assert sentence in told
+    assert "In another order of the samples the random draws fall on others, as with another seed" in told
 
 
 def test_the_same_model_gives_the_same_page_also_from_a_file(page, fitted, tmp_path):
@@ -110,7 +111,7 @@ def test_the_same_model_gives_the_same_page_also_from_a_file(page, fitted, tmp_p
 
 
 def test_names_are_words_and_no_markup(browser, tmp_path):
-    X, _ = make_blobs(40, n_features=2, centers=2, random_state=0)
+    X = 1e4 * make_blobs(40, n_features=2, centers=2, random_state=0)[0]
     evil = "</script><script>document.title = 'lost'</script><b>bold</b>"
     frame = pd.DataFrame(X, columns=["plain", evil], index=[f"{evil}{i}" for i in range(40)])
     path = tmp_path / "evil.html"
@@ -118,6 +119,7 @@ def test_names_are_words_and_no_markup(browser, tmp_path):
     visit(browser, path)
     assert browser.get_log("browser") == []
     assert browser.title == evil
+    assert "e+0" not in text_of(path)
     assert not browser.find_elements("css selector", "body b b, td b, .features b")
 
 

@@ -41,7 +41,6 @@ def test_the_report_says_what_was_done():
     cells.obsm["X_pca"] = cells.X[:, :8].copy()
     cluster(cells, 3, alpha=2.0, kernels=[Linear(), Gaussian(1.0)])
     report = cells.uns["kernelbraid"]
-    assert report["solver"] == "exact"
     assert report["parameters"]["alpha"] == 2.0
     assert report["parameters"]["random_state"] == 0
     assert report["views"].loc["X_pca", "representation"] == "obsm/X_pca"

@@ -115,7 +115,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         refuse_containers(self, X)
         labels, known = read_labels(y)
         model = LKG() if self.clusterer is None else clone(self.clusterer)
-        model.set_params(n_clusters=1, resolution=None, n_init=1, random_state=0)
+        model.set_params(n_clusters=1, resolution=None, min_cluster_size=None, n_init=1, random_state=0)
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
         samples = model._read_samples(X, settings)
         if samples.n_samples != len(known):

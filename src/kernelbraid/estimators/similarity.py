@@ -11,8 +11,6 @@ from kernelbraid.estimators.base import (
     ONE_KERNEL,
     POSITIVE,
     Interval,
-    fit_context,
-    mark_input,
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
@@ -119,27 +117,6 @@ class SimplexGraph(GraphClusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), None)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or list of such matrices
-            Samples as rows, dense or sparse; several views of the same samples as a list.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        SimplexGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING, in_batches=True)
@@ -295,27 +272,6 @@ class TwinGraph(_TwinGraph):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernel)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
-            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        TwinGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
-
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING, in_batches=True)
 
@@ -441,28 +397,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the weights of the kernels and the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        MultipleKernelTwinGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, working=WORKING, in_batches=True)

@@ -161,9 +161,10 @@ class Table:
         name = column + 1 if self.header is False else repr(self.names[column])
         return f"column {name} has {what} in row {at + 1}"
 
-    def cell_error(self, column: int, at: int, cell: str) -> DataError:
-        """Return the error for a cell that is no finite number."""
-        name, is_number = shlex.quote(self.names[column] or str(column + 1)), NUMBER.fullmatch(cell)
+    def cell_error(self, column: int, at: int, cell: str, texts: Sequence[int] = ()) -> DataError:
+        """Return the error for a cell that is no finite number, with the columns that have text there, too."""
+        name, *others = (shlex.quote(self.names[i] or str(i + 1)) for i in (column, *texts))
+        is_number = NUMBER.fullmatch(cell)
         what, remedy = "text", f"{ENCODE}, use it as sample ids (--id {name})"
         if cell.lower() in MISSING or (is_number and np.isinf(float(cell))):
             what, remedy = "no finite value", "fill the cell (scikit-learn's SimpleImputer can), delete the row"
@@ -173,6 +174,8 @@ class Table:
             what, remedy = "a number with signs between its thousands", "write it without them"
         place = f"{self.place(column, at, what)} ({cell[:SHOWN]!r}); {remedy}"
         more = ", or say that the row names the columns (--header)" if self.header is False and at == 0 else ""
+        if others:
+            more = f"; so have {listing(others)}{more}"
         return self.error(f"{place}, or leave the column out (--drop {name}){more}")
 
     def texts(self) -> "pd.DataFrame":
@@ -222,7 +225,8 @@ class Table:
         """Return columns as a matrix, or name the first cell that is no finite number."""
         X = np.column_stack([self._floats(column, decimal) for _, column in frame.items()])
         for row, i in not_finite(X, gaps=gaps):
-            raise self.cell_error(frame.columns[i], first + row, str(frame.iat[row, i]))
+            columns = [column for k, column in enumerate(frame) if k > i and is_name(str(frame.iat[row, k]))]
+            raise self.cell_error(frame.columns[i], first + row, str(frame.iat[row, i]), columns)
         return X
 
     def _floats(self, column: "pd.Series", decimal: str | None) -> Host:
@@ -273,12 +277,12 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     if not lines:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
-    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
-    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
-    others = [word for mark, word in DELIMITER_NAMES.items() if mark in first[0] and mark not in (sign, " ")]
-    if len(first) == 1 and others and not COMMA_NUMBER.fullmatch(first[0]):
+    others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
+    if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):
         what = f"row 1 is one cell with a {others[0]} in it; say what stands between cells (--delimiter {others[0]})"
         raise DataError(f"{source.path}: {what}, or give every row as many.")
+    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
+    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
     if header is None and first[1:] and first == [str(i) for i in range(len(first))]:
         if any(cell.isdecimal() for row in below for cell in row):
             what = "row 1 counts the columns, and may be a header or a sample"

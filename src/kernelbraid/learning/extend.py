@@ -354,10 +354,14 @@ class Placing:
 
     def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64]]:
         """Return edges to the fitted samples as a csr array, coordinates and clusters."""
-        edges, places = self.fitted.edges(new), self.fitted.known(new)
+        edges = self.fitted.edges(new)
+        return sparse.csr_array(edges), *self.by_edges(edges, self.fitted.known(new))
+
+    def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
+        """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
         placed = self.fitted.place(edges, places, self.embedding)
         found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
-        return sparse.csr_array(edges), placed, np.where(places >= 0, self.labels[places], found)
+        return placed, np.where(places >= 0, self.labels[places], found)
 
     @cached_property
     def centres(self) -> NDArray[Any]:

@@ -120,6 +120,7 @@ def write_report(
     nobody asked for them before.
     """
     environment = load_template_engine()
+    environment.filters["number"] = _number
     check_fitted(model, "labels_")
     path, labels = Path(path), to_numpy(model.labels_)
     if not path.parent.is_dir():
@@ -169,6 +170,11 @@ def _facts(model: Any, labels: np.ndarray, X: Any, ids: list[str]) -> dict[str, 
         "is_seeded": params.get("random_state") is not None,
         "versions": [f"kernelbraid {__version__}", *(f"{one} {version(one)}" for one in ("numpy", "scikit-learn"))],
     }
+
+
+def _number(value: float) -> str:
+    """Return a number to three digits, large ones whole."""
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _in_a_word(reliability: float | None) -> str:
