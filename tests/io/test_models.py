@@ -34,8 +34,8 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.solver import Solved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
-from kernelbraid.methods import METHODS, KernelKMeans
 from kernelbraid.learning.levels import Level
+from kernelbraid.methods import METHODS, KernelKMeans
 from problems import blobs
 
 samples, classes = blobs(n=45, d=4)
