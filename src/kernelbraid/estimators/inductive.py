@@ -15,6 +15,7 @@ from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension, NewSamples, Placing
 from kernelbraid.learning.outliers import outlier_scores
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
 
@@ -103,11 +104,11 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
-        graph = self._vertex_level()[0]
+        reach = Reach.of(fitted, self._vertex_level()[0])
 
         def shares(new: NewSamples) -> np.ndarray:
             edges, places = fitted.edges(new), fitted.known(new)
-            found = evened(shares_of(edges @ known), fitted.nearness(new, edges, graph))
+            found = evened(shares_of(edges @ known), reach.holds(new, edges))
             return np.where((places >= 0)[:, None], known[places], found)
 
         return self._answers(X, shares)
