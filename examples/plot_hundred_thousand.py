@@ -13,7 +13,7 @@ all others by these, block by block.
 
 import time
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 

@@ -144,7 +144,4 @@ def page(rows: Sequence[Row]) -> list[str]:
         for row in rows
     ]
     weights = [f"- {row['job']}: {row['weights']}" for row in rows if "weights" in row]
-    return [
-        *table(header, lines),
-        *(["", "Weights of the views beside noise:", "", *weights] if weights else []),
-    ]
+    return [*table(header, lines), *(["", "Weights of the views beside noise:", "", *weights] if weights else [])]

@@ -94,7 +94,4 @@ def page(rows: Sequence[Row]) -> list[str]:
     ]
     alone = [row for row in rows if row["job"].isdigit()]
     told = [f"{what} {exponent(alone, key):.2f}" for what, key in (("time", "seconds"), ("peak", "peak_bytes"))]
-    return [
-        *table(header, lines),
-        *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else []),
-    ]
+    return [*table(header, lines), *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else [])]

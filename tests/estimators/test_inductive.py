@@ -161,7 +161,7 @@ def test_far_from_everything_nobody_is_sure(n, form):
     direction, new = samples[n:], model.predict_proba(form(samples[n:]))
     asked = NewSamples([[form(samples[n:])]], [np.ones(50, dtype=bool)])
     edges = model._fitted.edges(asked)
-    holds = Reach.of(model._fitted, model.graph_).holds(asked, edges)
+    holds = Reach.of(model._fitted.samples(), model.graph_).holds(asked, edges)
     assert (holds == 1).mean() > 0.8  # new samples like those of the fit are left as they are
     plain = edges @ model.membership_
     np.testing.assert_allclose(new[holds == 1], (plain / plain.sum(axis=1, keepdims=True))[holds == 1])

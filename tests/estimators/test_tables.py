@@ -26,7 +26,7 @@ def test_a_column_that_holds_no_numbers_is_named_with_what_encodes_it(model):
             model.fit(FRAME.assign(colour=values))
 
 
-@pytest.mark.parametrize("model", MODELS[:2], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", MODELS[:1], ids=lambda model: type(model).__name__)
 def test_the_view_of_such_a_column_is_named(model):
     with pytest.raises(ValueError, match=r"^view 2 of X has a column 'colour'"):
         model.fit([FRAME[["size"]], FRAME])

@@ -115,6 +115,8 @@ def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragme
 def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, name, form):
     source = open_source(write(tmp_path, name, "a,b\n1,2\n"), **form)
     refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
+    source = open_source(write(tmp_path, "german.csv", "a;b\n1,5;2,5\n"), delimiter=",")
+    refuse(lambda _: read_samples(source), source.path, "one cell with a semicolon in it", "--delimiter semicolon")
 
 
 @pytest.mark.parametrize(("decimal", "late"), [(",", "1.234"), (".", "1,5")])

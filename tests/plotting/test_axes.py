@@ -15,7 +15,7 @@ from matplotlib.figure import Figure  # noqa: E402 (the same)
 @pytest.fixture(params=plotting.__all__)
 def picture(request, model, chooser, fused):
     """A function that draws, and what it draws."""
-    subject = {"plot_n_clusters": chooser, "plot_views": fused}.get(request.param, model)
+    subject = {"plot_levels": chooser, "plot_views": fused}.get(request.param, model)
     return getattr(plotting, request.param), subject
 
 

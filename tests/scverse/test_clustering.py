@@ -41,7 +41,6 @@ def test_the_report_says_what_was_done():
     cells.obsm["X_pca"] = cells.X[:, :8].copy()
     cluster(cells, 3, alpha=2.0, kernels=[Linear(), Gaussian(1.0)])
     report = cells.uns["kernelbraid"]
-    assert report["solver"] == "exact"
     assert report["parameters"]["alpha"] == 2.0
     assert report["parameters"]["random_state"] == 0
     assert report["views"].loc["X_pca", "representation"] == "obsm/X_pca"
@@ -139,6 +138,7 @@ def test_a_kernel_that_takes_no_negative_values_says_so():
         ({"n_cluster": 3}, "there is no parameter n_cluster"),
         ({"alhpa": 3.0}, "there is no parameter alhpa; did you mean alpha?"),
         ({"n_landmarks": 20}, "there is no parameter n_landmarks"),
+        ({"beta": 0.1}, r"LKG has no parameter 'beta'; it belongs to the solver: LKG\(solver=ADMM\(beta=0.1\)\)$"),
     ],
 )
 def test_a_parameter_that_there_is_not_is_named(options, message):

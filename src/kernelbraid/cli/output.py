@@ -129,7 +129,7 @@ def write_labels(path: Path, labels: np.ndarray, ids: Sequence[str] | None, besi
 
 def write_picture(path: Path, figure: Any) -> None:
     """Write a figure, whole or not at all, as the name of the file says."""
-    from kernelbraid.plotting.drawing import render
+    from kernelbraid.plotting.axes import render
 
     with writing(path), _system.write_whole(path, "wb") as file:
         file.write(render(figure, path.suffix.lower().removeprefix(".")))

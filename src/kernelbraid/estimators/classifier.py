@@ -78,10 +78,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     """
 
     _parts: ClassVar = {"clusterer": LKG}
-    _parameter_constraints: ClassVar = {
-        "clusterer": [LKG, None],
-        "spread": [Interval(Real, 0, 1, closed="neither")],
-    }
+    _parameter_constraints: ClassVar = {"clusterer": [LKG, None], "spread": [Interval(Real, 0, 1, closed="neither")]}
 
     @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
@@ -116,7 +113,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         refuse_containers(self, X)
         labels, known = read_labels(y)
         model = LKG() if self.clusterer is None else clone(self.clusterer)
-        model.set_params(n_clusters=1, resolution=None, n_init=1, random_state=0)
+        model.set_params(n_clusters=1, resolution=None, min_cluster_size=None, n_init=1, random_state=0)
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
         samples = model._read_samples(X, settings)
         if samples.n_samples != len(known):
@@ -186,7 +183,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
             Rows sum to one; the columns are in the order of ``classes_``.
         """
         shares, given = self._asked(), self.label_distributions_[self.clusterer_._vertices.first]
-        reach = Reach.of(self.clusterer_._fitted, self.clusterer_._vertex_level()[0])
+        reach = Reach.of(self.clusterer_._fitted.samples(), self.clusterer_._vertex_level()[0])
 
         def evenly(new: NewSamples) -> np.ndarray:
             found, places, edges = shares(new)

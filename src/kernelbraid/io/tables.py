@@ -277,12 +277,12 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     if not lines:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
-    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
-    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
-    others = [word for mark, word in DELIMITER_NAMES.items() if mark in first[0] and mark not in (sign, " ")]
-    if len(first) == 1 and others and not COMMA_NUMBER.fullmatch(first[0]):
+    others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
+    if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):
         what = f"row 1 is one cell with a {others[0]} in it; say what stands between cells (--delimiter {others[0]})"
         raise DataError(f"{source.path}: {what}, or give every row as many.")
+    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
+    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
     if header is None and first[1:] and first == [str(i) for i in range(len(first))]:
         if any(cell.isdecimal() for row in below for cell in row):
             what = "row 1 counts the columns, and may be a header or a sample"

@@ -18,6 +18,7 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
 from kernelbraid.learning.outliers import Unexplained
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
@@ -323,7 +324,8 @@ class Placing:
     """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
 
     fitted: Extension
-    embedding: Array  # of the vertices of the graph
+    graph: Array  # of the distinct samples, with their places and clusters
+    embedding: Array
     labels: NDArray[np.int64]
 
     def coordinates(self, new: NewSamples) -> Array:
@@ -332,14 +334,23 @@ class Placing:
 
     def nearest(self, new: NewSamples) -> NDArray[np.int64]:
         """Return the clusters with the nearest centre; of fitted samples their own."""
-        return self.everything(new)[2]
+        return self.by_edges(self.fitted.edges(new), self.fitted.known(new))[1]
 
-    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Return edges to the fitted samples as a csr array, coordinates and clusters."""
-        edges, places = self.fitted.edges(new), self.fitted.known(new)
+    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.float64]]:
+        """Return edges to the fitted samples as a csr array, coordinates, clusters, and how far samples stand aside."""
+        edges = sparse.csr_array(self.fitted.edges(new))
+        return edges, *self.by_edges(edges, self.fitted.known(new)), self.reach.aside(new, edges)
+
+    def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
+        """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
         placed = self.fitted.place(edges, places, self.embedding)
         found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
-        return sparse.csr_array(edges), placed, np.where(places >= 0, self.labels[places], found)
+        return placed, np.where(places >= 0, self.labels[places], found)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """How far fitted samples are from their neighbours."""
+        return Reach.of(self.fitted.samples(), self.graph)
 
     @cached_property
     def centres(self) -> NDArray[Any]:

@@ -7,9 +7,11 @@ edges in both directions and :math:`r` the resolution: the larger, the more clus
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
@@ -60,6 +62,28 @@ class Network:
     def n(self) -> int:
         """Vertices."""
         return self.edges.n
+
+    @cached_property
+    def n_components(self) -> int:
+        """Connected components."""
+        rows = sparse.csr_array((self.weights, self.ends, self.starts), shape=(self.n, self.n))
+        return int(connected_components(rows, directed=False)[0])
+
+    def sums(self, labels: Labels) -> tuple[float, float]:
+        """Return the share of the weight within clusters, and the share that degrees alone would give."""
+        starts, ends = labels[self.edges.ends]
+        volumes = np.bincount(starts, self.edges.weights)
+        total = float(volumes.sum())
+        inside = float(self.edges.weights[starts == ends].sum()) / total
+        return min(inside, 1.0), float((volumes**2).sum()) / total**2
+
+    def reweighted(self, random_state: np.random.RandomState) -> "Network":
+        """Return the same edges with random weights: what other samples of the same kind might have given."""
+        ends = self.edges.ends
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        _, pair = np.unique(low * self.n + high, return_inverse=True)  # both directions of an edge
+        factors = random_state.exponential(size=int(pair.max()) + 1)
+        return Network.of(Edges(ends, self.edges.weights * factors[pair], self.n))
 
 
 def communities(
