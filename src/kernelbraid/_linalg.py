@@ -1,7 +1,7 @@
 """Solutions, products, eigenvalues and eigenvectors in the fastest way of each backend.
 
-NumPy goes to LAPACK and BLAS directly: in place, one triangle of a symmetric matrix only, and no eigenvector that nobody
-asked for. Other backends use the functions of the array API standard.
+NumPy goes to LAPACK and BLAS directly: in place, one triangle of a symmetric matrix only, and no eigenvector that
+nobody asked for. Other backends use the functions of the array API standard.
 
 Where eigenvalues are equal, any basis of their space is one of eigenvectors, and which of them a solver returns depends
 on rounding, and so on the number of threads. :func:`choose_vectors` takes the basis that follows from the space itself.
@@ -17,13 +17,7 @@ from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from kernelbraid._arrays import (
-    LinAlgError,
-    asarray_like,
-    linalg_errors,
-    namespace,
-    to_numpy,
-)
+from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, DType
 

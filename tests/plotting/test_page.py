@@ -14,8 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from kernelbraid import LKG, load_model, save_model
 from kernelbraid.methods import MultipleKernelKMeans
-from kernelbraid.plotting.contrasts import contrasts
-from kernelbraid.plotting.page import write_report
+from kernelbraid.plotting.page import contrasts, write_report
 
 SWITCHES = (
     "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update "

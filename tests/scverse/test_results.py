@@ -1,6 +1,6 @@
 import numpy as np
 
-from kernelbraid.scverse.results import by_size
+from kernelbraid.scverse.clustering import by_size
 
 
 def test_clusters_are_numbered_by_their_sizes():

@@ -468,7 +468,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
         """Refuse a fit for which there is no room; return whether kernels are stored, and not formed on demand."""
         if in_rows:
-            check_memory_of_rows(self, samples)
+            is_one = samples.n_views == 1 or settings.fusion == "kernels"
+            check_memory_of_rows(self, samples, [settings.kernels] if is_one else settings.fused_banks)
             return False
         learning, kernels = settings.learning, settings.kernels
         working = learning.working_matrices
@@ -476,7 +477,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             is_summed = learning.is_kernel_fixed
             return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
         if is_joined:
-            working += samples.n_views
+            working = max(working + samples.n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
         else:
             every_edge = WORKING_MATRICES + 2 * samples.n_views  # the graphs of all views, with their indices
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
+from kernelbraid._machine import workers
 from kernelbraid._system import counted, format_bytes
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
@@ -28,19 +29,23 @@ from kernelbraid.estimators.gathering import gathered
 from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
 from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
+from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import (
     COUNTING_MATRICES,
+    FUSED_MATRICES,
     WORKING_MATRICES,
     batch_bytes,
     choose_storage,
     clustering_bytes,
+    pass_bytes,
     room,
     rows_bytes,
 )
-from kernelbraid.learning.settings import GUESS
+from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES
 from kernelbraid.learning.sources import Candidates, Samples, Views
+from kernelbraid.learning.trust import TELLING
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -153,17 +158,27 @@ def check_memory(
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
     size["working"] = working + copies * size["n_kernels"]
-    size["beside"] = _clustering_bytes(estimator, size["n_samples"])
+    size["beside"] = max(pass_bytes(size["n_samples"]), _clustering_bytes(estimator, size["n_samples"]))
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
     if estimator.n_clusters == "auto":
         size["working"] += COUNTING_MATRICES
     return choose_storage(storage, free, **size)
 
 
-def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
-    """Refuse a fit in rows for which there is no room."""
+def check_memory_of_rows(estimator: BaseEstimator, samples: Any, banks: Sequence[Any]) -> None:
+    """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
     n, limit = samples.n_samples, room()
-    needed = rows_bytes(n, samples.widths) + _clustering_bytes(estimator, n)
+    kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
+    needed = rows_bytes(
+        n,
+        max(samples.widths),
+        clustering=_clustering_bytes(estimator, n),
+        has_local=any(isinstance(kernel, LocalKernel) for kernel in kernels),
+        n_jobs=workers(estimator.n_jobs),
+    )
+    some = min(n, TELLING)
+    if samples.n_views > 1:
+        needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))
     if limit is not None and needed > limit:
         fits = int(n * limit / needed)
         raise MemoryError(
@@ -176,7 +191,8 @@ def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
     """Return what it takes to cluster samples by the parameters of an estimator, or to choose the number first."""
     is_auto = estimator.n_clusters == "auto"  # communities need no embedding; that of the clusters found is small
     largest = GUESS if is_auto else min(int(estimator.n_clusters), n_samples)
-    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or RESTARTS))
+    restarts = RESTARTS if n_samples < MANY_SAMPLES else FEW_RESTARTS
+    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or restarts))
 
 
 def read_candidates(
