@@ -17,13 +17,7 @@ from scipy import linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from kernelbraid._arrays import (
-    LinAlgError,
-    asarray_like,
-    linalg_errors,
-    namespace,
-    to_numpy,
-)
+from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, DType
 

@@ -186,7 +186,7 @@ class TestMemory:
             (500, [30, 9, 30], {"fusion": "kernels"}),
             (400, [30, 9, 30], {"preset": "authors", "kernels": "middle", "solver": ADMM(max_iter=3, tol=0)}),
         ],
-        ids=str,
+        ids=range(12),
     )
     def test_a_fit_takes_what_it_says_it_needs(self, monkeypatch, n, widths, parameters):
         views = [make_blobs(n, d, centers=3, cluster_std=4, random_state=i)[0] for i, d in enumerate(widths)]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, average_precision_score
 
 from kernelbraid import LKG
 from kernelbraid.learning import in_rows
@@ -93,6 +93,11 @@ def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_outliers_are_found_among_all(model):
-    scores = model.outlier_scores_
+def test_outliers_are_found_among_all():
+    spoilt = X.copy()
+    spoilt[::60] += np.random.default_rng(1).normal(scale=8, size=spoilt[::60].shape)
+    scores = LKG(4, random_state=0).fit(spoilt).outlier_scores_
     assert scores.shape == (N,)
+    is_out = np.arange(N) % 60 == 0
+    assert np.mean(scores[is_out] > 0.5) > 0.9
+    assert average_precision_score(is_out, scores) > 0.8

@@ -138,6 +138,7 @@ def test_a_kernel_that_takes_no_negative_values_says_so():
         ({"n_cluster": 3}, "there is no parameter n_cluster"),
         ({"alhpa": 3.0}, "there is no parameter alhpa; did you mean alpha?"),
         ({"n_landmarks": 20}, "there is no parameter n_landmarks"),
+        ({"beta": 0.1}, r"LKG has no parameter 'beta'; it belongs to the solver: LKG\(solver=ADMM\(beta=0.1\)\)$"),
     ],
 )
 def test_a_parameter_that_there_is_not_is_named(options, message):

@@ -77,10 +77,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     """
 
     _parts: ClassVar = {"clusterer": LKG}
-    _parameter_constraints: ClassVar = {
-        "clusterer": [LKG, None],
-        "spread": [Interval(Real, 0, 1, closed="neither")],
-    }
+    _parameter_constraints: ClassVar = {"clusterer": [LKG, None], "spread": [Interval(Real, 0, 1, closed="neither")]}
 
     @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):

@@ -6,12 +6,7 @@ import numpy as np
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    COMPUTING,
-    COUNT,
-    POSITIVE,
-    PRESET,
-)
+from kernelbraid.estimators.base import COMPUTING, COUNT, POSITIVE, PRESET
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
 from kernelbraid.learning.coefficients import Coefficients

@@ -39,6 +39,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _vertices: Vertices
     _vertex_graph: Array
     _silent_edges: Array
+    _silent_scores: np.ndarray
     levels_: list[Level] | None
     reliability_: float
     why_: list[str]
@@ -126,8 +127,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _placing(self) -> Placing:
         """What new samples are asked about."""
-        _, embedding, labels = self._vertex_level()
-        return Placing(self._fitted, embedding, labels)
+        return Placing(self._fitted, *self._vertex_level())
 
     def _ask(self, X: Input, what: str) -> Array:
         check_is_fitted(self)
@@ -259,4 +259,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return everybody
 
     def _outlier_scores(self) -> np.ndarray:
-        return self._vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
+        vertices = self._vertices
+        everybody = vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
+        if vertices.has_silent:
+            everybody[vertices.silent] = self._silent_scores
+        return everybody

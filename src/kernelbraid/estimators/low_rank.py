@@ -521,16 +521,18 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        vertices, shares, found = self._vertices, self.views_.shares, []
+        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
         known = None if shares is None else to_numpy(shares)[vertices.first]
         measured = np.stack(samples.measured, axis=1)
         placing = self._placing_of_many(samples)
         self._fitted = placing.fitted
-        for rows, (edges, placed, labels) in answers(samples, vertices.silent, placing.everything):
+        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
             self.embedding_[rows], self.labels_[rows] = placed, labels
             if known is not None:
                 shares[rows] = shares_of((edges @ known) * measured[rows])
             found.append(edges)
+            aside.append(scores)
+        self._silent_scores = np.concatenate(aside)
         self._silent_edges = sparse.vstack(found, format="csr")
         if sparse.issparse(self.graph_):
             self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)

@@ -18,12 +18,7 @@ class Clusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return mark_input(super().__sklearn_tags__(), params.get("kernels", params.get("kernel")))
 
     def report(
-        self,
-        path: str | PathLike[str],
-        X: Any = None,
-        *,
-        ids: Sequence[Any] | None = None,
-        title: str | None = None,
+        self, path: str | PathLike[str], X: Any = None, *, ids: Sequence[Any] | None = None, title: str | None = None
     ):
         """Write a page about the fit: the clusters and what sets them apart, a map, and what to look at first.
 

@@ -5,13 +5,7 @@ from typing import ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    AUTO,
-    COMPUTING,
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-)
+from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, NOT_NEGATIVE, POSITIVE
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidates
 from kernelbraid.learning.coefficients import Coefficients

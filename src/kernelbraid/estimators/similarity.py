@@ -5,13 +5,7 @@ from typing import Any, ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    COMPUTING,
-    COUNT,
-    ONE_KERNEL,
-    POSITIVE,
-    Interval,
-)
+from kernelbraid.estimators.base import COMPUTING, COUNT, ONE_KERNEL, POSITIVE, Interval
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
@@ -101,16 +95,7 @@ class SimplexGraph(GraphClusterer):
     _keeps_coefficients = True
     _parameter_constraints: ClassVar = {**COMPUTING, "max_iter": [COUNT]}
 
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        n_init=100,
-        max_iter=600,
-        device=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+    def __init__(self, n_clusters=8, *, n_init=100, max_iter=600, device=None, n_jobs=None, random_state=None):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
@@ -368,10 +353,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     """
 
     _learns_weights = True
-    _parameter_constraints: ClassVar = {
-        **TWIN,
-        "kernels": [str, list, tuple],
-    }
+    _parameter_constraints: ClassVar = {**TWIN, "kernels": [str, list, tuple]}
 
     def __init__(
         self,

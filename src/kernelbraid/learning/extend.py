@@ -17,7 +17,7 @@ from kernelbraid._arrays import Digests, asarray_like, namespace, quiet_overflow
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
-from kernelbraid.learning.outliers import Unexplained
+from kernelbraid.learning.outliers import NOTHING, Unexplained, score_of
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
@@ -329,6 +329,24 @@ class Extension:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.minimum(n_views / total, 1.0, where=total > 0, out=np.ones(new.n_samples)))
 
+    def aside(self, new: NewSamples, edges: Array, graph: Array) -> NDArray[np.float64]:
+        """Return how far new samples stand aside, from 0 to 1, as far as samples are kept.
+
+        Their mean squared distances along edges are compared with those of the neighbours, as for fitted samples in
+        :func:`~kernelbraid.learning.outliers.outlier_scores` what is left of them is.
+        """
+        total, n_views, graph = np.zeros(new.n_samples), np.zeros(new.n_samples), sparse.csr_array(graph)
+        for view, (rows, A) in self.samples().items():
+            there, mine = np.flatnonzero(new.measured[view]), slice(None) if rows is None else rows
+            fitted, given = _about_mean(A, *new.of([view], there))
+            own, links = _distances_along(graph[mine][:, mine], fitted, fitted), edges[there][:, mine]
+            own = np.maximum(own, NOTHING * own.mean() or 1.0)
+            near = (links @ (1 / own)) / np.maximum(links.sum(axis=1), np.finfo(float).tiny)
+            left = _distances_along(links, given, fitted)
+            total[there] += score_of(left * np.maximum(near, 1 / np.median(own)))
+            n_views[there] += 1
+        return total / np.maximum(n_views, 1)
+
     def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
         placed = self.placement.embed(edges)
@@ -341,7 +359,8 @@ class Placing:
     """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
 
     fitted: Extension
-    embedding: Array  # of the vertices of the graph
+    graph: Array  # of the distinct samples, with their places and clusters
+    embedding: Array
     labels: NDArray[np.int64]
 
     def coordinates(self, new: NewSamples) -> Array:
@@ -350,12 +369,13 @@ class Placing:
 
     def nearest(self, new: NewSamples) -> NDArray[np.int64]:
         """Return the clusters with the nearest centre; of fitted samples their own."""
-        return self.everything(new)[2]
+        return self.by_edges(self.fitted.edges(new), self.fitted.known(new))[1]
 
-    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Return edges to the fitted samples as a csr array, coordinates and clusters."""
-        edges = self.fitted.edges(new)
-        return sparse.csr_array(edges), *self.by_edges(edges, self.fitted.known(new))
+    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.float64]]:
+        """Return edges to the fitted samples as a csr array, coordinates, clusters, and how far samples stand aside."""
+        edges = sparse.csr_array(self.fitted.edges(new))
+        aside = self.fitted.aside(new, edges, self.graph)
+        return edges, *self.by_edges(edges, self.fitted.known(new)), aside
 
     def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
         """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""

@@ -44,11 +44,7 @@ MORE, FEW_MORE = 50, 10
 
 
 def refine_graph(
-    A: Array,
-    *,
-    n_neighbors: int | None = None,
-    edge_weights: EdgeWeights = "learned",
-    counts: Host | None = None,
+    A: Array, *, n_neighbors: int | None = None, edge_weights: EdgeWeights = "learned", counts: Host | None = None
 ) -> Array:
     """Return the symmetric graph of coefficients, with the strongest neighbours of every sample alone if asked for.
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows
 from kernelbraid._typing import Array, Parameters
 from kernelbraid.estimators import LKG
+from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.estimators.tables import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
 
@@ -283,6 +284,7 @@ def _check(data: object, key: object, parameters: Parameters) -> None:
 
 def _check_parameters(parameters: Parameters) -> None:
     """Refuse a parameter that LKG does not have."""
+    refuse_moved(LKG, parameters)
     known = [name for name in LKG().get_params() if name != "n_clusters"]
     for name in parameters:
         if name not in known:

@@ -134,11 +134,7 @@ def update_graph(problem: FusionProblem, S: Sequence[Array], w: Vector, F: Array
 
 
 def fuse_graphs(
-    problem: FusionProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, FusionState], bool | None] | None = None,
+    problem: FusionProblem, *, max_iter: int, tol: float, watch: Callable[[int, FusionState], bool | None] | None = None
 ) -> Solution[FusionState]:
     """Alternate between the graphs of the views, their weights, the common graph and F until that has k components.
 

@@ -174,11 +174,7 @@ def _point(
 
 
 def solve_min_max(
-    problem: MinMaxProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, MinMaxState], bool | None] | None = None,
+    problem: MinMaxProblem, *, max_iter: int, tol: float, watch: Callable[[int, MinMaxState], bool | None] | None = None
 ) -> Solution[MinMaxState]:
     """Follow the reduced gradient until the weights stay as they are.
 
