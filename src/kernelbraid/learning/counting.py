@@ -105,6 +105,7 @@ def count(
         with calm(n_jobs):
             network = network_of(learned.graph)
             levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)
+        progress.reach(1.0)
         return Counted(learned, sized, levels, n_distinct)
 
     guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
