@@ -56,6 +56,7 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
             write_page(model, views, options, watch)
     summary = {"method": name, **summarise_fit(model, views), "seconds": round(seconds, 4), "warnings": warnings}
     summary |= {"scale": options.scale or "none", "model": options.save and str(options.save)}
+    summary |= {} if options.report is None else {"report": str(options.report)}
     if options.save is not None:
         if views.names is not None:
             first = fitted[0] if fitted is not model else model
