@@ -113,6 +113,7 @@ def test_separated_blobs_are_found_and_new_samples_get_the_label_of_their_cluste
         np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:The graph has:UserWarning")  # of twenty samples of noise
 def test_there_are_exactly_as_many_labels_as_clusters(method):
     rng = np.random.default_rng(0)
     for k in (1, 2, 7, 20):

@@ -1,7 +1,6 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
 from collections.abc import Callable
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
+from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
@@ -21,6 +21,7 @@ from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.progress import LEARN, phase, plan
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
@@ -182,21 +183,22 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
             Rows sum to one; the columns are in the order of ``classes_``.
         """
         shares, given = self._asked(), self.label_distributions_[self.clusterer_._vertices.first]
+        reach = Reach.of(self.clusterer_._fitted.samples(), self.clusterer_._vertex_level()[0])
 
         def evenly(new: NewSamples) -> np.ndarray:
-            found, places, nearness = shares(new)
-            return np.where((places >= 0)[:, None], given[places], evened(found, nearness()))
+            found, places, edges = shares(new)
+            return np.where((places >= 0)[:, None], given[places], evened(found, reach.holds(new, edges)))
 
         return self.clusterer_._answers(X, evenly)
 
-    def _asked(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]]:
-        """Return what gives shares of classes, places among fitted samples, -1 for new ones, and what is near."""
+    def _asked(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray, Array]]:
+        """Return what gives shares of classes, places among fitted samples, -1 for new ones, and edges to these."""
         check_is_fitted(self)
         fitted, spread = self.clusterer_._fitted, self._spread
         graph = self.clusterer_._vertex_level()[0]
 
-        def shares(new: NewSamples) -> tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]:
+        def shares(new: NewSamples) -> tuple[np.ndarray, np.ndarray, Array]:
             edges = fitted.edges(new)
-            return reached_by(edges, graph, spread), fitted.known(new), partial(fitted.nearness, new, edges, graph)
+            return reached_by(edges, graph, spread), fitted.known(new), edges
 
         return shares

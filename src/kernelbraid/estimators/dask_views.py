@@ -212,7 +212,7 @@ def _head(view: Any, name: str) -> Any:
     if not is_dask(view):
         raise ValueError(f"{name} is no Dask collection, but others are; give all views as such.")
     told = f"{name} is a Dask {type(view).__name__}"
-    if getattr(view, "ndim", None) != 2:
+    if not isinstance(getattr(view, "ndim", None), int) or view.ndim != 2:
         raise ValueError(f"{told}; give a Dask array of two dimensions or a data frame.")
     if not isinstance(view.shape[1], int):
         raise ValueError(f"{told} whose number of features is not known; give it by compute_chunk_sizes.")

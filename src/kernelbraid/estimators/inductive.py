@@ -19,6 +19,7 @@ from kernelbraid.learning.counting import network_of
 from kernelbraid.learning.extend import Extension, NewSamples, Placement, Placing
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import outlier_scores
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, parts_in_words, place_graph
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import evened, shares_of
@@ -115,11 +116,11 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
-        graph = self._vertex_level()[0]
+        reach = Reach.of(fitted.samples(), self._vertex_level()[0])
 
         def shares(new: NewSamples) -> np.ndarray:
             edges, places = fitted.edges(new), fitted.known(new)
-            found = evened(shares_of(edges @ known), fitted.nearness(new, edges, graph))
+            found = evened(shares_of(edges @ known), reach.holds(new, edges))
             return np.where((places >= 0)[:, None], known[places], found)
 
         return self._answers(X, shares)

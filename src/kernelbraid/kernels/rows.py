@@ -126,7 +126,7 @@ class ViewRows:
 
     def samples(self) -> Array:
         """Return the samples in their own units."""
-        X = self.points.X if self.mean is None else self.points.X + self.mean
+        X = self.points.X if self.mean is None else self.points.X + self.mean.astype(np.float32)
         return X * self.scale
 
     def new(self, X: Array) -> Points:
