@@ -9,7 +9,8 @@ with :math:`s` the agreement of runs from several seeds, :math:`p` that with the
 :math:`w` the share of the edges within clusters, :math:`Q` the modularity and :math:`w_0` the share of a cloud without
 clusters that is cut into as many. A cloud in two or three directions is itself as modular as any clusters, since
 everything long can be cut with few edges; there modularity says nothing, :math:`\sqrt{1 - (1-w)/(1-w_0)}` takes the
-place of the last two factors, and of maxima that are nearly as good the finest is taken. Local maxima are the levels.
+place of the last two factors, and of maxima that are nearly as good and beyond doubt the finest is taken. Local maxima
+are the levels.
 """
 
 from collections.abc import Sequence
@@ -236,7 +237,9 @@ def levels_of(
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
     peaks = _peaks(score, alike)
     best = max(peaks, key=lambda peak: float(score[peak]))
-    chosen = max(peak for peak in peaks if score[peak] >= AS_GOOD * score[best]) if is_finest_taken else best
+    background = (1 - found.inside) / np.maximum(1 - within, TINY)
+    as_good = [peak for peak in peaks if score[peak] >= AS_GOOD * score[best] and background[peak] < DOUBTFUL[0]]
+    chosen = max([best, *as_good]) if is_finest_taken else best
     others = (score / score.max()) ** SHARPNESS
     levels = [
         Level(
@@ -247,7 +250,7 @@ def levels_of(
             float(near[i]),
             float((others * alike[i]).sum() / others.sum()),
             float(found.modularity[i]),
-            float((1 - found.inside[i]) / max(1 - within[i], TINY)) if clouds else None,
+            float(background[i]) if clouds else None,
             float(found.modularity[i] - beyond[i]) if clouds else None,
             is_taken=i == chosen,
         )
