@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._machine import blas_threads, workers
-from kernelbraid._machine import calm
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.rows import KernelRows, Places, Points, ViewRows, squared_distances
 
@@ -365,7 +364,7 @@ def slices(n: int, width: int) -> list[slice]:
 
 def in_threads(function: Callable[[Any], T], tasks: Iterable[Any], n_jobs: int) -> Iterator[T]:
     """Yield the results for tasks in their order, some of which are in work at a time, each by one thread of BLAS."""
-    with calm(1):
+    with blas_threads(0, 1):  # several threads of each would wait for each other
         if n_jobs == 1:
             yield from map(function, tasks)
             return
