@@ -93,7 +93,7 @@ def make(name: str, options: SimpleNamespace) -> Any:
         if not sign:
             raise Failure(f"--set {setting} gives no value; write --set {setting}=VALUE.", BAD_USAGE)
         given[parameter] = value_of(text)
-    known = list(model.get_params(deep=False))
+    known = [name for name in model.get_params(deep=False) if name != "solver"]  # that takes an object
     if isinstance(model, LKG):
         known += [f"solver__{parameter}" for parameter in ADMM().get_params()]
         try:
