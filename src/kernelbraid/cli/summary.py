@@ -11,7 +11,7 @@ import typer
 
 from kernelbraid.cli.output import STANDARD, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.views import HEADERS, FileViews, by_file, table_in_words
-from kernelbraid.learning.wording import USED, describe_weights
+from kernelbraid.learning.report import USED, describe_weights
 from kernelbraid.methods import TITLES
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
