@@ -105,6 +105,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "time": f"{summary['seconds']:.2f} seconds",
         "labels": {None: "not written; give --out labels.csv", "-": "on standard output"}.get(out, out),
         "model": used or summary["model"],
+        "page": get("report"),
     }
     print_table([f"{name:13}", str(text)] for name, text in rows.items() if text is not None)
     print_views(get("views", ()))

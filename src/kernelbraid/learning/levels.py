@@ -45,7 +45,7 @@ FEW_DIRECTIONS = 0.68
 AS_GOOD, PLAUSIBLE = 0.8, 0.4
 SAME = 0.95  # adjusted Rand index from which on two levels are one
 #: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters; where there are none.
-DOUBTFUL, NONE = (0.65, 0.1), (0.8, 0.06)
+DOUBTFUL, NONE = (0.65, 0.1), (0.85, 0.06)
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
