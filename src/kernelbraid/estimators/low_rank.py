@@ -47,7 +47,7 @@ from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
-from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
@@ -306,6 +306,7 @@ class LKG(InductiveMixin, Clusterer):
         settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
         callback = None if self.solver is None else self.solver.callback
         learned = learn(weighed, settings, random_state=random_state, callback=callback)
+        learned = with_joined(learned, weighed, settings, random_state)
         reading = read_out(learned, settings.readout, random_state=random_state)
         self._publish(weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:

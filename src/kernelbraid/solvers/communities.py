@@ -7,12 +7,15 @@ edges in both directions and :math:`r` the resolution: the larger, the more clus
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
 from kernelbraid.solvers.lloyd import Labels
 
@@ -21,6 +24,7 @@ FEW_ROUNDS = 2  # where many resolutions are tried
 TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
 LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
 NEAR = 1.001  # factor between two resolutions that are the same
+RUNS = 2  # on the graph, and with random weights, by which steadiness is measured
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -61,6 +65,28 @@ class Network:
         """Vertices."""
         return self.edges.n
 
+    @cached_property
+    def n_components(self) -> int:
+        """Connected components."""
+        rows = sparse.csr_array((self.weights, self.ends, self.starts), shape=(self.n, self.n))
+        return int(connected_components(rows, directed=False)[0])
+
+    def sums(self, labels: Labels) -> tuple[float, float]:
+        """Return the share of the weight within clusters, and the share that degrees alone would give."""
+        starts, ends = labels[self.edges.ends]
+        volumes = np.bincount(starts, self.edges.weights)
+        total = float(volumes.sum())
+        inside = float(self.edges.weights[starts == ends].sum()) / total
+        return min(inside, 1.0), float((volumes**2).sum()) / total**2
+
+    def reweighted(self, random_state: np.random.RandomState) -> "Network":
+        """Return the same edges with random weights: what other samples of the same kind might have given."""
+        ends = self.edges.ends
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        _, pair = np.unique(low * self.n + high, return_inverse=True)  # both directions of an edge
+        factors = random_state.exponential(size=int(pair.max()) + 1)
+        return Network.of(Edges(ends, self.edges.weights * factors[pair], self.n))
+
 
 def communities(
     graph: Array | Edges | Network, resolution: float = 1.0, *, seed: int = 0, n_rounds: int = ROUNDS
@@ -92,6 +118,48 @@ def communities(
     return in_order(np.fromiter((found.get(*of) for of in alone), dtype=np.int64, count=network.n))
 
 
+@dataclass(frozen=True)
+class Communities:
+    """Communities of a wanted number."""
+
+    labels: Labels  # from 0 on, in order of appearance
+    resolution: float  # at which there are as many, or nearly
+    steadiness: float  # mean adjusted Rand index with those of other runs, on the graph and with random weights
+
+
+def steady_communities(
+    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_runs: int = RUNS
+) -> Communities:
+    """Return so many communities, and how far they are found again in another order and when the edges weigh otherwise.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), Edges or Network
+        Symmetric, not negative, with edges.
+    n_clusters : int
+        How many, at most n.
+    seed : int, default=0
+        As for :func:`communities`; draws the weights, too.
+    near : float, default=1.0
+        Resolution that is tried first.
+    n_runs : int, default=2
+        On the graph, and with random weights, by which steadiness is measured.
+    """
+    network, random_state = Network.of(graph), np.random.RandomState(seed)
+    found, resolution = _of_number(network, n_clusters, seed, near)
+    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_runs + 1)]
+    other = [communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=1) for _ in range(n_runs)]
+
+    def merit(labels: Labels) -> float:
+        inside, expected = network.sums(labels)
+        return inside - resolution * expected
+
+    best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
+    rest = [labels for labels in [found, *same] if labels is not best]
+    again = [np.mean([adjusted_rand(best, labels) for labels in runs]) for runs in (rest, other)]
+    return Communities(best, resolution, float(np.mean(again)))
+
+
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
     """Return so many communities: at the resolution that gives them, else joined from the next finer partition.
 
@@ -109,15 +177,19 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     ndarray of shape (n,)
         Exactly so many clusters from 0 on, in order of appearance.
     """
-    network = Network.of(graph)
+    return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
+
+
+def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
+    """Return so many communities, and the last resolution that was tried."""
     finer = np.arange(network.n)
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
-    place = 0.0  # logarithm of the resolution; low and high have that of the number of clusters beside it
+    place = float(np.log(near))  # logarithm of the resolution; low and high have that of the number of clusters beside it
     for _ in range(TRIED):
         labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
         found = int(labels.max()) + 1
         if found == n_clusters:
-            return labels
+            return labels, float(np.exp(place))
         if found < n_clusters:
             low = (place, float(np.log(found)))
         else:
@@ -127,4 +199,4 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
             break
         share = (np.log(n_clusters) - low[1]) / max(high[1] - low[1], np.finfo(float).tiny)
         place = low[0] + float(np.clip(share, INWARD, 1 - INWARD)) * (high[0] - low[0])
-    return in_order(settle(network.edges, join(network.edges, finer, n_clusters)))
+    return in_order(settle(network.edges, join(network.edges, finer, n_clusters))), float(np.exp(place))
