@@ -71,7 +71,8 @@ html_title = f"kernelbraid {release}"
 html_static_path = ["_static"]
 html_css_files = ["kernelbraid.css"]
 PAGES = sorted(page.stem for page in Path(__file__).parent.glob("*.md"))
-WIDE = ("comparison", "data", "performance", "reproduction", "scale", "study", "views")  # tables need the whole width
+# Tables need the whole width.
+WIDE = ("data", "lab", "methods", "paper_and_code", "reproduction", "scale", "study", "views")
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,

@@ -68,7 +68,7 @@ print(f"device {device}: adjusted Rand index {ari(y[:500], model.labels_):.3f}")
 # Is it worth it?
 # ---------------
 # The work grows with the cube of the number of samples. Here is what it takes where you read this from; a GPU pays
-# where a fit takes minutes, or where kernels are learned. :doc:`/performance` has measurements on one.
+# where a fit takes minutes, or where kernels are learned. :doc:`/scale` tells more.
 
 sizes, seconds = [100, 200, 400, 800, 1600], {"graph alone": [], "kernel learned": []}
 for n in sizes:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from kernelbraid.kernels import StoredStack
-from kernelbraid.learning import PRESETS, Candidates, Samples, express
+from kernelbraid.learning import PRESETS, Candidates, Samples, StoredStack, express
 
 #: So large that the consensus kernel cannot leave the combination of the candidates.
 TIGHT = 1e6

@@ -22,7 +22,7 @@ Own = TypeVar("Own", OwnData, OwnMethod)
 #: A [[run]] of the file, once its types are checked; `lab.words.RUN` says what each key means.
 Run: TypeAlias = Mapping[str, Any]
 # Parameters that the runner sets itself.
-RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "callback", "n_jobs", "memory_budget")
+RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "n_jobs", "memory_budget")
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _kernel_names(banks: Iterable[str]) -> set[str]:
 
 def _check_parameters(words: Words, name: str, method: Method, given: Iterable[str]) -> None:
     """Refuse parameters that a method does not have, and those that are set for it."""
-    known = [parameter for parameter in method.parameters if parameter not in RESERVED]
+    known = [parameter for parameter in method.settable if parameter not in RESERVED]
     words.check_names(given, known, f"parameter of {name} that an experiment sets")
 
 

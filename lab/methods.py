@@ -17,8 +17,8 @@ from lab.ablation import NOTHING, TIGHT, average, bound_combination, kernel_firs
 from lab.records import ABLATED
 
 T = TypeVar("T")
-# What the solver of LKG has, which records know by these names alone; and how k-means is read out of its graph.
-OF_SOLVER, OF_READOUT = tuple(ADMM().get_params()), ("restart_score",)
+# What the solver of LKG has, which records know by these names alone; and how graphs are read out, by anybody.
+OF_SOLVER, OF_READOUT = tuple(ADMM().get_params()), ("n_neighbors", "edge_weights", "embedding", "restart_score")
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,13 @@ class Method:
         """The names of the parameters of the estimator."""
         starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         known = inspect.signature(self.estimator).parameters
-        names = [name for name, parameter in known.items() if parameter.kind not in starred]
-        return [*names, *OF_SOLVER, *OF_READOUT] if self.estimator is LKG else names
+        return [name for name, parameter in known.items() if parameter.kind not in starred]
+
+    @property
+    def settable(self) -> list[str]:
+        """The same with those of a solver, and of what is read out of the graph that is learned."""
+        more = (*(OF_SOLVER if self.estimator is LKG else ()), *(OF_READOUT if self.learns_graph else ()))
+        return list(dict.fromkeys((*self.parameters, *more)))
 
     def make(self, n_clusters: int, **parameters: Any) -> BaseEstimator:
         """Return an unfitted estimator; parameters win over the settings of the method, not over fixed ones.
@@ -53,10 +58,10 @@ class Method:
         An estimator that chooses the number of clusters itself, or draws nothing, is not told what it cannot use.
         """
         given = {"n_clusters": n_clusters, **self.settings, **parameters, **self.fixed}
-        unused = [name for name in ("n_clusters", "random_state") if name not in self.parameters]
+        unused = [name for name in ("n_clusters", "random_state", *OF_READOUT) if name not in self.parameters]
         if self.estimator is LKG:
             of_solver = {name: given.pop(name) for name in OF_SOLVER if name in given}
-            given["solver"], unused = ADMM(**of_solver) if of_solver else None, [*unused, *OF_READOUT]
+            given["solver"] = ADMM(**of_solver) if of_solver else None
         return self.estimator(**{name: value for name, value in given.items() if name not in unused})
 
 

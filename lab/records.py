@@ -27,8 +27,9 @@ SCORINGS: tuple[Scoring, ...] = ("best100", "mean20")
 EVERY_SCORING: tuple[Scoring, ...] = (*SCORINGS, "once")
 # Fields that every key holds; those that came later only count where they are not empty, so that old keys stay valid.
 KEYED = ("data", "checksum", "method", "scoring", "bank", "kernel", "parameters", "seed", "version")
-#: Versions before this one whose records are taken as they are: trials that they ran are not run again.
-EARLIER = ("0.1.0",)
+#: Versions before this one whose records are taken as they are: their trials are not run again, but for those of
+#: `LKG` as it comes, whose defaults have changed since.
+EARLIER = ("0.1.0", "0.2.0")
 # Between the name of a method and the part that is taken out of it.
 ABLATED = "/"
 #: Parts of the study; no other table shows their trials.
@@ -73,7 +74,8 @@ class Trial:
     @property
     def keys(self) -> set[str]:
         """Keys under which its outcome may be stored: its own, and those of the versions in `EARLIER`."""
-        return {self.key, *(replace(self, version=version).key for version in EARLIER)}
+        earlier = () if self.method == "LKG" else EARLIER
+        return {self.key, *(replace(self, version=version).key for version in earlier)}
 
 
 @dataclass(frozen=True)

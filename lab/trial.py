@@ -30,7 +30,7 @@ from kernelbraid.learning import (
 )
 from kernelbraid.metrics import evaluate
 from lab.changes import OUTLIER, SHUFFLED, UNDRAWN, change, changed_kernels
-from lab.methods import Method
+from lab.methods import OF_READOUT, Method
 from lab.records import Record, Trial, to_json
 
 RUNS, RESTARTS = 20, 100
@@ -103,6 +103,9 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
             seconds = time.perf_counter() - started
             is_sum = getattr(getattr(model, "views_", None), "shares", None) is not None
             placed = PlacedGraph(model.graph_, None, model.embedding_, copies, is_sum)
+            if set(OF_READOUT[:3]) & alike[0].parameters.keys() - set(method.parameters):  # which no fit can do
+                found = Coefficients(Z=getattr(model, "coefficients_", model.graph_))
+                placed = place(LearnedGraph.of(found, readouts[0], copies), readouts[0])
         for trial, readout in zip(alike, readouts, strict=True):
             yield trial, model, cluster_runs(placed, readout, trial), seconds
 
@@ -124,8 +127,9 @@ def readout_of(trial: Trial, method: Method, n_samples: int, k: int, *, several:
     if isinstance(model, LKG):
         readout = Settings.of(model.get_params(deep=False)).sized(n_samples, k, several=several).readout
         return replace(readout, restart_score=trial.parameters.get("restart_score", readout.restart_score))
-    given = {"n_clusters": k, "n_init": model.n_init, "restart_score": model.restart_score}
-    return replace(PRESETS["authors"].readout, **given)  # of which the rest is in the embedding
+    asked = {name: value for name, value in {**method.settings, **trial.parameters}.items() if name in OF_READOUT}
+    given = {"n_clusters": k, "n_init": model.n_init, "embedding": "largest", "graph_from": "Z"}
+    return replace(PRESETS["authors"].readout, **{**given, **asked})
 
 
 def random_states(trial: Trial) -> list[int]:

@@ -7,7 +7,7 @@ CREATED = "2026-01-01T00:00:00Z"
 
 
 def trial(data="yale", method="LKGr", scoring="best100", **rest):
-    return Trial(data, f"{sum(map(ord, data)):016x}", method, scoring, **{"version": "0.2.0", **rest})
+    return Trial(data, f"{sum(map(ord, data)):016x}", method, scoring, **{"version": "0.3.0", **rest})
 
 
 def record(acc, status="converged", *, others=None, created=CREATED, learned=None, **of_trial):

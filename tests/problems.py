@@ -29,6 +29,13 @@ def lkg(n_clusters=8, *, matrices=False, **given):
     return LKG(n_clusters, **given, solver=ADMM(**of_solver))
 
 
+def lazy_and_stored(monkeypatch, fit):
+    """Fit with kernels that are formed when they are needed, and with kernels that are kept; memory decides else."""
+    for stored in (False, True):
+        monkeypatch.setattr("kernelbraid.estimators.reading.choose_storage", lambda *_, stored=stored, **__: stored)
+        yield fit()
+
+
 def blobs(n=60, d=6, k=3, seed=0):
     """Well separated Gaussian blobs, the same number of samples in each."""
     return make_blobs(n_samples=n, n_features=d, centers=k, random_state=seed)

@@ -32,8 +32,10 @@ def test_an_example_is_a_short_script_with_a_title_and_a_picture():
 
 
 def test_the_index_leads_to_every_page():
-    listed = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").rpartition("{toctree}")[2].split()
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = " ".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).split()
     assert set(listed) >= PAGES
+    assert set(re.findall(r"\{doc\}`(\w+)`", text)) >= PAGES
 
 
 def test_links_to_examples_lead_somewhere():
@@ -46,5 +48,5 @@ def test_links_to_examples_lead_somewhere():
 def test_the_page_on_estimators_counts_the_methods_that_there_are():
     text = (ROOT / "docs" / "which_estimator.md").read_text(encoding="utf-8")
     assert sum(not name.startswith("LKG") for name in METHODS) == 13
-    assert text.count("thirteen others") == 2
+    assert "thirteen others" in text
     assert "nine others" not in text

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, Options
 
 import kernelbraid
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, load_model, save_model
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, load_model, methods, save_model
 from kernelbraid.datasets import DataError, column_names, open_stream, read_labels, read_samples
 from kernelbraid.kernels import BANKS, Gaussian, Linear, Neighbours, Polynomial, SelfTuning
 
@@ -188,11 +188,16 @@ def test_a_damaged_model_is_refused_in_a_sentence_or_says_what_it_said(tmp_path,
 
 # --- settings and samples that nobody has tried
 
-CLASSES = [getattr(kernelbraid, name) for name in kernelbraid.__all__ if hasattr(getattr(kernelbraid, name), "fit")]
+CLASSES = [
+    getattr(room, name)
+    for room in (kernelbraid, methods)
+    for name in room.__all__
+    if hasattr(getattr(room, name), "fit")
+]
 CLASSES = [cls for cls in CLASSES if hasattr(cls, "fit_predict") or cls is LKGClassifier]
 KERNELS = [Gaussian(1e-3), Gaussian(1e6), Linear(None), Polynomial(1e6, 8, "max"), SelfTuning(3), Neighbours(5)]
 SMALL = {"n_init": [1, 3], "max_iter": [1, 5, 30], "block_size": [1, 7, 1000]}
-FIXED = ("n_clusters", "callback", "random_state", "device", "candidates", "view_weights", "view_widths", "n_jobs")
+FIXED = ("n_clusters", "random_state", "device", "candidates", "view_weights", "view_widths", "n_jobs")
 
 
 def draw_settings(rng, cls):

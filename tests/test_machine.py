@@ -1,6 +1,5 @@
 """Threads of linear algebra, and memory."""
 
-import math
 import sys
 import threading
 
@@ -9,6 +8,7 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from callbacks import Heard
 from kernelbraid import ADMM, LKG, _machine
 from kernelbraid._machine import available_bytes, blas_threads, calm, n_workers
 
@@ -85,10 +85,10 @@ def test_an_error_restores_them_too():
 
 @pytest.mark.parametrize(("n_jobs", "expected"), [(None, {1}), (1, {1}), (2, {2})])
 def test_a_fit_has_its_threads(n_jobs, expected):
-    seen = []
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    LKG(2, n_jobs=n_jobs, solver=ADMM(gamma=math.inf, callback=lambda *_: seen.append(counts()))).fit(X)
-    assert seen == [expected]
+    heard, X = Heard(asked=counts), np.random.default_rng(0).normal(size=(30, 3))
+    LKG(2, n_jobs=n_jobs, solver=ADMM()).set_callbacks(heard).fit(X)
+    assert heard.answers
+    assert all(one == expected for one in heard.answers)
 
 
 def test_negative_numbers_count_down_from_all_cores():
@@ -106,10 +106,10 @@ def test_negative_numbers_count_down_from_all_cores():
 def test_a_fit_with_all_cores_has_so_many_threads(monkeypatch):
     monkeypatch.setattr(_machine, "effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
     for n_jobs, expected in ((-1, {2}), (-2, {1})):
-        seen = []
-        X = np.random.default_rng(0).normal(size=(30, 3))
-        LKG(2, n_jobs=n_jobs, solver=ADMM(gamma=math.inf, callback=lambda *_, seen=seen: seen.append(counts()))).fit(X)
-        assert seen == [expected]
+        heard, X = Heard(asked=counts), np.random.default_rng(0).normal(size=(30, 3))
+        LKG(2, n_jobs=n_jobs, solver=ADMM()).set_callbacks(heard).fit(X)
+        assert heard.answers
+        assert all(one == expected for one in heard.answers)
 
 
 def test_this_machine_tells_how_much_is_free():

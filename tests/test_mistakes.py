@@ -11,7 +11,7 @@ from sklearn import pipeline, preprocessing
 from typer.testing import CliRunner
 
 import kernelbraid
-from kernelbraid import datasets, kernels, metrics
+from kernelbraid import datasets, kernels, methods, metrics
 from kernelbraid.cli import app
 
 CALLS = [
@@ -210,7 +210,7 @@ def names(tmp_path_factory):
             Path(f"{name}.csv").write_text(text, encoding="utf-8")
         Path("cut.mat").write_text("MATLAB 5.0", encoding="utf-8")
         Path("a.xyz").write_text("1", encoding="utf-8")
-        rooms = (kernelbraid, kernels, metrics, datasets)
+        rooms = (kernelbraid, kernels, metrics, methods, datasets)
         public = {name: getattr(room, name) for room in rooms for name in room.__all__}
         public["save_model"](public["LKG"](3, random_state=0).fit(X), "fitted.model")
         public |= vars(preprocessing) | {"Pipeline": pipeline.Pipeline}

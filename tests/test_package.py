@@ -1,5 +1,6 @@
 """What the package loads, and when; each case is a process of its own."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kernelbraid
+from kernelbraid import methods
 
 UNIX_ONLY = ("resource", "fcntl", "pwd", "grp", "termios")
 # What Windows has not. Other packages are loaded before it goes: they look at the platform, which stays the same.
@@ -70,11 +72,19 @@ def test_all_names_are_there_and_are_the_estimators_and_what_prepares_views():
 
     others = {"Blocks", "EachView", "align_views", "save_model", "load_model", "__version__"}
     assert set(kernelbraid.__all__) == {*estimators.__all__} | others
+    assert len(kernelbraid.__all__) <= 11  # ten, and the version
     assert kernelbraid.align_views is align.align_views
     assert kernelbraid.Blocks is source.Blocks
     for name in estimators.__all__:
         assert getattr(kernelbraid, name) is getattr(estimators, name)
     assert set(kernelbraid.__all__) <= set(dir(kernelbraid))
+
+
+def test_a_page_holds_the_parameters_of_every_class():
+    most = {"LKG": 18, "ADMM": 14, "LKGClassifier": 6, "EachView": 1, "LandmarkLKG": 31}
+    classes = [getattr(room, name) for room in (kernelbraid, methods) for name in room.__all__]
+    for kind in (kind for kind in classes if isinstance(kind, type) and hasattr(kind, "get_params")):
+        assert len(inspect.signature(kind).parameters) <= most.get(kind.__name__, 10), kind.__name__
 
 
 def test_packages_are_attributes_without_an_import():

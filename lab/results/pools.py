@@ -6,7 +6,7 @@ In `Untuned` nothing is: means over the seeds, of methods as they come.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
 from typing import Self
@@ -25,14 +25,19 @@ Place = tuple[str, str, str]
 
 
 def newest(records: Iterable[Record]) -> list[Record]:
-    """Return records from the oldest to the newest, without those of data and methods that have changed since."""
+    """Return records from the oldest to the newest, without those of data and methods that have changed since.
+
+    A failure does not count any more when another version of the package has run the trial.
+    """
     ordered = sorted(records, key=lambda record: record.created)
     checksums = {record.trial.data: record.trial.checksum for record in ordered}  # the last one stays
     codes = {record.trial.method: record.trial.code for record in ordered}
+    done = {replace(record.trial, version="").key for record in ordered if record.succeeded}
     return [
         record
         for record in ordered
         if (record.trial.checksum, record.trial.code) == (checksums[record.trial.data], codes[record.trial.method])
+        and (record.succeeded or replace(record.trial, version="").key not in done)
     ]
 
 

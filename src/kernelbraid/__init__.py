@@ -7,23 +7,7 @@ from kernelbraid._version import __version__
 
 if TYPE_CHECKING:
     from kernelbraid.blocks.source import Blocks
-    from kernelbraid.estimators import (
-        ADMM,
-        LKG,
-        AffinityAggregation,
-        CrossViewDiffusion,
-        KernelKMeans,
-        KernelSpectralClustering,
-        LandmarkLKG,
-        LKGClassifier,
-        MultipleKernelKMeans,
-        MultipleKernelTwinGraph,
-        MultiViewGraphFusion,
-        SelfWeightedMultipleKernel,
-        SimpleMultipleKernelKMeans,
-        SimplexGraph,
-        TwinGraph,
-    )
+    from kernelbraid.estimators import ADMM, LKG, LandmarkLKG, LKGClassifier
     from kernelbraid.estimators.each_view import EachView
     from kernelbraid.io.align import align_views
     from kernelbraid.io.models import load_model, save_model
@@ -34,17 +18,6 @@ __all__ = [
     "LandmarkLKG",
     "Blocks",
     "LKGClassifier",
-    "KernelKMeans",
-    "MultipleKernelKMeans",
-    "KernelSpectralClustering",
-    "AffinityAggregation",
-    "SimplexGraph",
-    "TwinGraph",
-    "MultipleKernelTwinGraph",
-    "SimpleMultipleKernelKMeans",
-    "SelfWeightedMultipleKernel",
-    "MultiViewGraphFusion",
-    "CrossViewDiffusion",
     "EachView",
     "align_views",
     "save_model",

@@ -265,7 +265,7 @@ def _basis(U: Array, known: Array | None, most: int) -> Array:
     found: list[Array] = []
     size = min(most, int(U.shape[1]))
     if known is not None:
-        found = [known[:, :size]]
+        found = [known[:, : min(size, int(known.shape[1]))]]
         U = U - known @ (known.T @ U)
     for place in range(0 if known is None else int(found[0].shape[1]), size):
         lengths = to_numpy(xp.sum(U * U, axis=1))

@@ -135,7 +135,6 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
         ("cluster {data} -k 3 --scale unit --kernels graph", "--scale is for features"),
         ("cluster {data} -k 3 --format xls", ["--format", "'xls' is not one of"]),
         ("cluster {data} -k 3 --decimal ;", ["--decimal", "'point', 'comma'"]),
-        ("cluster {data} -k 3 --format npy", ["--format", "blobs.csv is a .csv file"]),
         ("cluster - - -k 3", "standard input, which can be read once"),
         ("score - -", "standard input, which can be read once"),
         ("cluster {data} -k 3 --json --out -", ["--out", "leave out one"]),

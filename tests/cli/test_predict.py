@@ -5,14 +5,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import (
-    LKG,
-    KernelKMeans,
-    KernelSpectralClustering,
-    LKGClassifier,
-    load_model,
-    save_model,
-)
+from kernelbraid import LKG, LKGClassifier, load_model, save_model
+from kernelbraid.methods import KernelKMeans, KernelSpectralClustering
 
 FAST = ("-k", 3, "--set", "n_init=3")
 KEYS = {

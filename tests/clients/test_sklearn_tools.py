@@ -4,10 +4,12 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     StratifiedKFold,
     cross_val_predict,
     cross_val_score,
@@ -15,7 +17,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, MultipleKernelTwinGraph
+from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid.kernels import Linear
+from kernelbraid.methods import MultipleKernelTwinGraph
+from kernelbraid.metrics import held_out_agreement
 from problems import blobs
 
 X, y = blobs(n=90)
@@ -39,12 +44,36 @@ def test_a_grid_search_without_folds_scores_estimators_that_know_no_new_samples(
     assert len(search.best_estimator_.labels_) == 45
 
 
+def test_a_search_without_labels_finds_what_holds_on_other_samples():
+    pipeline = make_pipeline(StandardScaler(), LKG(random_state=0))
+    samples = make_blobs(300, n_features=6, centers=7, random_state=1)[0]
+    grid = {"lkg__n_clusters": [4, 7, 10]}
+    halves = KFold(2, shuffle=True, random_state=0)
+    options = {"scoring": held_out_agreement, "cv": halves, "error_score": "raise"}
+    search = GridSearchCV(pipeline, grid, **options).fit(samples)
+    assert search.best_params_ == {"lkg__n_clusters": 7}
+    assert search.best_score_ > 0.95
+    noise = np.random.default_rng(0).normal(size=(200, 10))
+    assert cross_val_score(LKG(8, random_state=0), noise, scoring=held_out_agreement, cv=halves).max() < 0.3
+
+
 def test_folds_of_a_kernel_are_rows_and_columns():
     model = LKG(kernels="precomputed", random_state=0)
     options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
     search = GridSearchCV(model, NUMBERS, **options).fit(X @ X.T, y)
     assert search.best_params_ == {"n_clusters": 3}
     assert search.best_score_ > 0.9
+
+
+def test_what_belongs_to_a_solver_is_searched_by_its_nested_name():
+    grid = {"solver__gamma": [5.0, 10.0], "kernels": ["middle", [Linear()]]}
+    options = {"scoring": "adjusted_rand_score", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(LKG(3, random_state=0), grid, **options).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert {found["solver__gamma"] for found in search.cv_results_["params"]} == {5.0, 10.0}
+    assert search.best_estimator_.solution_.K.shape == (90, 90)
+    nested = GridSearchCV(LKGClassifier(), {"clusterer__solver__gamma": [5.0, 10.0]}, cv=FOLDS, error_score="raise")
+    assert nested.fit(X, y).best_score_ == 1
 
 
 def as_views(A):

@@ -15,10 +15,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelbraid
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier
+from callbacks import Heard
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, methods
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import build_bank
-from kernelbraid.methods import METHODS, kernels_taken
+from kernelbraid.methods import METHODS, KernelKMeans, MultipleKernelKMeans, kernels_taken
 from problems import blobs
 
 # One instance per class, and one per preset.
@@ -101,7 +102,7 @@ def kernels_of(method):
 
 
 def test_every_class_is_exported():
-    assert {cls.__name__ for cls in CLASSES} <= set(kernelbraid.__all__)
+    assert {cls.__name__ for cls in CLASSES} <= {*kernelbraid.__all__, *methods.__all__}
 
 
 def test_separated_blobs_are_found_and_new_samples_get_the_label_of_their_cluster(method):
@@ -211,14 +212,26 @@ def test_a_fit_publishes_what_its_class_documents_and_keeps_its_parameters(metho
         assert np.isfinite(reference.objective_).all()
 
 
-@where(lambda method: {"callback", "solver__callback"} & method.get_params().keys())
+def steps_of(method):
+    """Return the largest number of steps of the iteration; None where nobody is told of them."""
+    if isinstance(method, LKG):
+        return None if method.solver is None else method.solver.max_iter or 200
+    return None if isinstance(method, KernelKMeans | MultipleKernelKMeans) else getattr(method, "max_iter", None)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the first step of LKG is no graph
-def test_a_callback_ends_the_iteration(method):
-    seen = []
-    name = "callback" if hasattr(method, "callback") else "solver__callback"
-    model = fit(method, **{name: lambda n_iter, progress: seen.append(n_iter) or True})
-    assert seen == [1]
-    assert model.n_iter_ == 1
+def test_callbacks_hear_of_every_phase_and_of_every_step_and_end_the_iteration(method):
+    heard, is_told = Heard(last_step=1), steps_of(method) is not None
+    model = fit(clone(method).set_callbacks(heard))
+    phases = [name for name, parts in heard.begun if name not in ("fit", "part")]
+    assert heard.begun[0] == heard.ended[-1] == ("fit", len(phases))
+    assert sorted(heard.begun) == sorted(heard.ended)
+    assert heard.is_over
+    assert len(heard.steps) == is_told
+    if is_told:
+        assert ("learning the graph", steps_of(method)) in heard.begun
+        assert model.n_iter_ == 1
+        assert {"change", "kernel_change"} & set(heard.steps[0])
 
 
 BAD_SAMPLES = [

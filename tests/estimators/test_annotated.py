@@ -6,20 +6,21 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 import kernelbraid
-from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier
+from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier, methods
 from simulated_cells import one_modality, several_modalities
 
-ESTIMATORS = [
-    name
-    for name in kernelbraid.__all__
-    if hasattr(getattr(kernelbraid, name), "fit") and name not in ("LKGClassifier", "EachView")
-]
+ESTIMATORS = {
+    name: getattr(room, name)
+    for room in (kernelbraid, methods)
+    for name in room.__all__
+    if hasattr(getattr(room, name), "fit") and name not in ("LKGClassifier", "EachView")
+}
 
 
 def test_every_estimator_says_what_to_call_for_an_anndata():
-    for name in ESTIMATORS:
+    for name, kind in ESTIMATORS.items():
         cells, _ = one_modality()
-        model = getattr(kernelbraid, name)(n_clusters=3)
+        model = kind(n_clusters=3)
         wanted = rf"^X is an AnnData; call kernelbraid\.scverse\.cluster\(data, n_clusters=3\), or {name} with a matrix"
         with pytest.raises(TypeError, match=wanted):
             model.fit(cells)
@@ -34,7 +35,7 @@ def test_every_estimator_says_what_to_call_for_a_mudata():
         with pytest.raises(
             TypeError, match=r"^X is a MuData; call kernelbraid\.scverse\.cluster\(data, n_clusters=3\)"
         ):
-            getattr(kernelbraid, name)(n_clusters=3).fit(cells)
+            ESTIMATORS[name](n_clusters=3).fit(cells)
 
 
 def test_the_classifier_and_precomputed_kernels_say_so_too():
@@ -59,7 +60,7 @@ def test_new_samples_must_be_matrices_too():
 def test_views_in_a_dictionary_and_tables_that_are_not_read_yet_are_named():
     for name in ESTIMATORS:
         X = np.random.default_rng(0).normal(size=(20, 3))
-        model = getattr(kernelbraid, name)(n_clusters=2)
+        model = ESTIMATORS[name](n_clusters=2)
         with pytest.raises(TypeError, match=r"^X is a dict of views; give them as a list of matrices\.$"):
             model.fit({"a": X, "b": X})
         table = pl.DataFrame(X).lazy()
@@ -82,7 +83,7 @@ def test_what_holds_no_samples_or_hides_some_gets_a_sentence(given, error, messa
     X = np.random.default_rng(0).normal(size=(20, 3))
     for name in ESTIMATORS:
         with pytest.raises(error, match=message):
-            getattr(kernelbraid, name)(n_clusters=2).fit(given(X))
+            ESTIMATORS[name](n_clusters=2).fit(given(X))
 
 
 def test_a_dask_array_is_for_landmarks():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import CrossViewDiffusion
 from kernelbraid.kernels import Linear, build_bank
+from kernelbraid.methods import CrossViewDiffusion
 from problems import relative_gap, rival, rival_views
 
 rng = np.random.default_rng(0)
@@ -28,8 +28,6 @@ def test_clusters_are_found_in_several_views(preset):
 def test_a_view_of_noise_counts_less():
     weights = fit([*VIEWS, rng.normal(size=(60, 9))]).kernel_weights_
     assert np.argmin(weights) == 2
-    even = fit([*VIEWS, rng.normal(size=(60, 9))], evenness=1e6).kernel_weights_
-    np.testing.assert_allclose(even, 1 / 3, atol=1e-3)
 
 
 def test_kernels_take_the_place_of_views_where_there_is_one():
@@ -64,7 +62,7 @@ def test_a_negative_kernel_and_views_of_unequal_length_are_refused_with_a_senten
 @pytest.mark.reference
 def test_a_fit_to_views_is_that_of_the_authors_code():
     known = rival("cgd", "webkb203")
-    model = fit(rival_views("webkb203"), 4, max_iter=10, tol=0.0, n_init=50)
+    model = fit(rival_views("webkb203"), 4, max_iter=10, n_init=50)
     assert relative_gap(model.kernel_weights_, known["weights"][-1]) < 1e-8
     sampled = model.graph_[known["A_sample_i"], known["A_sample_j"]]
     assert relative_gap(sampled, known["A_sample"]) < 1e-8

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from kernelbraid import LKG, CrossViewDiffusion, LandmarkLKG, MultiViewGraphFusion, align_views, load_model, save_model
+from kernelbraid import LKG, LandmarkLKG, align_views, load_model, save_model
+from kernelbraid.methods import CrossViewDiffusion, MultiViewGraphFusion
 from problems import blobs
 
 X, _ = blobs()

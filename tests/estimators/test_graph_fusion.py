@@ -4,8 +4,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import MultiViewGraphFusion
 from kernelbraid.kernels import Linear, build_bank
+from kernelbraid.methods import MultiViewGraphFusion
 from problems import relative_gap, rival, rival_views
 
 rng = np.random.default_rng(0)

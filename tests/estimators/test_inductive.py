@@ -151,6 +151,35 @@ def test_fitted_samples_have_their_memberships_and_new_ones_those_of_their_neigh
     np.testing.assert_allclose(model.predict_proba(near[7:8])[0], proba[7])
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n", [90, 2100])
+def test_far_from_everything_nobody_is_sure(n, form):
+    samples = make_blobs(n + 50, n_features=4, centers=3, cluster_std=2.0, random_state=0)[0]
+    model = LKG(3, random_state=0, n_init=2).fit(form(samples[:n]))
+    direction, new = samples[n:], model.predict_proba(form(samples[n:]))
+    edges, _, nearness = model._edges_to_fitted(form(samples[n:]))
+    assert (nearness() == 1).mean() > 0.8  # new samples like those of the fit are left as they are
+    kept = model.membership_[model._vertices.first]
+    plain = edges @ kept
+    np.testing.assert_allclose(new[nearness() == 1], (plain / plain.sum(axis=1, keepdims=True))[nearness() == 1])
+    sure = [model.predict_proba(form(direction * factor)).max(axis=1).max() for factor in (3, 30, 1e9)]
+    assert sure[0] > sure[1] > sure[2]
+    assert sure[2] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_far_from_all_views_nobody_is_sure_and_a_kernel_says_nothing_of_it():
+    views = [WIDE[:, :2].copy(), WIDE[:, 2:].copy()]
+    views[1][3] = np.nan
+    model = LKG(3, random_state=0).fit(views)
+    far = [1e9 * view for view in views]
+    far[0][0] = np.nan
+    np.testing.assert_allclose(model.predict_proba(far), 1 / 3, atol=1e-6)
+    near = [views[0] + 1e-3, 1e9 * views[1]]
+    assert model.predict_proba(near)[3].max() > 0.4  # it is there in the first view alone
+    kernel = LKG(3, kernels="precomputed", random_state=0).fit(WIDE @ WIDE.T)
+    assert kernel.predict_proba(1e9 * (WIDE[:2] @ WIDE.T)).max() > 0.5
+
+
 def test_copies_of_a_sample_are_equally_sure():
     X = np.concatenate([WIDE, WIDE[:5]])
     model = LKG(3, random_state=0).fit(X)

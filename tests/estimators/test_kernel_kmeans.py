@@ -5,10 +5,10 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from kernelbraid import KernelKMeans, MultipleKernelKMeans
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Custom, Gaussian, Linear, build_bank
-from problems import blobs, rings
+from kernelbraid.methods import KernelKMeans, MultipleKernelKMeans
+from problems import blobs, lazy_and_stored, rings
 
 X, y = blobs(n=60)
 FITTED, NEW = X[:45], X[45:]
@@ -150,8 +150,8 @@ def test_one_view_in_a_list_and_one_kernel_in_a_stack_are_fine():
 
 
 @pytest.mark.parametrize("robust", [False, True])
-def test_lazy_and_stored_kernels_give_the_same_clusters(robust):
-    lazy, stored = (several(NOISE, 4, robust=robust, storage=storage) for storage in ("lazy", "stored"))
+def test_lazy_and_stored_kernels_give_the_same_clusters(monkeypatch, robust):
+    lazy, stored = lazy_and_stored(monkeypatch, lambda: several(NOISE, 4, robust=robust))
     np.testing.assert_array_equal(lazy.labels_, stored.labels_)
     np.testing.assert_allclose(lazy.kernel_weights_, stored.kernel_weights_, rtol=1e-6)
     np.testing.assert_array_equal(lazy.predict(NOISE + 0.01), stored.predict(NOISE + 0.01))

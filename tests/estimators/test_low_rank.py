@@ -762,3 +762,13 @@ def test_copies_instead_of_clusters_are_not_called_reliable():
     assert model.reliability_ == 0
     assert "each cluster is a sample with its copies" in model.why_[-1]
     assert model.membership_.shape == (20, 2)
+
+
+@pytest.mark.parametrize("k", [3, "auto"])
+def test_a_graph_in_far_more_pieces_than_clusters_is_warned_of(k):
+    samples = blobs(n=90)[0]
+    with pytest.warns(UserWarning, match=r"connected components, more than clusters.*Raise n_neighbors") as told:
+        model = LKG(k, n_neighbors=1, random_state=0).fit(samples)
+    assert model.n_components_ > 2 * model.n_clusters_
+    assert any(str(one.message).startswith(model.why_[-1]) for one in told)
+    assert told[0].filename == __file__

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kernelbraid import SimpleMultipleKernelKMeans
 from kernelbraid.kernels import build_bank
+from kernelbraid.methods import SimpleMultipleKernelKMeans
 from kernelbraid.ops.cosines import cosine_kernel
 from kernelbraid.solvers.kmeans import kmeans
 from problems import blobs, relative_gap, rival, rival_kernels

@@ -11,16 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernelbraid import (
-    ADMM,
-    LKG,
-    KernelKMeans,
-    KernelSpectralClustering,
-    LandmarkLKG,
-    LKGClassifier,
-    SimplexGraph,
-    _arrays,
-)
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, _arrays
 from kernelbraid._arrays import to_numpy
 from kernelbraid.estimators.reading import (
     as_published,
@@ -35,6 +26,7 @@ from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, FUSED_MATRICES, WORKING_MATRICES, predict_bytes
 from kernelbraid.learning.sources import Views
+from kernelbraid.methods import KernelKMeans, KernelSpectralClustering, SimplexGraph
 from problems import blobs, dense, lkg
 
 X, y = blobs(n=45)

@@ -3,8 +3,9 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from kernelbraid import LKG, KernelKMeans, LandmarkLKG
+from kernelbraid import LKG, LandmarkLKG
 from kernelbraid.estimators.tables import SEEN, named_columns, outweighing_feature, remedy_for, tell_of_scales
+from kernelbraid.methods import KernelKMeans
 
 pandas = pytest.importorskip("pandas")
 

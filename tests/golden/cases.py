@@ -20,8 +20,7 @@ from scipy import sparse
 from sklearn import datasets as bundled
 from sklearn.neighbors import kneighbors_graph
 
-import kernelbraid
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier
+from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, methods
 from kernelbraid.kernels import build_bank
 
 LABELS = Path(__file__).with_name("labels.json")
@@ -95,7 +94,7 @@ def fits(name: str, views: list[Any], y: np.ndarray) -> dict[str, Callable[[], A
         found["halves as views"] = lambda: LKG(k, random_state=0).fit_predict(np.array_split(X, 2, axis=1))
     if name in (*BUNDLED, "yale", "jaffe"):
         for title, (cls, given) in METHODS.items():
-            model = getattr(kernelbraid, cls)(k, random_state=0, **given)
+            model = getattr(methods, cls)(k, random_state=0, **given)
             found[title] = lambda model=model: model.fit_predict(X)
     return found
 

@@ -44,8 +44,14 @@ def test_semicolons_and_decimal_commas_are_found(tmp_path, name, content):
         ("a;b\n1.234;5.678\n", "a number in another way in row 2 ('1.234'); it may have decimals or thousands"),
         ("a;b\n1.234;0,5\n", "a number in another way in row 2 ('1.234')"),
         ("a;b\n1,234;0.5\n", "a number in another way in row 2 ('1,234')"),
-        ("a;b\n1;2\n1.234,5;2\n", "column 'a' has text in row 3 ('1.234,5')"),
-        ("a;b\n1;2\n1.234.567;2\n", "column 'a' has text in row 3 ('1.234.567')"),
+        (
+            "a;b\n1;2\n1.234,5;2\n",
+            "column 'a' has a number with signs between its thousands in row 3 ('1.234,5'); write it without them",
+        ),
+        ("a;b\n1;2\n1.234.567;2\n", "column 'a' has a number with signs between its thousands in row 3 ('1.234.567')"),
+        ("a;b\n1.000,5;2\n3,5;4\n", "a number with signs between its thousands in row 2 ('1.000,5'); write it without"),
+        ("a,b\n1'000,2\n3,4\n", "a number with signs between its thousands in row 2"),
+        ('a,b\n"1,234.5",2\n3,4\n', "a number with signs between its thousands in row 2"),
         ('a,b\n"1,234",1\n', "a number in another way in row 2 ('1,234')"),
         ("a;b\n" + "1,5;2\n" * 200 + "1.5;2\n", "a number in another way in row 202 ('1.5')"),
     ],
@@ -125,6 +131,11 @@ def test_what_comes_after_the_rows_that_tell_is_looked_at_too(tmp_path, late):
         refuse(read_samples, path, "column 'a'", "in row 302")
 
 
+def test_the_row_of_the_file_is_named_below_blank_lines_and_cells_of_several(tmp_path):
+    content = 'id,b\n"one\nname",1\n\ntwo,2\n  \nthree,x\n'
+    refuse(read_samples, write(tmp_path, "a.csv", content), "column 'b' has text in row 7 ('x')")
+
+
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
@@ -140,4 +151,4 @@ def test_a_zip_file_holds_one_table(tmp_path):
     np.testing.assert_array_equal(read_samples(tmp_path / "a.csv.zip").X, DATA)
     with zipfile.ZipFile(tmp_path / "a.csv.zip", "a") as archive:
         archive.writestr("b.csv", "1,2\n")
-    refuse(read_samples, tmp_path / "a.csv.zip", "2 files are packed in it")
+    refuse(read_samples, tmp_path / "a.csv.zip", "Multiple files found in ZIP file")

@@ -31,8 +31,6 @@ from small_files import X, refuse, write
             None,
         ),
         ("9223372036854775808\n9223372036854775809\n", ["9223372036854775808", "9223372036854775809"], None),
-        ("56e400\n57e400\n", ["56e400", "57e400"], None),
-        ("1e9999999999999999999\n2\n", ["1e9999999999999999999", "2"], None),
         ("abc,5\n4,1\n3,2\n", [5, 1, 2], None),
         ("5,abc\n4,1\n3,2\n", ["abc", "1", "2"], None),
     ],
@@ -90,14 +88,15 @@ def test_no_column_of_a_parquet_file_is_guessed(tmp_path):
     ("content", "fragment"),
     [
         ("", "is empty"),
-        ("label\n", "a header but no labels"),
+        ("label\n", "a header but no rows below it"),
         ("id,label\nx,\ny,1\n", "column 'label' has no label in row 2"),
         ("label\n1\nnan\n", "no label in row 3 ('nan')"),
         ("label\na\n\nb\n", "no label in row 3"),
-        ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
+        ("id,label\nx,1\ny\n", "column 'label' has no label in row 3"),
         ("NA\n1\n2\n", "column 1 has no label in row 1"),
         ("label\n1\n?\n2\n", "column 'label' has no label in row 3"),
         ("label\n1\n-inf\n", "label 2 is -inf"),
+        ("56e400\n57e400\n", "label 1 is inf"),
     ],
 )
 def test_bad_labels_get_one_clear_sentence(tmp_path, content, fragment):
@@ -145,10 +144,9 @@ def test_arrays_that_are_no_labels_are_refused(tmp_path, array, fragment):
     refuse(read_labels, tmp_path / "a.mat", "neither numbers nor text")
 
 
-def test_numbers_with_fractions_are_labels_that_stay_apart(tmp_path):
+def test_numbers_with_fractions_are_labels(tmp_path):
     np.testing.assert_array_equal(read_labels(write(tmp_path, "a.csv", "0.5\n1.5\n")).values, [0.5, 1.5])
-    apart = read_labels(write(tmp_path, "a.csv", "0.1\n0.10000000000000000001\n")).values
-    assert len(set(apart.tolist())) == 2
+    np.testing.assert_array_equal(read_labels(write(tmp_path, "a.csv", "1.0\n1\n2e0\n")).values, [1, 1, 2])
 
 
 def test_the_header_of_labels_can_be_given(tmp_path):
@@ -184,6 +182,6 @@ def test_large_whole_numbers_of_a_parquet_file_stay_apart(tmp_path):
 
     large = [1, 2**63, 2**63 + 1]
     pq.write_table(pa.table({"label": pa.array(large, pa.uint64())}), tmp_path / "a.parquet")
-    assert read_labels(tmp_path / "a.parquet").values.tolist() == large
+    assert read_labels(tmp_path / "a.parquet").values.tolist() == list(map(str, large))
     pq.write_table(pa.table({"label": pa.array([10**20, 10**20 + 1], pa.decimal128(25))}), tmp_path / "b.parquet")
     assert read_labels(tmp_path / "b.parquet").values.tolist() == [str(10**20), str(10**20 + 1)]

@@ -23,6 +23,23 @@ def test_a_path_that_is_no_readable_file_is_refused(tmp_path, read):
         refuse(read, write(tmp_path, f"empty{suffix}", b""), "is empty")
 
 
+@pytest.mark.parametrize("read", [read_samples, read_labels])
+def test_a_file_that_is_called_as_another_kind_is_named_for_what_it_is(tmp_path, read):
+    pandas = pytest.importorskip("pandas")
+    save = {
+        ".parquet": pandas.DataFrame({"a": [1.0, 2.0]}).to_parquet,
+        ".npy": lambda path: np.save(path, X),
+        ".mat": lambda path: io.savemat(path, {"X": X}),
+        ".npz": lambda path: np.savez(path, X=X),
+    }
+    for suffix, write_it in save.items():
+        write_it(tmp_path / f"a{suffix}")
+        (tmp_path / f"a{suffix}").rename(tmp_path / "a.csv")
+        what = "a zip archive, as .npz and .xlsx are," if suffix == ".npz" else f"a {suffix} file"
+        refuse(read, tmp_path / "a.csv", f"by its first bytes this is {what} and no .csv file; call it what it is")
+    assert read_samples(write(tmp_path, "b.csv", "PAR1,PK\n1,2\n")).feature_names == ["PAR1", "PK"]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".npy", ".npz", ".mat"])
 @pytest.mark.parametrize("read", [read_samples, read_labels])
 def test_a_damaged_file_gets_one_clear_sentence(tmp_path, read, suffix):

@@ -49,6 +49,13 @@ def bytes_of(save, *content, **arrays):
     return file.getvalue()
 
 
+def test_what_the_user_says_a_file_holds_comes_before_its_name(tmp_path):
+    (tmp_path / "a.tsv").write_text("a,b\n1,2\n")
+    np.testing.assert_array_equal(read_samples(open_source(tmp_path / "a.tsv", held=".csv")).X, [[1, 2]])
+    (tmp_path / "a.dat").write_bytes(bytes_of(np.save, X))
+    np.testing.assert_array_equal(read_samples(open_source(tmp_path / "a.dat", held=".npy")).X, X)
+
+
 def test_a_pipe_is_opened_once_and_no_sample_is_lost(pipe):
     rows = "".join(f"{i},{i + 0.5}\n" for i in range(3000))
     np.testing.assert_array_equal(read_samples(pipe("a.csv", rows.encode())).X[:, 0], range(3000))

@@ -42,23 +42,23 @@ def test_one_row_and_one_column_are_a_matrix(tmp_path):
             ["column 'species'", "text in row 3", "'setosa'", "--drop species", "--id species"],
         ),
         ("a,sepal width\n1,x\n", ["--drop 'sepal width'"]),
-        ("a,b\n1,2\n3,\n", ["column 'b' has no value in row 3", "--drop b"]),
-        ("a,b\n1,2\n3,nan\n", ["column 'b' has no value in row 3", "'nan'"]),
-        ("a,b\n1,2\n3,?\n", ["column 'b' has no value in row 3"]),
-        ("1,,3\n4,5,6\n", ["column 2 has no value in row 1"]),
-        (",5,3\n4,5,6\n", ["column 1 has no value in row 1"]),
-        ("a,b\n1,-inf\n", ["column 'b' has an infinite value in row 2 ('-inf')"]),
-        ("a,b\n1,2\n3\n", ["row 3 has 1 cells", "before it 2"]),
-        ("1,2\n3,4,5\n", ["row 2 has 3 cells"]),
-        ("a,b\n1,2\n,\n3,4\n", ["column 'a' has no value in row 3"]),
-        ("a\n1\n\n3\n", ["no value in row 3"]),
+        ("a,b\n1,2\n3,\n", ["column 'b' has no finite value in row 3", "--drop b"]),
+        ("a,b\n1,2\n3,nan\n", ["column 'b' has no finite value in row 3", "'nan'"]),
+        ("a,b\n1,2\n3,?\n", ["column 'b' has no finite value in row 3"]),
+        ("1,,3\n4,5,6\n", ["column 2 has no finite value in row 1"]),
+        (",5,3\n4,5,6\n", ["column 1 has no finite value in row 1"]),
+        ("a,b\n1,-inf\n", ["column 'b' has no finite value in row 2 ('-inf')"]),
+        ("a,b\n1,2\n3\n", ["column 'b' has no finite value in row 3"]),
+        ("1,2\n3,4,5\n", ["Expected 2 fields in line 2, saw 3", "every row as many cells"]),
+        ("a,b\n1,2\n,\n3,4\n", ["column 'a' has no finite value in row 3"]),
+        ("a\n1\n\n3\n", ["no finite value in row 3"]),
         ("", ["is empty"]),
         ("\n \n", ["is empty"]),
-        ("a,b\n", ["a header but no samples"]),
+        ("a,b\n", ["a header but no rows below it"]),
         ("a;b\n1;2\n3\n4;5\n", ["one cell with a semicolon in it", "--delimiter semicolon"]),
         ("a\tb\n1\n3\t4\n", ["one cell with a tab in it", "--delimiter tab"]),
         ("a,b\n1_0,2\n", ["column 'a' has text in row 2 ('1_0')"]),
-        ("id,a\n,2\n", ["column 'id' has no value in row 2"]),
+        ("id,a\n,2\n", ["column 'id' has no finite value in row 2"]),
         (b"a,b\n\xff\xfe,2\n", ["not UTF-8"]),
         (b"a,b\n\x00\x00,2\n", [".csv: "]),
         ('a,b\n"1,2\n', ["check its quotes"]),
@@ -72,7 +72,7 @@ def test_a_bad_table_gets_one_clear_sentence(tmp_path, content, fragments):
 def test_a_large_table_is_read_fast_and_to_twelve_digits(tmp_path, monkeypatch):
     data = np.random.default_rng(0).normal(size=(500, 4))
     rows = "\n".join(",".join(map(repr, row)) for row in data.tolist())
-    monkeypatch.setattr("kernelbraid.io.samples.EXACT", 0)
+    monkeypatch.setattr("kernelbraid.io.tables.EXACT", 0)
     np.testing.assert_allclose(read_samples(write(tmp_path, "a.csv", f"a,b,c,d\n{rows}")).X, data, rtol=1e-11)
 
 

@@ -3,9 +3,10 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from kernelbraid import KernelKMeans, _arrays
+from kernelbraid import _arrays
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import FittedBank, Neighbours, SelfTuning, build_bank, resolve_banks, stack_bank
+from kernelbraid.methods import KernelKMeans
 from problems import dense
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank, stack_bank
+from kernelbraid.learning.progress import watched_by
 from kernelbraid.learning.report import (
     OVERSIZE,
     History,
@@ -16,7 +17,7 @@ from kernelbraid.learning.report import (
     oversize,
 )
 from kernelbraid.learning.settings import Settings
-from kernelbraid.solvers.iterate import Solution, Status
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Status
 from kernelbraid.solvers.low_rank.step import Progress
 from problems import blobs
 
@@ -36,7 +37,7 @@ class TestHistory:
     def test_every_step_is_recorded_by_quantity(self):
         history = History()
         for n, mu in enumerate((1.0, 1.1, 1.21), 1):
-            assert history(n, state(mu)) is None
+            assert history(n, state(mu)) is False
         columns = history.columns()
         assert set(columns) == set(Progress.__dataclass_fields__)
         np.testing.assert_array_equal(columns["mu"], [1.0, 1.1, 1.21])
@@ -44,21 +45,23 @@ class TestHistory:
         assert history.last["mu"] == 1.21
 
     def test_the_objective_is_recorded_when_it_is_asked_for(self):
-        history = History(objective=lambda s: 10 * s.progress.mu)
+        history = History(lambda s: 10 * s.progress.mu)
         history(1, state(2.0))
         assert history.columns()["objective"].tolist() == [20.0]
         assert "objective" not in History().columns()
 
-    def test_a_callback_sees_number_and_progress_and_its_answer_is_passed_on(self):
+    def test_who_watches_hears_of_steps_and_the_answer_is_passed_on(self):
         seen = []
-        history = History(lambda n, progress: seen.append((n, progress.mu)) or n == 2)
-        assert not history(1, state())
-        assert history(2, state(3.0))
-        assert seen == [(1, 1.0), (2, 3.0)]
+        history = History()
+        with watched_by(SimpleNamespace(step=lambda told: seen.append(told["mu"]) or len(seen) == 2)):
+            assert not history(1, state())
+            assert history(2, state(3.0))
+        assert seen == [1.0, 3.0]
 
     def test_a_start_is_no_step(self):
-        history = History(lambda *_: pytest.fail("called"))
-        assert history(0, SimpleNamespace(progress=None)) is None
+        history = History()
+        with watched_by(SimpleNamespace(step=lambda told: pytest.fail("called"))):
+            assert history(0, SimpleNamespace(progress=None)) is False
         assert history.last == {}
         assert all(len(column) == 0 for column in history.columns().values())
 
@@ -124,14 +127,13 @@ class TestAlternations:
     def history(self, changes=(0.5, 0.25)):
         history = StepHistory()
         for n, change in enumerate(changes, 1):
-            history(n, SimpleNamespace(progress=SimpleNamespace(objective=10.0 - n, change=change)))
+            history(n, SimpleNamespace(progress=AlternationProgress(10.0 - n, change)))
         return history
 
-    def test_objectives_are_recorded_and_a_callback_can_stop(self):
+    def test_objectives_are_recorded_and_who_watches_can_stop(self):
         np.testing.assert_array_equal(self.history().columns()["objective"], [9.0, 8.0])
-        stopping = StepHistory(lambda n, progress: progress.objective < 5)
-        step = SimpleNamespace(progress=SimpleNamespace(objective=4.0, change=0.1))
-        assert stopping(1, step)
+        with watched_by(SimpleNamespace(step=lambda told: told["objective"] < 5)):
+            assert StepHistory()(1, SimpleNamespace(progress=AlternationProgress(4.0, 0.1)))
 
     def test_the_last_change_is_told_with_what_was_aimed_at(self):
         asked = {"max_iter": 2, "tol": 1e-3}

@@ -4,6 +4,7 @@ import ast
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -21,14 +22,15 @@ from kernelbraid.cli.output import check_outputs, library_speaks, writing
 from kernelbraid.cli.summary import report, summarise_fit
 from kernelbraid.cli.views import FileViews, read_views, shape_of, takes_pairs
 from kernelbraid.cli.watching import Watch, watching
-from kernelbraid.datasets import Stream
 from kernelbraid.estimators.each_view import AS_IT_IS
 from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
+from kernelbraid.learning.progress import phase, plan
 from kernelbraid.methods import METHODS
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
 MODELS = {"LKG": LKG, "LandmarkLKG": LandmarkLKG}
+SURE, ASIDE = "working out how sure labels are", "looking for samples that stand aside"
 
 
 def cluster(paths: list[Path], options: SimpleNamespace) -> None:
@@ -37,20 +39,20 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
     model = make(name, options)
     check(name, model, options)
     check_outputs(options, paths)
-    if options.report is not None:
-        load_template_engine()
     hidden = options.quiet or options.json
     with library_speaks() as warnings, watching(name, hidden=hidden, verbose=options.verbose) as watch:
         views = read_views(paths, options, model)
         if options.report is not None:
-            names_of_samples(views.ids, None, views.n_samples)  # before the work
+            load_template_engine()  # before the work
+            names_of_samples(views.ids, None, views.n_samples)
         for file, view in zip(views.called, views.data, strict=True):
             watch.tell(f"read {file}: {' x '.join(map(str, shape_of(view)))}, {view.dtype}")
         start = perf_counter()
         fitted = fit(model, views, options, watch)
         seconds = perf_counter() - start
         watch.tell_of_fit(model)
-        sure = {"confidence": model.confidence_, "outlier_score": model.outlier_scores_} if options.confidence else {}
+        is_asked = options.confidence or options.report is not None
+        sure = certainty_of(model) if is_asked and hasattr(type(model), "confidence_") else {}
         if options.report is not None:
             write_page(model, views, options, watch)
     summary = {"method": name, **summarise_fit(model, views), "seconds": round(seconds, 4), "warnings": warnings}
@@ -61,32 +63,41 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
             first.feature_names_in_ = np.array(views.names, dtype=object)
         with writing(options.save):
             save_model(fitted, options.save)
-    report(summary, model.labels_, views, options, sure)
+    report(summary, model.labels_, views, options, sure if options.confidence else {})
+
+
+def certainty_of(model: Any) -> dict[str, Any]:
+    """Return how sure labels are, and which samples stand aside, which takes as long as the fit."""
+    plan({SURE: 75, ASIDE: 25})
+    with phase(SURE):
+        confidence = model.confidence_
+    with phase(ASIDE):
+        return {"confidence": confidence, "outlier_score": model.outlier_scores_}
 
 
 def write_page(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> None:
     """Write the report of a fit, in the units of the files."""
     watch.tell("writing the report")
-    frames: Any = None if views.on_pairs or any(isinstance(view, Stream) for view in views.data) else views.frames
-    call = shlex.join(["kernelbraid", *sys.argv[1:]])
+    frames: Any = None if views.on_pairs or not hasattr(views.data[0], "shape") else views.frames
+    title, call = ", ".join(views.called), shlex.join(["kernelbraid", *sys.argv[1:]])
     with writing(options.report):
-        write_report(model, options.report, frames, ids=views.ids, title=", ".join(views.called), call=call)
+        write_report(model, options.report, frames, ids=views.ids, title=title, call=call)
 
 
 def make(name: str, options: SimpleNamespace) -> Any:
     """Return the estimator of a method, with the parameters that options and ``--set`` give."""
     model = MODELS[name]() if name in MODELS else METHODS[name]
-    given = {name: value for name in PARAMETERS if (value := getattr(options, name)) is not None}
+    given = {name: value_of(text) for name in PARAMETERS if (text := getattr(options, name)) is not None}
     for setting in options.set or ():
         parameter, sign, text = setting.partition("=")
         if not sign:
             raise Failure(f"--set {setting} gives no value; write --set {setting}=VALUE.", BAD_USAGE)
-        given[parameter] = text
+        given[parameter] = value_of(text)
     known = list(model.get_params(deep=False))
     if isinstance(model, LKG):
         known += [f"solver__{parameter}" for parameter in ADMM().get_params()]
         try:
-            refuse_moved(LKG, {parameter: value_of(text) for parameter, text in given.items()})
+            refuse_moved(LKG, given)
         except TypeError as error:
             raise Failure(f"{error}.", BAD_USAGE) from None
     for parameter in given:
@@ -95,8 +106,7 @@ def make(name: str, options: SimpleNamespace) -> Any:
             raise Failure(f"{told}; {nearest(parameter, known)}", BAD_USAGE)
     if "n_clusters" not in given and not isinstance(model, LKG | LandmarkLKG):
         raise Failure(f"{name} does not choose the number of clusters; give --n-clusters.", BAD_USAGE)
-    values = {parameter: value_of(text) for parameter, text in given.items()}
-    model.set_params(**{"n_clusters": "auto", "random_state": 0, **values})
+    model.set_params(**{"n_clusters": "auto", "random_state": 0, **given})
     try:
         model._validate_params()  # before files are read; a fit begins with it
     except ValueError as error:
@@ -107,10 +117,8 @@ def make(name: str, options: SimpleNamespace) -> Any:
 def value_of(text: str) -> Any:
     """Return a value as Python writes it, or else the text itself."""
     for read in (ast.literal_eval, float):  # the latter for inf
-        try:
+        with suppress(ValueError, SyntaxError):
             return read(text)
-        except (ValueError, SyntaxError):
-            continue
     return str(text)
 
 
@@ -132,11 +140,6 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
 
 def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Any:
     """Fit the model, and return it with what scales its samples."""
-    if watch.show is not None and isinstance(model, LKG) and model.preset != "recommended":
-        model.set_params(solver=model.solver or ADMM())
-    for parameter in ("callback", "solver__callback"):
-        if watch.show is not None and parameter in model.get_params():
-            model.set_params(**{parameter: watch.step})
     if isinstance(model, LandmarkLKG) and len(views.data) > 1:
         model.set_params(view_widths=[stream.n_features for stream in views.data])
     scalers = [] if options.scale in (None, "none") else [blocks.scaler_of(options.scale, views.data)]

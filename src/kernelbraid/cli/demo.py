@@ -14,8 +14,6 @@ from kernelbraid.cli import output
 from kernelbraid.metrics import evaluate
 from kernelbraid.plotting.drawing import new_figure
 
-PICTURES = {"graph": plotting.plot_graph, "embedding": plotting.plot_embedding}
-
 
 def load() -> tuple[str, Any, Any]:
     """Return what the samples of the demo are, the samples, and their classes."""
@@ -43,17 +41,17 @@ def run(out: Path, *, as_json: bool) -> None:
     output.write_labels(out / "labels.csv", models["LKG"].labels_, None, {})
     files = ["labels.csv"]
     try:
-        for name, plot in PICTURES.items():
+        for name in ("graph", "embedding"):
             figure, [ax] = new_figure(1, 6.4, 4.8)
-            plot(models["LKG"], ax=ax)
+            getattr(plotting, f"plot_{name}")(models["LKG"], ax=ax)
             output.write_picture(out / f"{name}.png", figure)
             files.append(f"{name}.png")
     except ImportError as error:
         warnings.append(str(error))
     output.print_warnings(warnings)
     if as_json:
-        content = {"data": title, "n_samples": len(X), "n_clusters": k, "results": results}
-        output.print_json({**content, "out": str(out), "files": files, "warnings": warnings})
+        told = {"data": title, "n_samples": len(X), "n_clusters": k, "results": results, "out": str(out)}
+        output.print_json({**told, "files": files, "warnings": warnings})
         return
     typer.echo(f"{title}, {k} clusters\n")
     rows = [[name, *(f"{one[name]:.4f}" for one in results.values())] for name in results["LKG"]]

@@ -1,8 +1,6 @@
 """``kernelbraid score``: compare two label files."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeAlias
@@ -23,10 +21,11 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
     """Score the labels of one file against those of another and report."""
     sources = open_files(paths, options)
     names, columns = names_of([source.path for source in sources]), (options.column, options.labels_column)
-    readers = [partial(read_labels, one, key=options.key, column=of) for one, of in zip(sources, columns, strict=True)]
-    read = [reader(header=options.header) for reader in readers]
-    is_unclear = any(file.is_unclear for file in read)
-    files = settle_headers(read, readers, names) if is_unclear else read
+    more = {"key": options.key, "header": options.header}
+    files = [read_labels(source, column=of, **more) for source, of in zip(sources, columns, strict=True)]
+    if all(file.is_unclear for file in files):  # where one is clear, its ids or its count tell what the other is
+        told = f"{names[0]}: row 1 may be a header or a sample, and nothing tells which"
+        raise DataError(f"{told}; say it of both files with --header or --no-header, or call the column label.")
     truth, labels = (file.values for file in files)
     scores = evaluate(truth, labels[match(files, names)], nmi_average=options.nmi_average or "max")
     if options.json:
@@ -36,33 +35,8 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
         rows = [[name, f"{value:.4f}", meanings[name]] for name, value in scores.items()]
         print_table(rows, header=["measure", "value", ""], numbers=[1])
     headers = {name: file.header for name, file in zip(names, files, strict=True) if file.header is not None}
-    if headers and (is_unclear or not options.json):
+    if headers and (any(file.is_unclear for file in files) or not options.json):
         typer.echo(f"Header: {by_file(headers, HEADERS.__getitem__)}.", err=True)
-
-
-def settle_headers(files: Files, readers: Sequence[Callable[..., LabelFile]], names: list[str]) -> Files:
-    """Return the files with a first row that may be a header taken for what makes them fit each other.
-
-    No sample is lost by a guess: a first row becomes a header where the ids of both files are the same then, or where
-    the counts are and every label below it occurs more than once.
-    """
-
-    def fit(pair: Files) -> bool:
-        try:
-            return len(match(pair, names)) > 0
-        except DataError:
-            return False
-
-    unclear = [file.is_unclear for file in files]
-    choices = [(file, read(header=True))[: 1 + file.is_unclear] for file, read in zip(files, readers, strict=True)]
-    fitting = [pair for pair in product(*choices) if fit(pair)]
-    if not fitting or (fitting[0] == tuple(files) and not all(unclear)):
-        return files
-    headed = [file for file, first in zip(fitting[0], files, strict=True) if file is not first]
-    if len(fitting) == 1 and (have_ids(fitting[0]) or all(file.repeats for file in headed)):
-        return fitting[0]
-    told = f"{names[unclear.index(True)]}: row 1 may be a header or a sample, and nothing tells which"
-    raise DataError(f"{told}; say it of both files with --header or --no-header, or call the column label.")
 
 
 def have_ids(files: Files) -> bool:
@@ -76,13 +50,11 @@ def have_ids(files: Files) -> bool:
 
 def match(files: Files, names: list[str]) -> np.ndarray:
     """Return where in the second file each sample of the first is: by id if both have ids, else in the same place."""
-    counts = [len(file.values) for file in files]
+    counts, say = [len(file.values) for file in files], "or say with --header or --no-header what row 1 is"
     if not have_ids(files):
         if counts[0] != counts[1]:
-            told = (
-                f"{names[1]} has {counts[1]} labels and {names[0]} has {counts[0]}; give one label per sample in both"
-            )
-            raise DataError(f"{told}, or say with --header or --no-header what row 1 is.")
+            told = f"{names[1]} has {counts[1]} labels and {names[0]} has {counts[0]}"
+            raise DataError(f"{told}; give one label per sample in both, {say}.")
         return np.arange(counts[0])
     ids = [pd.Index(file.ids or []) for file in files]
     for here, there in ((1, 0), (0, 1)):
@@ -90,5 +62,5 @@ def match(files: Files, names: list[str]) -> np.ndarray:
             raise DataError(f"{names[here]}: the id {twice!r} occurs more than once; give every sample its own id.")
         for missing in ids[there].difference(ids[here], sort=False)[:1]:
             lost = f"{len(set(ids[there]) - set(ids[here]))} of the {counts[there]} ids in {names[there]} are missing"
-            raise DataError(f"{names[here]}: {lost}, the first is {missing!r}; give both files the same samples.")
+            raise DataError(f"{names[here]}: {lost}, the first is {missing!r}; give both the same samples, {say}.")
     return ids[1].get_indexer(ids[0])

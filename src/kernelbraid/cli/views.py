@@ -71,14 +71,8 @@ def open_files(paths: list[Path], options: SimpleNamespace) -> list[Source]:
         raise typer.BadParameter(reason, param_hint="'--delimiter'")
     if paths.count(STANDARD) > 1:
         raise typer.BadParameter("- stands for standard input, which can be read once; give a file instead.")
-    decimal = MARKS.get(getattr(options, "decimal", None) or "")
-    held = options.format and f".{options.format}"
-    sources = [open_source(path, held=held, delimiter=between, decimal=decimal) for path in paths]
-    for source in sources:
-        if source.suffix != (held or source.suffix):
-            reason = f"by its name {source.path} is a {source.suffix} file; leave the option out, or rename the file."
-            raise typer.BadParameter(reason, param_hint="'--format'")
-    return sources
+    said = {"held": options.format and f".{options.format}", "delimiter": between}
+    return [open_source(path, decimal=MARKS.get(getattr(options, "decimal", "")), **said) for path in paths]
 
 
 def takes_pairs(model: Any) -> bool:
@@ -123,12 +117,13 @@ def _columns_by_file(sources: list[Source], options: SimpleNamespace, keep: list
     for name in [*drop, *([ids] if ids else [])]:
         if not any(name in names for names in known):
             raise DataError(f"no file has a column {name!r}; with several files give columns by name.")
-    chosen = [
-        [[one for one in dict.fromkeys(wanted or ()) if one in names] for wanted in (drop, keep)] for names in known
-    ]
+
+    def there(wanted: list[str], names: list[str]) -> list[str]:
+        return [name for name in dict.fromkeys(wanted) if name in names]
+
     return [
-        {"id_column": ids if ids in names else None, "drop": dropped, "keep": keep and kept}
-        for names, (dropped, kept) in zip(known, chosen, strict=True)
+        {"id_column": ids if ids in names else None, "drop": there(drop, names), "keep": keep and there(keep, names)}
+        for names in known
     ]
 
 

@@ -2,9 +2,9 @@
 
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -13,7 +13,9 @@ import typer
 
 from kernelbraid._system import format_bytes, peak_bytes
 from kernelbraid._version import __version__
-from kernelbraid.learning.progress import heard_by
+from kernelbraid.learning.progress import watched_by
+
+PATIENCE = 5.0  # seconds in which the time that is left follows what is expected anew
 
 
 @dataclass
@@ -27,15 +29,51 @@ class Watch:
     """
 
     show: Callable[[str, float, float | None], None] | None = None
+    phases: dict[str, int] = field(default_factory=dict)  # parts of each
+    phase: str = ""
+    before: int = 0  # parts of the phases that are over
+    n_iter: int = 0
+    reached: float = 0.0
 
     def tell(self, text: str, done: float = 0, total: float | None = None) -> None:
         """Hear what is done or decided."""
         if self.show is not None:
             self.show(text, done, total)
 
-    def step(self, n_iter: int, state: Any) -> None:
-        """Hear of a step of a fit."""
-        self.tell(f"step {n_iter}: change {getattr(state, 'kernel_change', getattr(state, 'change', 0.0)):.1e}")
+    def plan(self, phases: Mapping[str, int]) -> None:
+        """Hear of how many parts the phases will be."""
+        self.phases = dict(phases)
+
+    def enter(self, phase: str) -> None:
+        """Hear that a phase begins."""
+        names = list(self.phases)
+        self.before = sum(self.phases[name] for name in names[: names.index(phase)])
+        self.phase, self.n_iter, self.reached = phase, 0, 0.0
+        self._tell_share(phase, 0.0)
+
+    def leave(self) -> None:
+        """Hear that it is over."""
+        self._tell_share(self.phase, 1.0)
+        self.phase = ""
+
+    def reach(self, share: float) -> None:
+        """Hear what share of it is done."""
+        if self.phase and share > self.reached:
+            self._tell_share(self.phase, share)
+
+    def step(self, told: Mapping[str, Any]) -> bool:
+        """Hear of a step of an iteration."""
+        if not self.phase:
+            return False
+        self.n_iter += 1
+        change = told.get("kernel_change", told.get("change", 0.0))
+        text = f"{self.phase}, step {self.n_iter}: change {change:.1e}"
+        self._tell_share(text, self.n_iter / self.phases[self.phase])
+        return False
+
+    def _tell_share(self, text: str, share: float) -> None:
+        self.reached = min(share, 1.0)
+        self.tell(text, self.before + self.reached * self.phases[self.phase], sum(self.phases.values()))
 
     def tell_of_fit(self, model: Any) -> None:
         """Tell what a fit has decided."""
@@ -43,6 +81,27 @@ class Watch:
         values = (f"{name} {' '.join(str(value).split())}" for name, value in used.items() if value is not None)
         self.tell(f"settings: {', '.join(values)}")
         self.tell(f"fitted, {format_bytes(peak_bytes())} of memory at most")
+
+
+class TimeLeft:
+    """How long work will go on: goes down with the clock, and follows little by little what is expected anew."""
+
+    def __init__(self) -> None:
+        self.seconds: float | None = None
+        self.at = 0.0
+
+    def tell(self, now: float, share: float) -> float | None:
+        """Return the seconds left when a share is done at a time, in seconds since the beginning; None at first."""
+        if share <= 0 or now <= 0:
+            return None
+        expected, passed = now * (1 - share) / share, now - self.at
+        if self.seconds is None:
+            self.seconds = expected
+        else:
+            self.seconds = max(self.seconds - passed, 0.0)
+            self.seconds += (expected - self.seconds) * min(passed / PATIENCE, 1.0)
+        self.at = now
+        return self.seconds
 
 
 @contextmanager
@@ -54,7 +113,7 @@ def watching(name: str, *, hidden: bool = False, verbose: bool = False) -> Itera
     with _lines() if verbose else _bar(name) as show:
         watch = Watch(show)
         try:
-            with heard_by(lambda course: watch.tell(f"choosing {course.what}", course.done, course.total)):
+            with watched_by(watch):
                 yield watch
         finally:
             watch.show = None  # work that is broken off goes on for a moment, and is not to be heard any more
@@ -65,14 +124,29 @@ def _bar(name: str) -> Iterator[Callable[[str, float, float | None], None]]:
     """Yield what moves a bar."""
     from rich import progress as bars
     from rich.console import Console
+    from rich.text import Text
 
-    text = ("{task.description}", bars.BarColumn(), bars.TaskProgressColumn())
-    times = (bars.TimeElapsedColumn(), "taken,", bars.TimeRemainingColumn(), "left")
-    with bars.Progress(bars.SpinnerColumn(), *text, *times, console=Console(stderr=True), transient=True) as progress:
+    class Left(bars.ProgressColumn):
+        """The time that is left."""
+
+        time, began = TimeLeft(), perf_counter()
+
+        def render(self, task: Any) -> Text:
+            """Return it in minutes and seconds."""
+            left = self.time.tell(perf_counter() - self.began, task.completed / task.total if task.total else 0.0)
+            return Text("" if left is None else f", {int(left) // 60}:{int(left) % 60:02d} left")
+
+    left = Left()
+    columns = (bars.SpinnerColumn(), "{task.description}", bars.BarColumn(), bars.TaskProgressColumn())
+    times = (bars.TimeElapsedColumn(), "taken", left)
+    with bars.Progress(*columns, *times, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(name, total=None)
 
         def show(text: str, done: float, total: float | None) -> None:
-            progress.update(task, description=f"{name}, {text}", completed=done, total=total)
+            if not done:  # something new begins: the bar swings until some of it is done
+                left.time, left.began = TimeLeft(), perf_counter()
+                progress.tasks[0].total = None
+            progress.update(task, description=f"{name}, {text}", completed=done, total=total if done else None)
 
         yield show
 

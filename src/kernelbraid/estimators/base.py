@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array, validate_data
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input, Matrix
+from kernelbraid.estimators.callbacks import telling_callbacks
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
@@ -50,10 +51,10 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 PRESET = StrOptions({"authors", "paper"})
 #: As in scikit-learn: so many, or all cores but so many, counted from -1.
 JOBS: list[Any] = [COUNT, Interval(Integral, None, -1, closed="right"), None]
-# Legal values of the parameters that all estimators have.
+# Legal values of the parameters that all methods have.
 COMPUTING: dict[str, Any] = {
     "n_clusters": [COUNT],
-    "memory_budget": [POSITIVE, None],
+    "n_init": [COUNT],
     "device": [str, None],
     "n_jobs": JOBS,
     "random_state": ["random_state"],
@@ -64,16 +65,15 @@ GRAPH: dict[str, Any] = {
     "embedding": [StrOptions(set(get_args(Spectrum)))],
     "n_neighbors": [COUNT, StrOptions({"all"})],
     "edge_weights": [StrOptions(set(get_args(EdgeWeights)))],
-    "n_init": [COUNT],
-    "restart_score": [StrOptions({"inertia", "distance"})],
 }
+RESTART_SCORE = [StrOptions({"inertia", "distance"})]
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool = True) -> Callable[[Method], Method]:
-    """Return a decorator for ``fit``: parameters are validated, and linear algebra is given its threads.
+    """Return a decorator for ``fit``: parameters are validated, linear algebra has its threads, callbacks are told.
 
     Parameters
     ----------
@@ -92,7 +92,8 @@ def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool =
                     estimator._validate_params()
                 threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
                 skipping = config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped)
-                with skipping, calm(threads):
+                X = args[0] if args else kwargs.get("X")
+                with skipping, calm(threads), telling_callbacks(estimator, X):
                     return fit(estimator, *args, **kwargs)
             except BaseException:
                 forget_fit(estimator)

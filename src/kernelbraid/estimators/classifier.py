@@ -1,5 +1,6 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,17 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
+from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
+from kernelbraid.estimators.solver import Composed, refusing_moved
 from kernelbraid.estimators.tables import refuse_containers
 from kernelbraid.learning.learn import learn
+from kernelbraid.learning.progress import LEARN, phase, plan
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
+from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
 
 
-class LKGClassifier(ClassifierMixin, BaseEstimator):
+class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Semi-supervised classification: known labels spread along the graph that :class:`LKG` learns.
 
     Every sample takes part of its neighbours' labels and keeps part of its own:
@@ -71,11 +75,13 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _parts: ClassVar = {"clusterer": LKG}
     _parameter_constraints: ClassVar = {
         "clusterer": [LKG, None],
         "spread": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
         self.clusterer = clusterer
         self.spread = spread
@@ -87,11 +93,6 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.clusterer is not None:
-            self.clusterer._validate_params()
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y):
@@ -122,8 +123,9 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
             )
         copy_features(model, self)
         weighed, vertices = model._pose(samples, settings)
-        callback = None if model.solver is None else model.solver.callback
-        learned = learn(weighed, settings, random_state=check_random_state(0), callback=callback)
+        plan({LEARN: settings.learning.max_iter if settings.is_solved else 1})
+        with phase(LEARN):
+            learned = learn(weighed, settings, random_state=check_random_state(0))
         reading = read_out(learned, settings.readout, random_state=check_random_state(0))
         model._publish(weighed, vertices, settings, learned, reading)
         self.clusterer_, self.views_ = model, model.views_
@@ -159,7 +161,7 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        shares, places = self._place(X)
+        shares, places, _ = self._place(X)
         first = self.clusterer_._vertices.first
         return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
 
@@ -176,13 +178,14 @@ class LKGClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        return self._place(X)[0]
+        shares, places, nearness = self._place(X)
+        return np.where((places >= 0)[:, None], shares, evened(shares, nearness()))
 
-    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray]:
-        """Return shares of the classes, and the place among the fitted samples, -1 for new ones."""
+    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]:
+        """Return shares of the classes, the place among the fitted samples, -1 for new ones, and what is near."""
         check_is_fitted(self)
         model = self.clusterer_
-        edges, places = model._edges_to_fitted(X)
+        edges, places, nearness = model._edges_to_fitted(X)
         shares = reached_by(edges, model._vertex_level()[0], self._spread)
         known = self.label_distributions_[model._vertices.first[places]]
-        return np.where((places >= 0)[:, None], known, shares), places
+        return np.where((places >= 0)[:, None], known, shares), places, nearness

@@ -9,8 +9,6 @@ from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
-    GRAPH,
-    NOT_NEGATIVE,
     POSITIVE,
     PRESET,
     fit_context,
@@ -20,12 +18,13 @@ from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
-from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
 from kernelbraid.solvers.graph_fusion import view_distances
 
 # Matrices of n x n at the peak of a fit beside the kernels, and for each view by preset.
+# How fast similarity falls with distance, how evenly views count, and the relative change that ends the iteration.
+WIDTH, EVENNESS, TOL = 0.5, 19.0, 1e-6
 WORKING, COPIES = 12.0, {"authors": 2.0, "paper": 4.0}
 
 
@@ -37,8 +36,9 @@ class CrossViewDiffusion(GraphClusterer):
         \min_{A, b}\ \sum_v b_v \big(\|A\|_F^2 - \operatorname{Tr}(S_v A S_v A)\big) + \mu \|A - I\|_F^2
         + \tfrac{\lambda}{2} \|b\|^2 \quad \text{s.t. } b \ge 0,\ \sum_v b_v = 1
 
-    where :math:`S_v` is the normalised graph of view v, whose samples have length one: each has edges to its nearest
-    neighbours, of weight :math:`\exp(-(d_{ij} / \max d)^2 / \text{width}^2)` for squared distances :math:`d_{ij}`.
+    where :math:`\lambda = 19`, and :math:`S_v` is the normalised graph of view v, whose samples have length one: each
+    has edges to its nearest neighbours, of weight :math:`\exp(-(2\, d_{ij} / \max d)^2)` for squared distances
+    :math:`d_{ij}`.
 
     Parameters
     ----------
@@ -54,30 +54,17 @@ class CrossViewDiffusion(GraphClusterer):
         average in the end.
     n_neighbors : int, default=16
         Edges of each sample in the graph of a view, of which one is its own.
-    width : float, default=0.5
-        How fast similarity falls with distance.
     mu : float, default=0.3
         How far similarities stay with the sample itself: they spread over some 1 / mu edges.
-    evenness : float, default=19.0
-        :math:`\lambda`: how evenly views count.
     n_init : int, default=100
         Restarts of k-means.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=100
         Largest number of steps. The published code makes ten: ``max_iter=10, tol=0``.
-    tol : float, default=1e-6
-        The iteration ends when the similarities change by less, relatively, in the Frobenius norm.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -101,7 +88,7 @@ class CrossViewDiffusion(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -132,7 +119,7 @@ class CrossViewDiffusion(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import CrossViewDiffusion
+    >>> from kernelbraid.methods import CrossViewDiffusion
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat(rng.normal(size=(2, 9)), 20, axis=0)
     >>> views = [centres + 0.3 * rng.normal(size=(40, 9)) for _ in range(2)]
@@ -140,19 +127,14 @@ class CrossViewDiffusion(GraphClusterer):
     [20, 20]
     """
 
+    _spectrum = "random_walk"
     _parameter_constraints: ClassVar = {
         **COMPUTING,
         "kernels": [str, list, tuple],
         "preset": [PRESET],
         "n_neighbors": [COUNT],
-        "width": [POSITIVE],
         "mu": [POSITIVE],
-        "evenness": [POSITIVE],
-        "n_init": GRAPH["n_init"],
-        "restart_score": GRAPH["restart_score"],
         "max_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -162,34 +144,22 @@ class CrossViewDiffusion(GraphClusterer):
         kernels="rmkkm",
         preset="authors",
         n_neighbors=16,
-        width=0.5,
         mu=0.3,
-        evenness=19.0,
         n_init=100,
-        restart_score="inertia",
         max_iter=100,
-        tol=1e-6,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.kernels = kernels
         self.preset = preset
         self.n_neighbors = n_neighbors
-        self.width = width
         self.mu = mu
-        self.evenness = evenness
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
-        self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -217,23 +187,19 @@ class CrossViewDiffusion(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES[self.preset])
 
-    def _readout(self) -> Readout:
-        """Return how the graph is read out: by the eigenvectors of the random walk."""
-        return self._whole("random_walk")
-
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the similarities and the weights of the views."""
-        history, stack = StepHistory(self.callback), candidates.stack
+        history, stack = StepHistory(), candidates.stack
         by_order = widths_of_views(candidates) is not None
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs, contrasts = [], []
             for D in view_distances(stack, [1.0] * stack.n_kernels, centred=False):
-                graphs.append(view_graph(D, self.n_neighbors, self.width, by_order=by_order))
+                graphs.append(view_graph(D, self.n_neighbors, WIDTH, by_order=by_order))
                 contrasts.append(1.0 if by_order else contrast(D, self.n_neighbors))
             used = with_contrast(contrasts)
             graphs = [graph for graph, is_used in zip(graphs, used, strict=True) if is_used]
-            problem = DiffusionProblem(graphs, D, mu=self.mu, evenness=self.evenness, common=self.preset == "authors")
-            solution = diffuse(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            problem = DiffusionProblem(graphs, D, mu=self.mu, evenness=EVENNESS, common=self.preset == "authors")
+            solution = diffuse(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         weights = np.zeros(stack.n_kernels)
         weights[used] = solution.state.b
         return self._learned(solution.state.mean(), candidates, solution, history, weights)

@@ -9,8 +9,6 @@ from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
-    GRAPH,
-    NOT_NEGATIVE,
     POSITIVE,
     PRESET,
     fit_context,
@@ -20,12 +18,13 @@ from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory, alternation_complaint
-from kernelbraid.learning.settings import Readout
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.graph_fusion import FusionProblem, centred_rows, fuse_graphs, view_distances
 
 # Matrices of n x n at the peak of a fit beside the kernels, and for each view: distances, neighbours, its graph.
 WORKING, COPIES = 12.0, 3.0
+#: The graph has as many components as the Laplacian has eigenvalues whose sum is not above this.
+TOL = 1e-10
 
 
 class MultiViewGraphFusion(GraphClusterer):
@@ -64,22 +63,13 @@ class MultiViewGraphFusion(GraphClusterer):
         halved after those with more.
     n_init : int, default=100
         Restarts of k-means, which finds the components of the graph, or clusters where their number differs.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=20
         Largest number of steps.
-    tol : float, default=1e-10
-        The graph has as many components as the Laplacian has eigenvalues whose sum is not above this.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change`` (sum of the eigenvalues that shall be zero). Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -104,7 +94,7 @@ class MultiViewGraphFusion(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"`` (to as many components as clusters), ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -131,7 +121,7 @@ class MultiViewGraphFusion(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultiViewGraphFusion
+    >>> from kernelbraid.methods import MultiViewGraphFusion
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat(rng.normal(size=(2, 9)), 20, axis=0)
     >>> views = [centres + 0.3 * rng.normal(size=(40, 9)) for _ in range(2)]
@@ -146,11 +136,7 @@ class MultiViewGraphFusion(GraphClusterer):
         "preset": [PRESET],
         "n_neighbors": [COUNT],
         "strength": [POSITIVE],
-        "n_init": GRAPH["n_init"],
-        "restart_score": GRAPH["restart_score"],
         "max_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -162,13 +148,9 @@ class MultiViewGraphFusion(GraphClusterer):
         n_neighbors=15,
         strength=1.0,
         n_init=100,
-        restart_score="inertia",
         max_iter=20,
-        tol=1e-10,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -177,13 +159,9 @@ class MultiViewGraphFusion(GraphClusterer):
         self.n_neighbors = n_neighbors
         self.strength = strength
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
-        self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -211,13 +189,9 @@ class MultiViewGraphFusion(GraphClusterer):
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES, prepare=centred_rows)
 
-    def _readout(self) -> Readout:
-        """Return how the graph is read out: as it is."""
-        return self._whole("largest")
-
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graphs of the views and the one that they have in common."""
-        history, n, m = StepHistory(self.callback), candidates.n_samples, candidates.stack.n_kernels
+        history, n, m = StepHistory(), candidates.n_samples, candidates.stack.n_kernels
         widths = widths_of_views(candidates)
         with blas_threads(n, n_workers(self.n_jobs)):
             scales = [width - 1.0 for width in widths or [n] * m]
@@ -232,7 +206,7 @@ class MultiViewGraphFusion(GraphClusterer):
                 by_order=widths is not None,
             )
             del distances
-            solution = fuse_graphs(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            solution = fuse_graphs(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         state = solution.state
         graph = xp.astype(state.U.T, dtype, copy=False)
         learned = self._learned(graph, candidates, solution, history, state.w / state.w.sum())

@@ -11,6 +11,7 @@ from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.learn import LearnedGraph
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import Reading, read_out
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.settings import Readout
@@ -26,7 +27,7 @@ class GraphClusterer(Clusterer):
     """
 
     _keeps_coefficients: ClassVar[bool] = False  # whether ``coefficients_`` are published
-    _learns_by: ClassVar[tuple[str, ...]] = ()  # parameters of reading out by which the graph differs, too
+    _spectrum: ClassVar[Spectrum] = "largest"  # eigenvectors that are clustered, where no parameter says which
 
     def _read(self, X: Input) -> Candidates:
         raise NotImplementedError
@@ -37,23 +38,22 @@ class GraphClusterer(Clusterer):
     def _cluster(self, X: Input) -> Any:
         """Learn the graph of samples and cluster it."""
         candidates = self._read(X)
-        learned = LearnedGraph.of(self._learn(candidates), self._readout(), candidates.identities)
-        reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
+        plan({LEARN: getattr(self, "max_iter", 1), CUT: 1})
+        with phase(LEARN):
+            learned = LearnedGraph.of(self._learn(candidates), self._readout(), candidates.identities)
+        with phase(CUT):
+            reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
         warn_of(learned.complaint, stacklevel=5)
         warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 
     def _readout(self) -> Readout:
-        """Return how the graph is read out, of whatever samples."""
-        names = ("n_neighbors", "edge_weights", "embedding", "n_init", "restart_score", "n_clusters")
-        return Readout(**{name: getattr(self, name) for name in names}, n_jobs=n_workers(self.n_jobs))
-
-    def _whole(self, embedding: Spectrum) -> Readout:
-        """Return how a graph is read out whose edges all count: `n_neighbors` is of the graphs of views."""
-        given = {name: getattr(self, name) for name in ("n_init", "restart_score", "n_clusters")}
-        given["n_jobs"] = n_workers(self.n_jobs)
-        return Readout(n_neighbors="all", edge_weights="learned", embedding=embedding, **given)
+        """Return how the graph is read out: with all its edges."""
+        given: dict[str, Any] = {"n_init": self.n_init, "n_clusters": self.n_clusters, "n_jobs": n_workers(self.n_jobs)}
+        for name in {"embedding", "restart_score"} & self.get_params(deep=False).keys():
+            given[name] = getattr(self, name)
+        return Readout(**{"n_neighbors": "all", "edge_weights": "learned", "embedding": self._spectrum, **given})
 
     def _publish(self, candidates: Candidates, learned: LearnedGraph, reading: Reading) -> None:
         """Set the fitted attributes."""

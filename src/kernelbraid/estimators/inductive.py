@@ -1,6 +1,7 @@
 """Labels and coordinates for samples that a fit has not seen, and how sure each label is."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,7 @@ from kernelbraid.estimators.reading import read_new
 from kernelbraid.learning.confidence import memberships, of_labels
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.outliers import outlier_scores
-from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
 from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
@@ -97,7 +98,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Return how far samples belong to each cluster: the mean of ``membership_`` over their neighbours.
 
         The largest entry of a row need not be that of :meth:`predict`, which takes the nearest centre: such labels are
-        the least sure ones.
+        the least sure ones. A sample that is farther from its neighbours than any fitted one from its own comes near
+        even shares: there, nobody is sure.
 
         Parameters
         ----------
@@ -109,21 +111,22 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
-        edges, places = self._edges_to_fitted(X)
+        edges, places, nearness = self._edges_to_fitted(X)
         known = to_numpy(self.membership_)[self._vertices.first]
-        found = np.where((places >= 0)[:, None], known[places], shares_of(edges @ known))
+        found = np.where((places >= 0)[:, None], known[places], evened(shares_of(edges @ known), nearness()))
         return beside(found, self.labels_)
 
-    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray]:
-        """Return edges from samples (rows) to fitted ones, and the place among these, -1 for new ones."""
+    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray, Callable[[], np.ndarray]]:
+        """Return edges from samples (rows) to fitted ones, the place among these, -1 for new ones, and what is near."""
         check_is_fitted(self)
         with calm(n_workers(self.n_jobs)):
             new = read_new(self, X, self._fitted)
-            return self._fitted.edges(new), self._fitted.known(new)
+            edges = self._fitted.edges(new)
+            return edges, self._fitted.known(new), partial(self._fitted.nearness, new, edges, self._vertex_level()[0])
 
     def _place(self, X: Input) -> tuple[Array, np.ndarray]:
         """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
-        edges, places = self._edges_to_fitted(X)
+        edges, places, _ = self._edges_to_fitted(X)
         return self._fitted.place(edges, places, self._vertex_level()[1]), places
 
     def _kept_samples(self) -> dict[int, tuple[np.ndarray, Array]]:

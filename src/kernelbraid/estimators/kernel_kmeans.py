@@ -21,7 +21,7 @@ from kernelbraid.estimators.base import (
 )
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
-from kernelbraid.learning.memory import STORAGES
+from kernelbraid.learning.progress import CLUSTER, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
@@ -30,14 +30,14 @@ from kernelbraid.solvers.lloyd import Rule
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 3.0
+#: A robust run ends when no label changes and the objective falls by less than this, relatively.
+TOL = 1e-4
 STARTS = ("k-means++", "random", "partition")
 CONSTRAINTS: dict[str, Any] = {
     **COMPUTING,
     "robust": ["boolean"],
     "init": [StrOptions(set(STARTS))],
-    "n_init": [COUNT],
     "max_iter": [COUNT],
-    "tol": [Interval(Real, 0, None, closed="left")],
 }
 
 
@@ -47,9 +47,10 @@ class _KernelKMeans(Clusterer):
     def _cluster(self, candidates: Candidates, exponent: float | None) -> Any:
         """Run the solver and set the fitted attributes."""
         random_state = check_random_state(self.random_state)
-        rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=self.tol)
+        rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=TOL)
         stack = candidates.stack
-        with blas_threads(stack.n_samples, n_workers(self.n_jobs)):
+        plan({CLUSTER: 1})
+        with blas_threads(stack.n_samples, n_workers(self.n_jobs)), phase(CLUSTER):
             found = kernel_kmeans(
                 stack, self.n_clusters, rule=rule, start=self.init, n_init=self.n_init, random_state=random_state
             )
@@ -113,10 +114,6 @@ class KernelKMeans(_KernelKMeans):
         Number of runs, of which the one of lowest objective is kept.
     max_iter : int, default=100
         Largest number of steps of a run.
-    tol : float, default=1e-4
-        A robust run ends when no label changes and the objective falls by less than this, relatively.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
@@ -170,7 +167,7 @@ class KernelKMeans(_KernelKMeans):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import KernelKMeans
+    >>> from kernelbraid.methods import KernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> model = KernelKMeans(n_clusters=2, random_state=0).fit(X)
     >>> model.labels_
@@ -190,8 +187,6 @@ class KernelKMeans(_KernelKMeans):
         init="k-means++",
         n_init=10,
         max_iter=100,
-        tol=1e-4,
-        memory_budget=None,
         device=None,
         n_jobs=None,
         random_state=None,
@@ -202,8 +197,6 @@ class KernelKMeans(_KernelKMeans):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -269,12 +262,6 @@ class MultipleKernelKMeans(_KernelKMeans):
         Number of runs, of which the one of lowest objective is kept.
     max_iter : int, default=100
         Largest number of steps of a run.
-    tol : float, default=1e-4
-        A robust run ends when no label changes and the objective falls by less than this, relatively.
-    storage : {"auto", "stored", "lazy"}, default="auto"
-        Keep the kernels as matrices, or form them block by block whenever they are needed.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
@@ -330,7 +317,7 @@ class MultipleKernelKMeans(_KernelKMeans):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultipleKernelKMeans
+    >>> from kernelbraid.methods import MultipleKernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> MultipleKernelKMeans(n_clusters=2, robust=True, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -340,7 +327,6 @@ class MultipleKernelKMeans(_KernelKMeans):
         **CONSTRAINTS,
         "kernels": [str, list, tuple],
         "gamma": [Interval(Real, 0.01, 0.99, closed="both")],
-        "storage": [StrOptions(set(STORAGES))],
     }
 
     def __init__(
@@ -353,9 +339,6 @@ class MultipleKernelKMeans(_KernelKMeans):
         init="k-means++",
         n_init=10,
         max_iter=100,
-        tol=1e-4,
-        storage="auto",
-        memory_budget=None,
         device=None,
         n_jobs=None,
         random_state=None,
@@ -367,9 +350,6 @@ class MultipleKernelKMeans(_KernelKMeans):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.tol = tol
-        self.storage = storage
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -398,7 +378,7 @@ class MultipleKernelKMeans(_KernelKMeans):
 
     def _read(self, X: Input) -> Candidates:
         """Check the samples, and pose the kernels over them."""
-        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+        return read_candidates(self, X, self.kernels, working=WORKING)
 
     def _find(self, candidates: Candidates) -> "MultipleKernelKMeans":
         """Find clusters and weights; fits that differ in their start share what was read."""

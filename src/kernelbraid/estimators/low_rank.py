@@ -40,8 +40,9 @@ from kernelbraid.estimators.reading import (
     warn_of_counts,
     warn_of_kernel_list,
 )
-from kernelbraid.estimators.solver import ADMM, Solved, refuse_moved, refusing_moved
+from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
+from kernelbraid.learning import progress
 from kernelbraid.learning.compared import count
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.counts import Counts
@@ -49,13 +50,13 @@ from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, tell
+from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
 
 
-class LKG(InductiveMixin, Clusterer):
+class LKG(Composed, InductiveMixin, Clusterer):
     r"""Low-rank kernel learning for graph-based clustering (LKG) with several kernels or several views.
 
     Every sample is expressed by the others in the feature space of a kernel, the average of a few candidates; the
@@ -176,6 +177,7 @@ class LKG(InductiveMixin, Clusterer):
     True
     """
 
+    _parts: ClassVar = {"solver": ADMM}
     _parameter_constraints: ClassVar = {
         "n_clusters": [COUNT, AUTO],
         "preset": [StrOptions(set(PRESETS))],
@@ -234,29 +236,6 @@ class LKG(InductiveMixin, Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def set_params(self, **params):
-        """Set parameters, also those of the solver, as ``solver__gamma``: there is one then, if there was none.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        LKG
-            The estimator.
-        """
-        refuse_moved(type(self), params)
-        if self.solver is None and any(name.startswith("solver__") for name in params):
-            params = {"solver": ADMM(), **params}
-        return super().set_params(**params)
-
-    def _validate_params(self):
-        super()._validate_params()
-        if self.solver is not None:
-            self.solver._validate_params()
-
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), self.kernels)
 
@@ -298,25 +277,52 @@ class LKG(InductiveMixin, Clusterer):
         samples = self._read_samples(X, settings)
         weighed, vertices = self._pose(samples, settings, sample_weight)
         counts = None
-        if self.n_clusters == "auto" and self.resolution is None:
-            counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
+        is_chosen = self.n_clusters == "auto" and self.resolution is None
+        self._plan(weighed, settings, is_chosen=is_chosen)
+        if is_chosen:
+            with progress.phase(progress.CHOOSE):
+                counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
         n_clusters = self.n_clusters if counts is None else counts.best
         n_clusters = GUESS if n_clusters == "auto" else n_clusters
         several = weighed.trust is not None
         settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
-        callback = None if self.solver is None else self.solver.callback
-        learned = learn(weighed, settings, random_state=random_state, callback=callback)
-        learned = with_joined(learned, weighed, settings, random_state)
-        reading = read_out(learned, settings.readout, random_state=random_state)
+        with progress.phase(progress.LEARN):
+            learned = learn(weighed, settings, random_state=random_state)
+            learned = with_joined(learned, weighed, settings, random_state)
+        with progress.phase(progress.CUT):
+            reading = read_out(learned, settings.readout, random_state=random_state)
         self._publish(weighed, vertices, settings, learned, reading, counts)
         if vertices.has_silent:
             self._label_silent(samples)
-        self._explain(judge(reading, settings.readout, random_state=random_state), counts)
+        with progress.phase(progress.JUDGE):
+            evidence = judge(reading, settings.readout, random_state=random_state)
+        self._explain(evidence, counts)
         warn_of_counts(counts)
         warn_of(learned.complaint)
+        pieces = scattered(evidence, self.n_clusters_, self.n_components_)
+        if pieces is not None and learned.complaint is None:
+            warnings.warn(pieces, UserWarning, stacklevel=levels_to_caller())
         if self.resolution is None:
             warn_of_copies(self, reading.labels, n_clusters)
         return self
+
+    def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
+        """Tell who watches what there is to do."""
+        n_graphs = len(weighed.needed) * len(settings.fused_banks) * len(settings.alphas)
+        efforts = progress.efforts_of_fit(
+            weighed.n_samples,
+            None if is_chosen or self.n_clusters == "auto" else self.n_clusters,
+            n_graphs=n_graphs if weighed.joined is None and settings.fusion == "graphs" else 1,
+            in_rows=weighed.in_rows,
+        )
+        if not is_chosen:
+            efforts.pop(progress.CHOOSE)
+        if settings.is_solved and not settings.learning.is_closed_form:
+            steps = settings.learning.max_iter
+            parts = progress.parts_of(efforts, progress.STEP * efforts[progress.LEARN])
+            progress.plan({**parts, progress.LEARN: steps})
+        else:
+            progress.plan(progress.parts_of(efforts))
 
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
         """Check what a user hands over."""

@@ -5,9 +5,10 @@ from typing import ClassVar
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, NOT_NEGATIVE, PRESET, fit_context, mark_input
+from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context, mark_input
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.graphs import unit_rows
@@ -50,16 +51,11 @@ class SimpleMultipleKernelKMeans(Clusterer):
         Largest number of steps.
     tol : float, default=1e-5
         The iteration ends when no weight changes by more.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -80,7 +76,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -105,7 +101,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SimpleMultipleKernelKMeans
+    >>> from kernelbraid.methods import SimpleMultipleKernelKMeans
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SimpleMultipleKernelKMeans(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -113,13 +109,11 @@ class SimpleMultipleKernelKMeans(Clusterer):
 
     _parameter_constraints: ClassVar = {
         **COMPUTING,
-        "n_init": GRAPH["n_init"],
-        "restart_score": GRAPH["restart_score"],
+        "restart_score": RESTART_SCORE,
         "kernels": [str, list, tuple],
         "preset": [PRESET],
         "max_iter": [COUNT],
         "tol": [NOT_NEGATIVE],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -132,10 +126,8 @@ class SimpleMultipleKernelKMeans(Clusterer):
         restart_score="inertia",
         max_iter=200,
         tol=1e-5,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -145,10 +137,8 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -172,13 +162,16 @@ class SimpleMultipleKernelKMeans(Clusterer):
             The fitted estimator.
         """
         candidates = read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)
-        random_state, history = check_random_state(self.random_state), StepHistory(self.callback)
+        random_state, history = check_random_state(self.random_state), StepHistory()
         by_distance = self.restart_score == "distance"
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             problem = MinMaxProblem(comparable_kernels(candidates.stack), self.n_clusters, self.preset == "paper")
-            solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            plan({LEARN: self.max_iter, CUT: 1})
+            with phase(LEARN):
+                solution = solve_min_max(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
             rows, k = unit_rows(solution.state.H), self.n_clusters
-            found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
+            with phase(CUT):
+                found = kmeans(rows, k, n_init=self.n_init, random_state=random_state, by_distance=by_distance)
         labels = distinct_labels(found.labels, k, candidates.identities)
         publish(self, candidates.stack.like, labels_=labels, embedding_=rows, kernel_weights_=solution.state.w)
         self.kernel_names_, self.inertia_ = candidates.names, found.inertia

@@ -6,9 +6,11 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from kernelbraid.estimators.callbacks import CallbackSupportMixin
 
-class Clusterer(ClusterMixin, BaseEstimator):
-    """A clusterer as scikit-learn has it, with a page about its fit."""
+
+class Clusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """A clusterer as scikit-learn has it, with callbacks, and a page about its fit."""
 
     def report(
         self,

@@ -9,18 +9,14 @@ from kernelbraid.estimators.base import (
     AUTO,
     COMPUTING,
     COUNT,
-    GRAPH,
     NOT_NEGATIVE,
     POSITIVE,
-    PRESET,
-    StrOptions,
     fit_context,
     mark_input,
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidates
 from kernelbraid.learning.coefficients import Coefficients
-from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.iterate import Status
@@ -28,6 +24,8 @@ from kernelbraid.solvers.self_weighted import ConsensusProblem, solve_consensus
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 10.0
+#: The iteration ends when the graph changes by less, relatively, in the spectral norm, after six steps at least.
+TOL = 1e-5
 # Relative change of the graph after so many steps that more would not end.
 ADRIFT, LATE = 0.1, 20
 
@@ -51,9 +49,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     kernels : str or list, default="rmkkm"
         ``"rmkkm"`` or ``"paper"``, banks of twelve kernels; a list of kernels and functions ``f(X, Y)``; with several
         views also a list with one bank for each; or ``"precomputed"``: X holds the kernels.
-    preset : {"authors", "paper"}, default="authors"
-        How far samples are from each other in F: by the distance, as in the published code, or by its square, as the
-        problem asks. They differ for a large `alpha` alone.
     alpha : float, default=1e-5
         Weight of the clusters in the graph.
     beta : float or "auto", default="auto"
@@ -62,33 +57,15 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         ten times as much as the graph in the first consensus kernel. The authors have 15 for YALE and its 12 kernels.
     gamma : float, default=1.0
         Spreads the coefficients of a sample over more samples.
-    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
-        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=100
         Largest number of steps.
-    tol : float, default=1e-5
-        The iteration ends when the graph changes by less, relatively, in the spectral norm, after six steps at least.
-    storage : {"auto", "stored", "lazy"}, default="auto"
-        Keep the kernels as matrices, or form them block by block whenever they are needed.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -96,8 +73,8 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array or csr array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, Z; sparse if `n_neighbors` is a number.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, Z.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -113,7 +90,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by the callback) or ``"non_finite"``.
+        ``"converged"``, ``"max_iter"``, ``"stopped"`` (by a callback) or ``"non_finite"``.
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -137,7 +114,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SelfWeightedMultipleKernel
+    >>> from kernelbraid.methods import SelfWeightedMultipleKernel
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SelfWeightedMultipleKernel(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -146,16 +123,11 @@ class SelfWeightedMultipleKernel(GraphClusterer):
     _keeps_coefficients = True
     _parameter_constraints: ClassVar = {
         **COMPUTING,
-        **GRAPH,
         "kernels": [str, list, tuple],
-        "preset": [PRESET],
         "alpha": [NOT_NEGATIVE],
         "beta": [POSITIVE, AUTO],
         "gamma": [POSITIVE],
         "max_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-        "storage": [StrOptions(set(STORAGES))],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -163,42 +135,24 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         n_clusters=8,
         *,
         kernels="rmkkm",
-        preset="authors",
         alpha=1e-5,
         beta="auto",
         gamma=1.0,
-        embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
-        restart_score="inertia",
         max_iter=100,
-        tol=1e-5,
-        storage="auto",
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.kernels = kernels
-        self.preset = preset
         self.alpha = alpha
         self.beta = beta
         self.gamma = gamma
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
-        self.tol = tol
-        self.storage = storage
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -224,21 +178,20 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING)
+        return read_candidates(self, X, self.kernels, working=WORKING)
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, the consensus kernel and the weights of the candidates."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         problem = ConsensusProblem(
             candidates.stack,
             self.n_clusters,
             alpha=self.alpha,
             beta=None if self.beta == "auto" else self.beta,
             gamma=self.gamma,
-            squared=self.preset == "paper",
         )
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
-            solution = solve_consensus(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
+            solution = solve_consensus(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         state = solution.state
         learned = self._learned(state.Z, candidates, solution, history, state.w / state.w.sum())
         if learned.complaint is None or solution.status is not Status.MAX_ITER or solution.n_iter < LATE:

@@ -8,11 +8,9 @@ from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COMPUTING,
     COUNT,
-    GRAPH,
     ONE_KERNEL,
     POSITIVE,
     Interval,
-    StrOptions,
     fit_context,
     mark_input,
 )
@@ -20,7 +18,6 @@ from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
 from kernelbraid.learning.coefficients import Coefficients
-from kernelbraid.learning.memory import STORAGES
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
@@ -44,30 +41,15 @@ class SimplexGraph(GraphClusterer):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
-        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=600
         Largest number of steps.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change`` (share of the samples whose coefficients are not proven to be optimal yet). Returning True ends
-        the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -75,8 +57,8 @@ class SimplexGraph(GraphClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array or csr array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j by the others.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -88,7 +70,7 @@ class SimplexGraph(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -112,42 +94,30 @@ class SimplexGraph(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import SimplexGraph
+    >>> from kernelbraid.methods import SimplexGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> SimplexGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
     """
 
     _keeps_coefficients = True
-    _parameter_constraints: ClassVar = {**COMPUTING, **GRAPH, "max_iter": [COUNT], "callback": [callable, None]}
+    _parameter_constraints: ClassVar = {**COMPUTING, "max_iter": [COUNT]}
 
     def __init__(
         self,
         n_clusters=8,
         *,
-        embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
-        restart_score="inertia",
         max_iter=600,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -176,7 +146,7 @@ class SimplexGraph(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
         return self._learned(solution.state.T.T, candidates, solution, history)
@@ -190,7 +160,7 @@ class _TwinGraph(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Alternate between the graph, its eigenvectors and the weights of the kernels."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         problem = TwinProblem(candidates.stack, self.n_clusters, self.alpha, self.beta, self._learns_weights)
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
@@ -200,12 +170,10 @@ class _TwinGraph(GraphClusterer):
 
 TWIN: dict[str, Any] = {
     **COMPUTING,
-    **GRAPH,
     "alpha": [POSITIVE],
     "beta": [Interval(Real, 0, None, closed="left")],
     "max_iter": [COUNT],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "callback": [callable, None],
 }
 
 
@@ -234,31 +202,17 @@ class TwinGraph(_TwinGraph):
         Spreads the coefficients of a sample over more samples.
     beta : float, default=0.001
         Weight of the clusters in the graph.
-    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
-        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=200
         Largest number of steps.
     tol : float, default=1e-3
         The iteration ends when the graph changes by less, relatively, in the Frobenius norm.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -266,8 +220,8 @@ class TwinGraph(_TwinGraph):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array or csr array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -283,7 +237,7 @@ class TwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features; of samples for a precomputed kernel.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -307,7 +261,7 @@ class TwinGraph(_TwinGraph):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import TwinGraph
+    >>> from kernelbraid.methods import TwinGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> TwinGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -323,34 +277,22 @@ class TwinGraph(_TwinGraph):
         kernel="gaussian",
         alpha=0.01,
         beta=0.001,
-        embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
-        restart_score="inertia",
         max_iter=200,
         tol=1e-3,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.alpha = alpha
         self.beta = beta
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -403,33 +345,17 @@ class MultipleKernelTwinGraph(_TwinGraph):
         Spreads the coefficients of a sample over more samples.
     beta : float, default=0.0001
         Weight of the clusters in the graph.
-    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors of the graph that are clustered: of largest eigenvalue of the normalised graph (Ng, Jordan and
-        Weiss), of largest absolute eigenvalue, or of smallest eigenvalue of the Laplacian. Rows have unit length.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
-    restart_score : {"inertia", "distance"}, default="inertia"
-        The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
     max_iter : int, default=200
         Largest number of steps.
     tol : float, default=1e-3
         The iteration ends when the graph changes by less, relatively, in the Frobenius norm.
-    storage : {"auto", "stored", "lazy"}, default="auto"
-        Keep the kernels as matrices, or form them block by block whenever they are needed.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -437,8 +363,8 @@ class MultipleKernelTwinGraph(_TwinGraph):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array or csr array of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered, (Z + Z') / 2; sparse if `n_neighbors` is a number.
+    graph_ : array of shape (n_samples, n_samples)
+        Symmetric affinity that was clustered, (Z + Z') / 2.
     coefficients_ : array of shape (n_samples, n_samples)
         Z: column j expresses sample j.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -454,7 +380,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -479,7 +405,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import MultipleKernelTwinGraph
+    >>> from kernelbraid.methods import MultipleKernelTwinGraph
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> MultipleKernelTwinGraph(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -489,7 +415,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
     _parameter_constraints: ClassVar = {
         **TWIN,
         "kernels": [str, list, tuple],
-        "storage": [StrOptions(set(STORAGES))],
     }
 
     def __init__(
@@ -499,36 +424,22 @@ class MultipleKernelTwinGraph(_TwinGraph):
         kernels="paper",
         alpha=0.001,
         beta=0.0001,
-        embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
-        restart_score="inertia",
         max_iter=200,
         tol=1e-3,
-        storage="auto",
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.kernels = kernels
         self.alpha = alpha
         self.beta = beta
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
-        self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.storage = storage
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -554,4 +465,4 @@ class MultipleKernelTwinGraph(_TwinGraph):
         return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, self.kernels, storage=self.storage, working=WORKING, in_batches=True)
+        return read_candidates(self, X, self.kernels, working=WORKING, in_batches=True)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, Options, StrOptions
+from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.settings import PULLS
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
@@ -26,7 +27,7 @@ GONE = {
 }
 
 
-class ADMM(BaseEstimator):
+class ADMM(CallbackSupportMixin, BaseEstimator):
     r"""The iteration of the paper, for ``LKG(solver=ADMM(...))``: learns the kernel together with the graph.
 
     What is None comes from the preset of :class:`LKG`. Below, *published* stands for the presets ``"authors"`` and
@@ -67,9 +68,6 @@ class ADMM(BaseEstimator):
         With 0 all `max_iter` steps are made. Recommended: 1e-3; published: 1e-5.
     record_objective : bool, default=False
         Record the objective in the history (costs one or two singular value decompositions per step).
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``mu``,
-        ``kernel_change``, ``graph_residual`` and ``kernel_residual``. Returning True ends the iteration there.
 
     Notes
     -----
@@ -97,7 +95,6 @@ class ADMM(BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "record_objective": ["boolean"],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -116,7 +113,6 @@ class ADMM(BaseEstimator):
         max_iter=None,
         tol=None,
         record_objective=False,
-        callback=None,
     ):
         self.graph_penalty = graph_penalty
         self.beta = beta
@@ -131,7 +127,6 @@ class ADMM(BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.record_objective = record_objective
-        self.callback = callback
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +146,7 @@ class Solved:
     names : list of str
         Of the candidates.
     status : str
-        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by the callback) come with the
+        How the solver ended. ``"converged"``, ``"max_iter"`` and ``"stopped"`` (by a callback) come with the
         last iterate. ``"non_finite"``, ``"kernel_vanished"``, ``"graph_empty"`` and ``"graph_diagonal"`` say what
         was wrong with it; the last sound iterate is here instead, or the average kernel with itself as the graph if
         there was none, with a warning.
@@ -180,16 +175,58 @@ class Solved:
         return cls(*matrices, place(g), names, str(found.status), found.history, found.n_iter)
 
 
-def refuse_moved(kind: type, given: Any) -> None:
+class Composed(BaseEstimator):
+    """An estimator with parts that have the parameters which it had once; a part is made where one of these is set."""
+
+    _parts: ClassVar[dict[str, Any]]
+
+    def set_params(self, **params):
+        """Set parameters, also those of a part, as ``solver__gamma``; it is made if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        estimator
+            The same.
+        """
+        refuse_moved(type(self), params)
+        for part, kind in self._parts.items():
+            if getattr(self, part) is None and any(name.startswith(f"{part}__") for name in params):
+                params = {part: kind(), **params}
+        return super().set_params(**params)
+
+    def _validate_params(self):
+        super()._validate_params()
+        for part in self._parts:
+            if getattr(self, part) is not None:
+                getattr(self, part)._validate_params()
+
+
+def refuse_moved(kind: Any, given: Any) -> None:
     """Say where a parameter is now that the class does not have any more."""
     for name, value in given.items():
-        if name in ADMM._parameter_constraints:
+        found = _place(kind, name, value)
+        if found is not None:
+            part, call = found
             raise TypeError(
-                f"{kind.__name__} has no parameter {name!r}; it belongs to the solver: "
-                f"{kind.__name__}(solver=ADMM({name}={value!r}))"
+                f"{kind.__name__} has no parameter {name!r}; it belongs to the {part}: {kind.__name__}({call})"
             )
         if name in GONE:
             raise TypeError(f"{kind.__name__} has no parameter {name!r}; leave it out: {GONE[name]}")
+
+
+def _place(kind: Any, name: str, value: Any) -> tuple[str, str] | None:
+    """Return the part that has a parameter, and what gives it there."""
+    for part, inner in getattr(kind, "_parts", {}).items():
+        deeper = _place(inner, name, value)
+        if deeper is not None or name in inner._parameter_constraints:
+            call = f"{name}={value!r}" if deeper is None else deeper[1]
+            return part, f"{part}={inner.__name__}({call})"
+    return None
 
 
 def refusing_moved(init: Callable[..., None]) -> Callable[..., None]:

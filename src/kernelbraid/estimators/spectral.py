@@ -7,7 +7,16 @@ import numpy as np
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import COMPUTING, COUNT, GRAPH, ONE_KERNEL, Interval, fit_context, mark_input
+from kernelbraid.estimators.base import (
+    COMPUTING,
+    COUNT,
+    GRAPH,
+    ONE_KERNEL,
+    RESTART_SCORE,
+    Interval,
+    fit_context,
+    mark_input,
+)
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.learning.coefficients import Coefficients
@@ -44,16 +53,10 @@ class KernelSpectralClustering(GraphClusterer):
         ``"magnitude"`` those of largest absolute eigenvalue, ``"unnormalised"`` those of smallest eigenvalue of the
         Laplacian, as in the code behind the published figures of SC. Negative kernel values count as zero unless
         unnormalised.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
         The best restart has the lowest sum of squared distances, or of distances, as the published codes choose.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
@@ -66,7 +69,7 @@ class KernelSpectralClustering(GraphClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each sample: exactly `n_clusters` different values, fewer only if fewer samples are distinct.
-    graph_ : array or csr array of shape (n_samples, n_samples)
+    graph_ : array of shape (n_samples, n_samples)
         The kernel matrix that was used as graph.
     embedding_ : array of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
@@ -94,14 +97,18 @@ class KernelSpectralClustering(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import KernelSpectralClustering
+    >>> from kernelbraid.methods import KernelSpectralClustering
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> KernelSpectralClustering(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
     """
 
-    _learns_by = ("embedding",)
-    _parameter_constraints: ClassVar = {**COMPUTING, **ONE_KERNEL, **GRAPH}
+    _parameter_constraints: ClassVar = {
+        **COMPUTING,
+        **ONE_KERNEL,
+        "embedding": GRAPH["embedding"],
+        "restart_score": RESTART_SCORE,
+    }
 
     def __init__(
         self,
@@ -109,11 +116,8 @@ class KernelSpectralClustering(GraphClusterer):
         *,
         kernel="gaussian",
         embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
-        memory_budget=None,
         device=None,
         n_jobs=None,
         random_state=None,
@@ -121,11 +125,8 @@ class KernelSpectralClustering(GraphClusterer):
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -181,12 +182,6 @@ class AffinityAggregation(GraphClusterer):
     kernels : str or list, default="rmkkm"
         ``"rmkkm"`` or ``"paper"``, banks of twelve kernels; a list of kernels and functions ``f(X, Y)``; with several
         views also a list with one bank for each; or ``"precomputed"``: X holds the kernels.
-    embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default="largest"
-        Eigenvectors of the graph that are clustered, as for :class:`KernelSpectralClustering`.
-    n_neighbors : int or "all", default="all"
-        Refine the graph: keep so many strongest edges of each sample, and no self-similarity.
-    edge_weights : {"learned", "scaled", "binary"}, default="learned"
-        What an edge weighs: what was learned, that relative to the strongest edge of its sample, or one.
     n_init : int, default=100
         Restarts of k-means.
     restart_score : {"inertia", "distance"}, default="inertia"
@@ -195,16 +190,11 @@ class AffinityAggregation(GraphClusterer):
         Largest number of steps.
     tol : float, default=1e-6
         The iteration ends when no weight changes by more.
-    memory_budget : float, default=None
-        Bytes that the fit may use beside its input; what is free if None.
     device : str, default=None
         PyTorch device to compute on, such as ``"cuda"``; if None, the input decides.
     n_jobs : int, default=None
         Threads of BLAS during the fit; if None, chosen by the number of samples. -1 stands for all cores, -2 for all
         but one.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; `progress` has the attributes ``objective`` and
-        ``change``. Returning True ends the iteration there.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means. An int makes the labels reproducible.
 
@@ -216,7 +206,7 @@ class AffinityAggregation(GraphClusterer):
         Share of each kernel in the graph: a, divided by its sum.
     kernel_names_ : list of str
         Readable name of each kernel.
-    graph_ : array or csr array of shape (n_samples, n_samples)
+    graph_ : array of shape (n_samples, n_samples)
         Weighted sum of the normalised affinities.
     embedding_ : array of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
@@ -227,7 +217,7 @@ class AffinityAggregation(GraphClusterer):
     n_iter_ : int
         Steps that were made.
     status_ : str
-        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by the callback).
+        ``"converged"``, ``"max_iter"`` or ``"stopped"`` (by a callback).
     n_features_in_ : int
         Number of features, over all views; of samples for precomputed kernels.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -253,7 +243,7 @@ class AffinityAggregation(GraphClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelbraid import AffinityAggregation
+    >>> from kernelbraid.methods import AffinityAggregation
     >>> X = np.array([[1.0, 0.1], [1.0, 0.2], [1.0, 0.0], [0.1, 1.0], [0.2, 1.0], [0.0, 1.0]])
     >>> AffinityAggregation(n_clusters=2, random_state=0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
@@ -261,11 +251,10 @@ class AffinityAggregation(GraphClusterer):
 
     _parameter_constraints: ClassVar = {
         **COMPUTING,
-        **GRAPH,
+        "restart_score": RESTART_SCORE,
         "kernels": [str, list, tuple],
         "max_iter": [COUNT],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -273,32 +262,22 @@ class AffinityAggregation(GraphClusterer):
         n_clusters=8,
         *,
         kernels="rmkkm",
-        embedding="largest",
-        n_neighbors="all",
-        edge_weights="learned",
         n_init=100,
         restart_score="inertia",
         max_iter=100,
         tol=1e-6,
-        memory_budget=None,
         device=None,
         n_jobs=None,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
         self.kernels = kernels
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
         self.n_init = n_init
         self.restart_score = restart_score
         self.max_iter = max_iter
         self.tol = tol
-        self.memory_budget = memory_budget
         self.device = device
         self.n_jobs = n_jobs
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -328,7 +307,7 @@ class AffinityAggregation(GraphClusterer):
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Learn the weights of the normalised affinities; their sum is the graph."""
-        history = StepHistory(self.callback)
+        history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             graphs = spectral.affinities(candidates.stack)
             solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, TypeAlias
 
 import numpy as np
@@ -14,27 +15,25 @@ from kernelbraid.io.sources import DataError, Source, reading
 Matrix: TypeAlias = Host | sparse.csr_array
 
 NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it again in MATLAB with -v7"
-SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
 
 def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
-    with reading(source.path, MATLAB if source.suffix == ".mat" else NUMPY), source.open() as file:
-        found = _list_mat(file) if source.suffix == ".mat" else _list_numpy(file)
-    if "" in found:  # the array of a .npy file has no name
-        return found[""]
-    fitting = [name for name, array in found.items() if fits(array)]
-    if key is None and len(fitting) != 1:
+    list_arrays, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
+    with reading(source.path, remedy), source.open() as file:
+        found = list_arrays(file)
+    fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
+    if len(fitting) != 1:
         fitting = [name for name in preferred if name in (fitting or found)][:1] or fitting
-    if key is None and len(fitting) > 1:
-        raise DataError(f"{source.path}: several arrays could be meant ({', '.join(fitting)}); name one with --key.")
-    key = key or next(iter(fitting), None)
-    if key not in found:
-        wanted = "of the right shape and type" if key is None else repr(key)
-        there = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "none"
-        told = f"there is no array {wanted} (found {there}; pickled objects are never loaded)"
-        raise DataError(f"{source.path}: {told}; {NUMPY}.")
-    return found[key]
+    chosen = fitting if key is None or "" in found else [key]
+    if len(chosen) == 1 and chosen[0] in found:
+        return found[chosen[0]]
+    there = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "none"
+    told = (
+        f"there is no array {key or 'of the right kind'!r} (found {there}; pickled objects are never loaded); {NUMPY}"
+    )
+    several = f"several arrays could be meant ({', '.join(chosen)}); name one with --key"
+    raise DataError(f"{source.path}: {several if len(chosen) > 1 else told}.")
 
 
 def is_sample_array(array: Matrix) -> bool:
@@ -50,18 +49,17 @@ def is_label_array(array: Matrix) -> bool:
 
 def _list_numpy(file: IO[bytes]) -> dict[str, Matrix]:
     """Return the arrays of a file by name, that of a .npy file as "", without those of pickled objects."""
-    content = np.load(file, allow_pickle=False)
+    content, arrays = np.load(file, allow_pickle=False), {}
     if isinstance(content, np.ndarray):
         return {"": content}
     if {"format", "shape", "data"} <= {*content.files}:  # as scipy.sparse.save_npz writes it
         file.seek(0)
         return {"X": _by_rows(sparse.load_npz(file))}
-    arrays = {}
     for name in content.files:
         with suppress(ValueError):  # pickled objects
             arrays[name] = content[name]
     for stem in [name.removesuffix("_indptr") for name in arrays if name.endswith("_indptr")]:
-        data, indices, indptr, shape = (arrays.pop(f"{stem}_{part}") for part in SPARSE_PARTS)
+        data, indices, indptr, shape = (arrays.pop(f"{stem}_{part}") for part in ("data", "indices", "indptr", "shape"))
         arrays[stem] = _by_rows(sparse.csr_array((data, indices, indptr), shape=shape))
     return arrays
 
@@ -76,11 +74,39 @@ def _list_mat(file: IO[bytes]) -> dict[str, Matrix]:
 
 
 def _by_rows(array: Matrix) -> Matrix:
-    """Return a sparse matrix by rows with its indices checked, and anything else as it is."""
-    if not sparse.issparse(array):
-        return array
-    if hasattr(array, "check_format"):  # an index out of bounds would crash the interpreter later on
-        array.check_format(full_check=True)
-    array = sparse.csr_array(array)
-    array.sum_duplicates()
+    """Return a sparse matrix by rows, and anything else as it is."""
+    if sparse.issparse(array):
+        array = sparse.csr_array(array)
+        array.check_format()  # an index out of bounds would crash the interpreter later on
+        array.sum_duplicates()
     return array
+
+
+def check_kind(path: Path, X: Matrix, *, ndim: Sequence[int] = (2, 3)) -> None:
+    """Refuse an array that holds no samples."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
+    if X.ndim not in ndim or 0 in X.shape:
+        raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
+
+
+def check_matrix(path: Path, X: Matrix, *, first: int = 0, gaps: bool = False) -> Matrix:
+    """Return an array as finite samples, of which the first has a number, or name a value that is not finite."""
+    check_kind(path, X)
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
+    if sparse.issparse(X):
+        if not np.isfinite(X.data).all():
+            raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")
+        return X
+    for row, *rest in not_finite(X, gaps=gaps):
+        place, value = ", ".join(str(i + 1) for i in (first + row, *rest)), X[(row, *rest)]
+        raise DataError(f"{path}: the value at position ({place}), counted from 1, is {value}; remove it or fill it.")
+    return np.ascontiguousarray(X)
+
+
+def not_finite(X: Host, *, gaps: bool = False) -> list[list[int]]:
+    """Return the place of the first value that is not finite, if there is one; gaps are rows of NaN."""
+    bad = ~np.isfinite(X)
+    if gaps:
+        bad[np.isnan(X).all(axis=1)] = False
+    return np.argwhere(bad)[:1].tolist() if bad.any() else []

@@ -1,8 +1,7 @@
 """Labels: the right column of a table, or the right vector of an array file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal, DecimalException
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,8 @@ import numpy as np
 
 from kernelbraid._typing import Host
 from kernelbraid.io.arrays import is_label_array, read_array
-from kernelbraid.io.dialect import ID_NAMES, MISSING, is_name, is_number
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, open_source
-from kernelbraid.io.tables import Table, listing, open_table, read_parquet, read_texts
+from kernelbraid.io.tables import ID_NAMES, MISSING, NUMBER, Table, is_header, is_name, listing, open_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,24 +31,14 @@ class LabelFile:
         Name of each sample, if the file has them.
     header : bool or None
         Whether the first row names the columns; None where the file is no CSV or TSV.
-    may_be_header : bool
-        Whether the first row names the columns, or may do so: texts of which none comes back below it.
+    is_unclear : bool, default=False
+        Whether the first row is taken for a sample, and may be a header: texts of which none comes back below it.
     """
 
     values: Host
     ids: list[str] | None = None
     header: bool | None = None
-    may_be_header: bool = False
-
-    @property
-    def is_unclear(self) -> bool:
-        """Whether the first row is taken for a sample, and may be a header."""
-        return self.header is False and self.may_be_header
-
-    @property
-    def repeats(self) -> bool:
-        """Whether every label occurs more than once."""
-        return bool(np.unique(self.values, return_counts=True)[1].min() > 1)
+    is_unclear: bool = False
 
 
 def read_labels(
@@ -90,9 +78,9 @@ def read_labels(
 
     The first row of a CSV or TSV file is a header if one of these names of labels is in it and does not come back
     below, if its first cell is called like ids, or if it is of text and a column below it is of numbers. Texts above
-    texts are a sample, though they may be a header (`may_be_header`): only a count of the samples, or their ids, tells.
+    texts are a sample, though they may be a header (`is_unclear`).
 
-    Labels that are written as numbers are compared exactly: no two of them become one, however many digits they have.
+    Labels that are whole numbers are compared exactly: no two of them become one, however many digits they have.
 
     Examples
     --------
@@ -111,88 +99,69 @@ def read_labels(
         if column is not None:
             raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
         return LabelFile(_checked(source.path, read_array(source, key, NAMES_OF_ARRAYS, is_label_array)))
-    import pandas as pd
-
-    table = open_table(source, header=False)
-    has_header = None
+    table, is_unclear = open_table(source, header=False), False
     if source.suffix == ".parquet":
-        frame, may_be_header = pd.concat(read_parquet(table, range(len(table.names)))), False
+        frame, _ = table.read(range(len(table.names)))
     else:
-        frame = read_texts(table)
-        rows = frame.to_numpy().tolist()
-        is_named = column is not None and not str(column).isdecimal()  # by its name in the header
-        has_header = (is_named or _has_header(rows)) if header is None else header
-        may_be_header = has_header or (header is None and _may_be_header(rows))
-        if has_header and len(rows) == 1:
-            raise table.error("the file has a header but no labels; give one label per row")
-        table = replace(table, names=rows[0] if may_be_header else table.names, has_header=may_be_header)
-        frame = frame.iloc[int(has_header) :]
-    at = _find_labels(table, frame) if column is None else table.find(column)
-    ids = table.default_id()
-    if ids is None and frame[0].is_unique and not any(is_number(str(cell)) for cell in frame[0]):
-        ids = 0
+        frame = table.texts()
+        if header is None:
+            is_named = column is not None and not str(column).isdecimal()  # by its name in the header
+            header = is_named or _has_header(*frame.to_numpy().tolist())
+            is_unclear = header is None
+        if header:
+            table, frame = open_table(source, header=True), frame[1:]
+    at, ids = _find_columns(table, frame, column)
     names = None if ids in (None, at) else list(map(str, frame[ids]))
-    return LabelFile(_values(table, at, frame[at]), names, has_header, may_be_header)
+    return LabelFile(_values(table, at, frame[at]), names, table.header, is_unclear)
 
 
-def _may_be_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether nothing but the meaning of its words tells a first row from a sample: none comes back below."""
-    first, *rest = rows
-    return len(rest) > 0 and all(is_name(cell) and all(row[i] != cell for row in rest) for i, cell in enumerate(first))
-
-
-def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row of a table with labels names its columns."""
-    first, rest = [cell.lower() for cell in rows[0]], rows[1:]
+def _has_header(first: Sequence[str], *rest: Sequence[str]) -> bool | None:
+    """Return whether the first row of a table with labels names its columns; None where nothing tells."""
+    columns = [(cell.lower(), {row[i].lower() for row in rest}) for i, cell in enumerate(first)]
+    if not is_header(first):
+        return False
+    is_named = len(first) > 1 and columns[0][0] in ID_NAMES
     # A name that comes back below is a label itself, as y is among y and n.
-    if any(name in LABEL_NAMES and all(row[i].lower() != name for row in rest) for i, name in enumerate(first)):
+    is_named |= any(name in LABEL_NAMES and name not in below for name, below in columns)
+    if is_named or any(is_name(name) and below and all(map(NUMBER.fullmatch, below)) for name, below in columns):
         return True
-    if len(first) > 1 and first[0] in ("", *ID_NAMES):
-        return True
-    # A number in the row belongs to a sample, and so does a mark of a missing label.
-    is_text = len(rest) > 0 and not any(map(is_number, first))
-    return is_text and any(is_name(name) and all(is_number(row[i]) for row in rest) for i, name in enumerate(first))
+    return None if rest and all(is_name(name) and name not in below for name, below in columns) else False
 
 
-def _find_labels(table: Table, frame: "pd.DataFrame") -> int:
-    """Return the column that holds the labels: by its name, or the only one beside ids; nothing is guessed."""
-    names = [name.lower() for name in table.names] if table.has_header else []
-    # y may be a coordinate, and is no name of classes where something else is.
-    named = [i for i, name in enumerate(names) if name in LABEL_NAMES and name != "y"]
-    named = named or [i for i, name in enumerate(names) if name == "y"]
-    found = named or [i for i in range(len(table.names)) if i != table.default_id() or len(table.names) == 1]
-    # Texts or whole numbers that tell all rows apart are no classes.
-    are_ids = frame[0].is_unique and all(cell.isdecimal() or not is_number(cell) for cell in map(str, frame[0]))
-    if len(found) > 1 and (named or len(table.names) > 2 or not are_ids):
+def _find_columns(table: Table, frame: "pd.DataFrame", column: str | int | None) -> tuple[int, int | None]:
+    """Return the column of the labels, by its name or as the only one beside ids, and that of ids; none is guessed."""
+    first, width = list(map(str, frame[0])), len(table.names)
+    is_apart, has_numbers = len({*first}) == len(first), any(map(NUMBER.fullmatch, first))
+    ids = 0 if table.index is None and is_apart and not has_numbers else table.index
+    names = [] if table.header is False else [name.lower() for name in table.names]
+    named = [i for i, name in enumerate(names) if name in LABEL_NAMES]
+    named = [i for i in named if names[i] != "y"] or named  # y may be a coordinate
+    others = [i for i in range(width) if i != ids] or [0]
+    if width == 2 and is_apart and all(cell.isdecimal() or not NUMBER.fullmatch(cell) for cell in first):
+        others = [1]  # whole numbers that tell all rows apart are no classes
+    found = [table.find(column)] if column is not None else named or others
+    if len(found) > 1:
         where = f"in any of the columns {listing([table.names[i] for i in found])}"
         remedy = "say in which (--column NAME for the truth, --labels-column NAME for the labels that are scored)"
         raise table.error(f"the labels may be {where}; {remedy}, or call it label")
-    return found[-1]
+    return found[0], ids
 
 
 def _values(table: Table, at: int, column: "pd.Series") -> Host:
-    """Return a column as labels: numbers if all of them are, and no two of them become one."""
-    path, texts = (
-        table.source.path,
-        ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)],
-    )
-    numbers = [text for text in texts if text.lower() not in MISSING]
-    are_numbers = len(numbers) > 0 and all(map(is_number, numbers))
-    for row, text in zip(column.index, texts, strict=True):
+    """Return a column as labels: numbers if all of them are; no two whole ones become one, however large."""
+    texts = ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)]
+    present = [text for text in texts if text.lower() not in MISSING]
+    are_numbers = len(present) > 0 and all(map(NUMBER.fullmatch, present))
+    for row, text in enumerate(texts):
         if text.lower() in (MISSING if are_numbers else ("",)):
-            where = f"{table.describe(at)} has no label in row {row} ({text!r})"
-            raise table.error(f"{where}; fill the cell or delete the row")
-    if column.dtype.kind in "biuf":
-        return _checked(path, column.to_numpy())
-    try:
-        exact = [Decimal(text) for text in texts] if are_numbers else []
-    except DecimalException:  # an exponent beyond all bounds
-        exact = []
-    if exact and all(abs(value) < 2**63 and value == value.to_integral_value() for value in exact):
-        return np.array(list(map(int, exact)))
-    floats = np.array(list(map(float, exact)))
-    is_apart = len(exact) > 0 and len(np.unique(floats)) == len({*exact})
-    return _checked(path, floats) if is_apart else np.array(texts, dtype=str)
+            place = table.place(at, row, "no label")
+            raise table.error(f"{place} ({text!r}); fill the cell or delete the row")
+    if are_numbers and all(text.lstrip("+-").isdecimal() for text in texts):
+        whole = list(map(int, texts))
+        values = np.array(whole) if max(map(abs, whole)) < 2**63 else np.array(texts)
+    else:
+        values = np.array(texts, dtype=float if are_numbers else str)
+    return _checked(table.source.path, values)
 
 
 def _checked(path: Path, values: Host) -> Host:

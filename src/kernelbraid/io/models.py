@@ -62,7 +62,7 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     Parameters and fitted attributes are saved, the fitted samples among them: new samples are compared with these. So
     treat the file as confidential if the samples are.
 
-    Arrays of other libraries and data frames are saved as NumPy arrays. A `callback` is not saved, it becomes None;
+    Arrays of other libraries and data frames are saved as NumPy arrays. Callbacks and
     attributes that are Dask arrays are left out.
 
     Examples
@@ -202,7 +202,7 @@ def _on_host(value: Any) -> Any:
     """Return a value with arrays of NumPy for those of other libraries, without those of Dask and callbacks."""
     if isinstance(value, dict):
         kept = {key: held for key, held in value.items() if not is_dask(held)}
-        return {key: None if key == "callback" and callable(held) else _on_host(held) for key, held in kept.items()}
+        return {key: _on_host(held) for key, held in kept.items() if key != "_skl_callbacks"}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):

@@ -1,11 +1,8 @@
 """Where data come from: a file, a packed one, a pipe or standard input, whatever it is opened as a buffer."""
 
-import bz2
 import gzip
 import io
-import lzma
 import sys
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,27 +11,9 @@ from typing import IO, TypeAlias
 
 ARRAY_FILES = (".npy", ".npz", ".mat")
 SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", *ARRAY_FILES)
-
-
-def _unzipped(content: bytes) -> bytes:
-    """Return the only file in a zip file; an .npz file is one, too, and stays what it is."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        first, *more = archive.namelist()
-        if more and not first.endswith(".npy"):
-            raise ValueError(f"{len(more) + 1} files are packed in it, and one can be read")
-        return content if first.endswith(".npy") else archive.read(first)
-
-
-# How files begin: what comes through a pipe has no suffix.
-BEGINNINGS = {b"\x93NUMPY": ".npy", b"PK": ".npz", b"PAR1": ".parquet", b"MATLAB": ".mat"}
-UNPACK = {
-    ".gz": (b"\x1f\x8b", gzip.decompress),
-    ".bz2": (b"BZh", bz2.decompress),
-    ".xz": (b"\xfd7zXZ", lzma.decompress),
-    ".zip": (b"PK", _unzipped),
-}
-LONGEST = 200  # characters of another library's text that a sentence repeats
-
+PACKED = (".gz", ".bz2", ".xz", ".zip")  # gzip is unpacked here, and what pandas unpacks in tables of text
+# How files begin: what comes through a pipe has no suffix, and what has one may be something else.
+BEGINNINGS = {b"\x93NUMPY": ".npy", b"PK\3\4": ".npz", b"PAR1\x15": ".parquet", b"MATLAB 5.0 MAT": ".mat"}
 STANDARD_INPUT = Path("standard input")  # what it is called in messages
 
 
@@ -57,8 +36,8 @@ def reading(path: Path, remedy: str = "check it, or write it again") -> Iterator
         raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
     except Exception as error:
         told = str(getattr(error, "strerror", None) or error or type(error).__name__)
-        reason = " ".join(told.partition(". ")[0].split()).rstrip(".")[:LONGEST]
-        raise DataError(f"{path}: the file cannot be read ({reason}); {remedy}.") from None
+        reason = " ".join(told.rpartition(" error: ")[2].partition(". ")[0].split()).rstrip(".")
+        raise DataError(f"{path}: the file cannot be read ({reason[:200]}); {remedy}.") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,25 +81,29 @@ def open_source(path: FilePath, *, held: str | None = None, **written: str | Non
     path : str, Path or Source
         The file.
     held : str or None, default=None
-        What it holds, as one of `SUFFIXES`, if its name does not tell; that of a pipe is found by its content.
+        What it holds, as one of `SUFFIXES`; without it its name tells, and of a pipe its content.
     **written : dict
         The delimiter and the decimal mark of a CSV or TSV file, if the user says them.
     """
     if isinstance(path, Source):
         return path
-    path = STANDARD_INPUT if str(path) == "-" else Path(path)
-    is_packed, content = path.suffix.lower() in UNPACK, None
-    suffix = Path(path.stem if is_packed else path).suffix.lower()
-    suffix = suffix if suffix in SUFFIXES else held or suffix
+    path, content = STANDARD_INPUT if str(path) == "-" else Path(path), None
+    suffix = held or Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
     with reading(path):
-        if is_packed or not suffix or not path.is_file():
+        if path.suffix.lower() in ("", ".gz") or not path.is_file():
             content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-            content = next((unpack for start, unpack in UNPACK.values() if content.startswith(start)), bytes)(content)
-            begins = (kind for start, kind in BEGINNINGS.items() if content.startswith(start))
-            suffix = suffix if suffix in SUFFIXES else next(begins, ".csv")
-        if not (path.stat().st_size if content is None else content):
-            raise DataError(f"{path}: the file is empty; give at least one row.")
+            content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        with Source(path, suffix, content).open() as file:
+            start = file.read(20)
+    begins = next((kind for sign, kind in BEGINNINGS.items() if start.startswith(sign)), None)
+    if content is not None and suffix not in SUFFIXES:
+        suffix = begins or ".csv"
+    if not start:
+        raise DataError(f"{path}: the file is empty; give at least one row.")
     if suffix not in SUFFIXES:
         known = f"use one of {', '.join(SUFFIXES)}, or say what the file holds, as with --format csv"
         raise DataError(f"{path}: the suffix {suffix!r} is unknown; {known}.")
+    if begins and suffix not in (begins, *ARRAY_FILES) and path.suffix.lower() != ".zip":
+        what = "a zip archive, as .npz and .xlsx are," if begins == ".npz" else f"a {begins} file"
+        raise DataError(f"{path}: by its first bytes this is {what} and no {suffix} file; call it what it is.")
     return Source(path, suffix, content, **written)

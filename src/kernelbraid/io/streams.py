@@ -1,26 +1,26 @@
 """Samples of a file in pieces, for those that need not be in memory at once."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kernelbraid._typing import Host
-from kernelbraid.io.arrays import NUMPY, Matrix
-from kernelbraid.io.samples import check_kind, check_matrix, read_ids, read_samples, to_numbers
-from kernelbraid.io.sources import FilePath, Source, open_source, reading
-from kernelbraid.io.tables import Table, open_parquet, open_table, read_parquet
+from kernelbraid.io.arrays import NUMPY, Matrix, check_kind, check_matrix
+from kernelbraid.io.samples import Samples, read_samples
+from kernelbraid.io.sources import FilePath, open_source, reading
+from kernelbraid.io.tables import Table, open_parquet, open_table
 
 ROWS = 50_000  # of a piece
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stream(Samples):
     """Samples that are read piece by piece, every time they are gone through.
+
+    Beside what it has in common with :class:`Samples`, whose `X` is None where a file is read in pieces:
 
     Parameters
     ----------
@@ -32,43 +32,35 @@ class Stream:
         Number of features.
     dtype : dtype
         float32 or float64.
-    read : callable
-        Yields the parts of a piece, given the stream and the number of the piece, wherever the file is seen.
-    in_memory : bool, default=False
-        Whether the file had to be read as a whole.
-    ids : list of str, default=None
-        Name of each sample, if the file has them.
-    feature_names : list of str, default=None
-        Name of each feature, if the file has them.
-    header : bool or None, default=None
-        Whether the first row names the columns; None where the file is no CSV or TSV.
-    form : Source or None, default=None
-        How a CSV or TSV file is written: its `delimiter` and `decimal`.
     gaps : bool, default=False
         Whether samples may be missing: rows of NaN.
+    table : Table, default=None
+        A Parquet file.
+    kept : sequence of int, default=()
+        Its columns that are features.
     """
 
     path: Path
     sizes: tuple[int, ...]
     n_features: int
     dtype: DTypeLike
-    read: "Callable[[Stream, int], Iterable[Matrix]]"
-    in_memory: bool = False
-    ids: list[str] | None = None
-    feature_names: list[str] | None = None
-    header: bool | None = None
-    form: Source | None = None
     gaps: bool = False
+    table: Table | None = None
+    kept: Sequence[int] = ()
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return sum(self.sizes)
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the file had to be read as a whole."""
+        return self.X is not None
+
     def __iter__(self) -> Iterator[Matrix]:
         """Read the samples, or name the first value that is not finite."""
-        for number in range(len(self.sizes)):
-            yield from self.read(self, number)
+        return map(self.piece, range(len(self.sizes)))
 
     def piece(self, number: int) -> Matrix:
         """Read one piece, or name its first value that is not finite.
@@ -83,8 +75,14 @@ class Stream:
         ndarray or scipy.sparse.csr_array
             Its samples.
         """
-        first, *others = self.read(self, number)
-        return np.concatenate([first, *others]) if others else first
+        rows = slice(sum(self.sizes[:number]), sum(self.sizes[: number + 1]))
+        if self.X is not None:
+            return self.X[rows]
+        if self.table is None:
+            X = np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[rows])
+            return check_matrix(self.path, X, first=rows.start, gaps=self.gaps)
+        table = replace(self.table, source=replace(self.table.source, path=self.path))
+        return table.numbers(table.read(self.kept, group=number)[0], first=rows.start, gaps=self.gaps)
 
 
 def open_stream(
@@ -127,51 +125,23 @@ def open_stream(
         The file cannot be read as samples; the message says where and what to do.
     """
     source = open_source(path)
-    drop = (drop,) if isinstance(drop, str | int) else tuple(drop)
-    if source.content is None and source.suffix == ".npy" and id_column is None and not drop:
-        with reading(source.path, NUMPY):
-            X = np.load(source.path, mmap_mode="r", allow_pickle=False)
-        return _in_pieces(source.path, X, partial(_slice, None), gaps=gaps)
     if source.content is None and source.suffix == ".parquet":
         table = open_table(source)
         ids, kept = table.choose(id_column, drop, keep)
         with open_parquet(source) as file:
             sizes = tuple(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
-        read, names = partial(_read_parquet, table, kept), [table.names[i] for i in kept]
-        stream = Stream(source.path, sizes, len(kept), np.dtype(np.float64), read, feature_names=names, gaps=gaps)
-        first = next(iter(read(stream, int(np.argmax(sizes)))))
-        stream = replace(stream, dtype=first.dtype)
-        if ids is None:
-            return stream
-        return replace(
-            stream, ids=[name for frame in read_parquet(table, [ids]) for name in read_ids(table, ids, frame[ids])]
-        )
-    found = read_samples(source, key=key, id_column=id_column, drop=drop, keep=keep, header=header)
-    more = {"ids": found.ids, "feature_names": found.feature_names, "header": found.header, "form": found.form}
-    return _in_pieces(source.path, found.X, partial(_slice, found.X), in_memory=True, **more)
-
-
-def _in_pieces(path: Path, X: Matrix, read: Callable[[Stream, int], Iterable[Matrix]], **more: Any) -> Stream:
-    """Return a stream of pieces of the same size."""
-    check_kind(path, X, ndim=(2,))
+        named = table.ids(table.read([] if ids is None else [ids])[0], ids)
+        known = Samples(None, named, [table.names[i] for i in kept])
+        more: dict[str, Any] = {**vars(known), "gaps": gaps, "table": table, "kept": kept}
+        stream = Stream(path=source.path, sizes=sizes, n_features=len(kept), dtype=np.float64, **more)
+        return replace(stream, dtype=stream.piece(int(np.argmax(sizes))).dtype)
+    if source.content is None and source.suffix == ".npy" and id_column is None and not drop:
+        with reading(source.path, NUMPY):
+            X, known = np.load(source.path, mmap_mode="r", allow_pickle=False), Samples(None)
+    else:
+        known = read_samples(source, key=key, id_column=id_column, drop=drop, keep=keep, header=header)
+        X = known.X
+    check_kind(source.path, X, ndim=(2,))
     sizes = tuple(min(ROWS, X.shape[0] - start) for start in range(0, X.shape[0], ROWS))
     dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-    return Stream(path, sizes, X.shape[1], dtype, read, **more)
-
-
-def _slice(X: Matrix | None, stream: Stream, number: int) -> Iterator[Matrix]:
-    """Yield a piece of samples in memory, or of a .npy file."""
-    first = sum(stream.sizes[:number])
-    rows = slice(first, first + stream.sizes[number])
-    if X is not None:
-        yield X[rows]
-    else:
-        X = np.array(np.load(stream.path, mmap_mode="r", allow_pickle=False)[rows])
-        yield check_matrix(stream.path, X, first=first, gaps=stream.gaps)
-
-
-def _read_parquet(table: Table, kept: list[int], stream: Stream, number: int) -> Iterator[Host]:
-    """Yield the parts of a group of rows of a Parquet file."""
-    table = replace(table, source=replace(table.source, path=stream.path))
-    for frame in read_parquet(table, kept, [number], ROWS):
-        yield to_numbers(table, frame, gaps=stream.gaps)
+    return Stream(**vars(known), path=source.path, sizes=sizes, n_features=X.shape[1], dtype=dtype, gaps=gaps)

@@ -9,8 +9,6 @@ from kernelbraid._arrays import asarray_like, in_place, namespace
 from kernelbraid._typing import Array
 
 #: What `kernelbraid.kernels` exports; kernels among it can be saved with a model.
-__all__ = ["Linear", "Polynomial", "Gaussian", "Custom", "Kernel"]
-
 #: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
 Normalisation: TypeAlias = Literal["cosine", "max"] | None
 # Beside an offset of this size, products of scaled samples do not show in any digit; in single precision.

@@ -21,7 +21,6 @@ from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
 
 #: What `kernelbraid.kernels` exports; kernels among it can be saved with a model.
-__all__ = ["SelfTuning", "Neighbours", "LocalKernel"]
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 The method in one line is ``read_out(learn(weighed, settings), settings.readout)``.
 """
 
+from kernelbraid.kernels import StoredStack
 from kernelbraid.learning.coefficients import Coefficients, express, learn_many
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.readout import PlacedGraph, Reading, cluster, place, read_out
@@ -14,6 +15,7 @@ __all__ = [
     "Samples",
     "Views",
     "Candidates",
+    "StoredStack",
     "Weighed",
     "weigh",
     "LearnedGraph",

@@ -19,7 +19,6 @@ from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
 from kernelbraid.solvers.low_rank.ridge import solve_ridge
 from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
 
-Callback = Callable[[int, Any], bool | None]
 # What the only step of the closed form does.
 ONE_STEP: dict[str, Any] = asdict(Progress(1.0, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED))
 
@@ -52,7 +51,6 @@ def express(
     learning: Learning,
     *,
     random_state: np.random.RandomState | None = None,
-    callback: Callback | None = None,
     keep_kernel: bool = False,
 ) -> Coefficients:
     """Learn how samples express each other, and the consensus kernel if it is not fixed.
@@ -65,8 +63,6 @@ def express(
         The problem, and when to stop.
     random_state : RandomState, default=None
         Draws the first graph where that is random.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step; returning True ends the iteration.
     keep_kernel : bool, default=False
         Whether the kernel is wanted; a fixed one is used up otherwise. A learned one always comes along.
 
@@ -77,9 +73,9 @@ def express(
     """
     stack = candidates.stack
     if learning.is_closed_form:
-        return _closed_form(candidates, learning, callback, keep_kernel)
+        return _closed_form(candidates, learning, keep_kernel)
     problem = learning.problem(stack)
-    history = History(callback, partial(low_rank.objective, problem) if learning.record_objective else None)
+    history = History(partial(low_rank.objective, problem) if learning.record_objective else None)
     solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
     solution = solve(
         problem,
@@ -120,9 +116,7 @@ def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[Co
     ]
 
 
-def _closed_form(
-    candidates: Candidates, learning: Learning, callback: Callback | None, keep_kernel: bool
-) -> Coefficients:
+def _closed_form(candidates: Candidates, learning: Learning, keep_kernel: bool) -> Coefficients:
     """Learn the graph of the average kernel by one linear system."""
     m = candidates.stack.n_kernels
     keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
@@ -130,16 +124,16 @@ def _closed_form(
         candidates.average, learning.alpha, keep_kernel=keep_kernel, counts=candidates.counts, threads=learning.n_jobs
     )
     g, status, step = np.full(m, 1 / m), found.status, {**ONE_STEP, "mu": learning.mu}
-    if status is Status.CONVERGED and callback is None and not learning.record_objective:
+    if status is Status.CONVERGED and not learning.record_objective:
         told = {name: np.array([value]) for name, value in step.items()}
         return Coefficients(found.Z, g, found.Z, found.K, judged_by=learning.graph_from, history=told)
     objective = None
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
-    history = History(callback, objective)
+    history = History(objective)
     state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, Progress(**step))
-    if status is not Status.NON_FINITE and history(1, state) and status.is_sound:
-        status = Status.STOPPED
+    if status is not Status.NON_FINITE:
+        history(1, state)
     return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)
 
 

@@ -15,7 +15,7 @@ from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
 from kernelbraid.learning import progress
-from kernelbraid.learning.counting import COUNTING, LARGE, RESTARTS, count_clusters, effort_of_counting
+from kernelbraid.learning.counting import LARGE, RESTARTS, count_clusters, effort_of_counting
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.learn import edges_of, joined_rows, learn, rows_by_view
 from kernelbraid.learning.settings import LEAST_ALPHA, Settings
@@ -61,7 +61,7 @@ def count(
     if not weighed.samples.has_kernels:
         whole = learn(weighed, settings).graph
         graphs = [whole, *(thinned(whole, random_state) for _ in range(THINNED))]
-        with progress.on_course(COUNTING, effort_of_counting(n, len(graphs), n_jobs)):
+        with progress.on_course(effort_of_counting(n, len(graphs), n_jobs)):
             counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
         return replace(counts, compared="parts of the graph")
     if weighed.in_rows:
@@ -70,7 +70,7 @@ def count(
     n_graphs = len(alphas) * len(weighed.samples.banks_of(0, settings.fused_banks))
     ahead = n_graphs * len(weighed.needed) * (progress.factor_effort(n) + progress.refine_effort(n))
     ahead += effort_of_counting(n, n_graphs, n_jobs)
-    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
+    with calm(1 if n_jobs == 1 else None), progress.on_course(ahead):
         graphs = summed_graphs(weighed, settings, alphas)
         counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
     return replace(counts, n_distinct=int(weighed.identities.max()) + 1)
@@ -94,7 +94,7 @@ def count_in_rows(
                 part = part if weighed.weights[view] > 0 else edges_of(part, weighed.orphans)
                 found[number, alpha] = part + found.get((number, alpha), sparse.csr_array((n, n)))
         graphs = [sparse.csr_array(graph) for graph in found.values()]
-    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, effort_of_counting(n, len(graphs), n_jobs)):
+    with calm(1 if n_jobs == 1 else None), progress.on_course(effort_of_counting(n, len(graphs), n_jobs)):
         counts = count_clusters(graphs, random_state=random_state, n_jobs=n_jobs)
     return replace(counts, n_distinct=n)
 
@@ -108,7 +108,7 @@ def count_of_kernels(
     n_graphs, ahead = _graphs_ahead(n)
     ahead += effort_of_counting(n, n_graphs, n_jobs) + progress.separation_effort(n)
     ahead += CLOUDS * (progress.cloud_effort(n) + progress.separation_effort(n))
-    with calm(1 if n_jobs == 1 else None), progress.on_course(COUNTING, ahead):
+    with calm(1 if n_jobs == 1 else None), progress.on_course(ahead):
         counts = count_clusters(kernel_graphs(candidates), random_state=random_state, n_jobs=n_jobs)
         counts = replace(counts, n_distinct=int(candidates.identities.max()) + 1)
         # A cloud around copies of one sample has the width of rounding.

@@ -7,6 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
+from kernelbraid.learning.progress import reach
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.graphs import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import kmeans
@@ -96,10 +97,11 @@ def from_centres(embedding: np.ndarray, given: np.ndarray) -> np.ndarray:
 def votes(graph: Array, labels: Labels, n_clusters: int, spectrum: Spectrum) -> np.ndarray:
     """Return how often samples get each label when the clusters are found again with other weights of the samples."""
     random_state = np.random.RandomState(0)  # not that of the fit: the same graph and labels, the same memberships
-    spaces = []
+    spaces: list[np.ndarray] = []
     replicates = REPLICATES if len(labels) < MANY else FEW_REPLICATES
     for _ in range(replicates):
         weighted = _weighted(graph, random_state.standard_exponential(len(labels)))
+        reach(len(spaces) / replicates)
         spaces.append(
             to_numpy(embed_rows(weighted, spectral_vectors(weighted, n_clusters, spectrum=spectrum), spectrum))
         )

@@ -23,7 +23,6 @@ from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, settle
 
 T = TypeVar("T")
 
-COUNTING = "the number of clusters"
 LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
 COARSE = 20  # numbers over the whole range, on a geometric scale

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import Digests, asarray_like, namespace, row_blocks, row_digests, to_numpy
+from kernelbraid._arrays import Digests, asarray_like, namespace, quiet_overflow, row_blocks, row_digests, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
@@ -284,6 +284,24 @@ class Extension:
                 total = _added(total, found, rows, new.n_samples)
         return total
 
+    def nearness(self, new: NewSamples, edges: Array, graph: Array) -> np.ndarray:
+        """Return how far what neighbours say holds for new samples: 1 within reach, and less the farther beyond it.
+
+        Within reach are samples that are as near to their neighbours as a fitted one is to its own: means of squared
+        distances along edges are compared, over the views that a sample has. Where no samples are kept, all are.
+        """
+        total, n_views = np.zeros(new.n_samples), np.zeros(new.n_samples)
+        edges, graph = sparse.csr_array(edges), sparse.csr_array(graph)
+        for view, (rows, A) in self.samples().items():
+            there, mine = np.flatnonzero(new.measured[view]), slice(None) if rows is None else rows
+            fitted, given = _about_mean(A, *new.of([view], there))
+            reach = float(_distances_along(graph[mine][:, mine], fitted, fitted).max(initial=0.0))
+            if reach > 0:
+                total[there] += _distances_along(edges[there][:, mine], given, fitted) / reach
+                n_views[there] += 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.minimum(n_views / total, 1.0, where=total > 0, out=np.ones(new.n_samples)))
+
     def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
         if not sparse.issparse(edges):
@@ -306,6 +324,25 @@ def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
         edges = where @ edges
         edges = edges if sparse.issparse(total) else edges.toarray()
     return edges if total is None else total + edges
+
+
+def _about_mean(A: Array, B: Array) -> tuple[Array, Array]:
+    """Return fitted and new samples on the host, about the mean of the fitted ones if these are dense."""
+    if sparse.issparse(A):
+        return A, sparse.csr_array(B)
+    A, B = to_numpy(A).astype(np.float64), (B.toarray() if sparse.issparse(B) else to_numpy(B)).astype(np.float64)
+    mean = A.mean(axis=0)
+    return A - mean, B - mean
+
+
+def _distances_along(edges: Array, rows: Array, columns: Array) -> np.ndarray:
+    """Return mean squared distances of samples to those that edges lead to; infinity where numbers end."""
+    sums = np.asarray(edges.sum(axis=1)).ravel()
+    shares = sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ edges
+    squares = [np.asarray((A * A).sum(axis=1)).ravel() for A in (rows, columns)]
+    with quiet_overflow():
+        found = squares[0] - 2 * np.asarray((rows * (shares @ columns)).sum(axis=1)).ravel() + shares @ squares[1]
+    return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 
 
 def _away_from_zero(A: Array) -> Array:

@@ -13,28 +13,35 @@ from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
+from kernelbraid.learning.progress import counted
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
+    LANDMARKS,
     NEGLIGIBLE,
+    RANK,
     Basis,
     Cells,
     Task,
     every_pair,
     nearest_in_rows,
+    refined_in_rows,
     strongest_in_rows,
 )
 
 #: Samples up to which the closed form is exact; from which rows are formed over the nearest cells alone; and features
 #: up to which cells are found in dense samples themselves, and not in what their kernels say.
 EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
+#: Share of the work when nearest neighbours are known.
+HALF = 0.5
 
 
 @dataclass
 class RowKernels:
-    """The kernels of views in rows, with the eigenvectors that were found."""
+    """The kernels of views in rows, with a factor of few columns."""
 
     kernel: KernelRows
     basis: Basis
+    left: Host  # what that leaves of the diagonal
     cells: Cells | None  # None: all samples are looked at
     counts: Host | None  # how often each sample counts; None: once
 
@@ -67,18 +74,19 @@ class RowKernels:
         """
         jobs = workers(n_jobs)
         kernel = KernelRows([ViewRows.of(X, bank) for X, bank in zip(views, banks, strict=True)], list(shares))
-        basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs)
+        basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs, RANK)
         cells = None
         if kernel.n_samples >= CELLS_FROM:
             X = kernel.views[0].points.X
             is_plain = len(views) == 1 and not sparse.issparse(X) and X.shape[1] <= FEW_FEATURES
-            cells = Cells.of(X if is_plain else basis.coordinates(), jobs)
-        found = cls(kernel, basis, cells, counts)
+            cells = Cells.of(X if is_plain else basis.factor, jobs)
+        found = cls(kernel, basis, np.empty(0), cells, counts)
         known = [
-            view.knowing(*nearest_in_rows(view, found.tasks(), view.n_nearest, jobs)) if view.n_nearest else view
+            view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
             for view in kernel.views
         ]
         found.kernel = KernelRows(known, list(shares))
+        found.left = basis.left(found.kernel.diagonal())
         return found
 
     @property
@@ -91,20 +99,30 @@ class RowKernels:
         n = self.kernel.n_samples
         return every_pair(n, n) if self.cells is None else self.cells.tasks()
 
+    def half(self) -> Iterable[Task]:
+        """Return the same, told as the first half of the work."""
+        return counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (0.0, HALF))
+
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
             return every_pair(len(points[0]), self.kernel.n_samples)
         if self.is_by_samples:
             return self.cells.tasks_of(points[0].X)
-        roots = np.sqrt(self.basis.values).astype(np.float32)
-        return self.cells.tasks_of(self.basis.at(self.kernel, points) * roots)
+        return self.cells.tasks_of(self.basis.at(self.kernel, points))
 
     def graphs(
         self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
-        found = self._edges(self.tasks(), alphas, n_neighbors, n_jobs)
+        tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
+        given: Any = (tasks, alphas, n_neighbors, workers(n_jobs))
+        has_local = any(view.local for view in self.kernel.views)
+        if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
+            refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
+            self.basis, self.left, found = refined
+        else:
+            found = strongest_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
         return [joined_edges(edges, edge_weights, self.counts) for edges in found]
 
     def edges_of(
@@ -112,7 +130,17 @@ class RowKernels:
     ) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
         points = self.kernel.new([X if sparse.issparse(X) else to_numpy(X) for X in given])
-        found = self._edges(self.tasks_of(points), alphas, n_neighbors, None, points)
+        found = strongest_in_rows(
+            self.kernel,
+            self.basis,
+            self.left,
+            self.tasks_of(points),
+            alphas,
+            n_neighbors,
+            workers(None),
+            counts=self.counts,
+            points=points,
+        )
         for edges in found:
             if edge_weights == "binary":
                 edges.data[:] = 1.0
@@ -120,32 +148,16 @@ class RowKernels:
                 edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
         return found
 
-    def _edges(
-        self,
-        tasks: Iterable[Task],
-        alphas: Sequence[float],
-        n_neighbors: int,
-        n_jobs: int | None,
-        points: Sequence[Points] | None = None,
-    ) -> list[Array]:
-        """Return the strongest edges in rows, in units of coefficients."""
-        options: dict[str, Any] = {"counts": self.counts, "points": points}
-        found = strongest_in_rows(self.kernel, self.basis, tasks, alphas, n_neighbors, workers(n_jobs), **options)
-        for edges, alpha in zip(found, alphas, strict=True):
-            edges.data /= alpha
-        return found
-
     def unexplained(self, n_jobs: int | None = None) -> Host:
         """Return what is left of samples by all others, and by the nearest, as :class:`Unexplained` has it."""
         jobs, kernel = workers(n_jobs), self.kernel
         diagonal = kernel.diagonal()
         penalty = PENALTY * float(diagonal.mean())
-        basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs)
-        inside = (
-            basis.vectors.astype(np.float64) ** 2 @ np.stack([basis.values, basis.values / (basis.values + penalty)]).T
-        )
-        explained, leverage = inside.T
-        left = np.maximum(diagonal - explained, 0.0) + penalty * leverage / np.maximum(1 - leverage, 1e-12)
+        basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs, LANDMARKS)
+        G = basis.gram(None)
+        inside = np.linalg.inv(G + penalty * np.eye(len(G))).astype(np.float32)
+        leverage = np.einsum("ij,ij->i", basis.factor @ inside, basis.factor)
+        left = basis.left(diagonal) + penalty * leverage / np.maximum(1 - leverage, 1e-12)
         near = sum(
             nearest_in_rows(view, self.tasks(), min(NEAREST, kernel.n_samples - 1), jobs)[0].mean(axis=1)
             / (view.max_distance or 1.0)

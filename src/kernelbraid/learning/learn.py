@@ -10,22 +10,23 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.learning.coefficients import Callback, Coefficients, express
+from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.in_rows import RowKernels, RowMember
-from kernelbraid.learning.settings import Readout, Settings
+from kernelbraid.learning.settings import Readout, Settings, changed, usual
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
 from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise, with_strongest_edges
 from kernelbraid.solvers.communities import Communities, steady_communities
 from kernelbraid.solvers.iterate import Status
 
-
 #: Edges that stay of each sample in the sum of graphs of views, in units of those in each of them.
 CLEAREST = 2
 #: Steadiness of communities above which nothing is added to such a sum.
 CLEAR = 0.97
+#: By which steadiness is compared: twice as many as where one graph is read out.
+RUNS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,6 @@ def learn(
     settings: Settings,
     *,
     random_state: np.random.RandomState | None = None,
-    callback: Callback | None = None,
 ) -> LearnedGraph:
     """Learn the graph of samples.
 
@@ -76,8 +76,6 @@ def learn(
         summed; which edges stay in it; how the solver goes on.
     random_state : RandomState, default=None
         Draws the first graph where that is random.
-    callback : callable, default=None
-        ``callback(n_iter, progress)`` is called after every step of every fit; returning True ends the iteration.
 
     Returns
     -------
@@ -85,15 +83,14 @@ def learn(
         The graph of the only member as it is; otherwise the sum of symmetric graphs with their degrees divided out,
         each view's times its weight, where samples that a view lacks have edges by way of their neighbours.
     """
-    options: dict[str, Any] = {"random_state": random_state, "callback": callback}
     if weighed.joined is not None:
-        return _learn_one(weighed.joined, settings, options)
+        return _learn_one(weighed.joined, settings, random_state)
     if weighed.in_rows and (weighed.n_views == 1 or settings.fusion == "kernels"):
         return _one_in_rows(weighed, settings)
     if not weighed.samples.has_kernels:
         parts = _of_graphs(weighed)
     else:
-        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, options)
+        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     members: list[Member] = []
     graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
@@ -132,14 +129,14 @@ def with_joined(
     if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples) or samples.has_gaps:
         return learned
     seed = int(random_state.randint(np.iinfo(np.int32).max))
-    before = steady_communities(learned.graph, k, seed=seed)
+    before = steady_communities(learned.graph, k, seed=seed, n_runs=RUNS)
     learned = replace(learned, communities=before)
     if before.steadiness > CLEAR:
         return learned
     member, joined = _of_all(weighed, settings)
     total = sparse.csr_array(learned.graph + joined)
     total = total if few is None else with_strongest_edges(total, CLEAREST * few)
-    after = steady_communities(total, k, seed=seed, near=before.resolution)
+    after = steady_communities(total, k, seed=seed, near=before.resolution, n_runs=RUNS)
     if after.steadiness <= before.steadiness:
         return learned
     by_view = learned.shares * degrees(learned.graph)[:, None] + degrees(joined)[:, None] * weighed.weights
@@ -150,8 +147,13 @@ def with_joined(
 
 def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
     """Return the graph of the sum of the kernels of all views that count, with its degrees divided out."""
-    bank, alphas, n = settings.fused_banks[0], settings.alphas[:1], weighed.n_samples
-    readout, learning = settings.fused_readout(n), replace(settings.learning, alpha=alphas[0])
+    n, bank = weighed.n_samples, settings.fused_banks[0]
+    chosen = usual(n, int(settings.readout.n_clusters))
+    given = {"alpha": settings.alphas[0]} if len(settings.alphas) == 1 else {}
+    if settings.fused_neighbors is not None:
+        given["n_neighbors"] = settings.fused_neighbors
+    learning, readout = (changed(part, chosen | given) for part in (settings.learning, settings.readout))
+    alphas = (learning.alpha,)
     if weighed.in_rows:
         kernels = joined_rows(weighed, replace(settings, kernels=bank), alphas)
         few = int(readout.n_neighbors)
@@ -172,17 +174,18 @@ def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
         None if candidates.bank is not None else candidates.average(),
         alphas,
         degrees(graph)[None, :],
-        settings.kept_edges(n),
+        None if readout.n_neighbors == "all" else int(readout.n_neighbors),
         readout.edge_weights,
         counts=candidates.counts,
     )
     return member, normalised_graph(graph)
 
 
-def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, Any]) -> LearnedGraph:
+def _learn_one(candidates: Candidates, settings: Settings, random_state: np.random.RandomState | None) -> LearnedGraph:
     """Learn one graph of kernels over all samples."""
     learning, readout, bank = settings.learning, settings.readout, candidates.bank
-    found = express(candidates, learning, **options, keep_kernel=settings.is_solved or bank is None)
+    keep_kernel = settings.is_solved or bank is None
+    found = express(candidates, learning, random_state=random_state, keep_kernel=keep_kernel)
     member = KernelMember(
         candidates.views or tuple(range(candidates.samples.n_views)),
         candidates.n_samples,
@@ -201,7 +204,7 @@ def _learn_one(candidates: Candidates, settings: Settings, options: dict[str, An
 
 
 def _of_kernels(
-    weighed: Weighed, settings: Settings, options: dict[str, Any]
+    weighed: Weighed, settings: Settings, random_state: np.random.RandomState | None
 ) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
     learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
@@ -209,9 +212,9 @@ def _of_kernels(
         readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
         for learning in learnings:
             # One that the number of clusters was chosen by is there.
-            graph = None if options["callback"] else weighed.graphs.get((view, number, learning.alpha))
+            graph = weighed.graphs.get((view, number, learning.alpha))
             if graph is None:
-                found = express(candidates, learning, **options)
+                found = express(candidates, learning, random_state=random_state)
                 graph, told = as_sparse(graph_of(found, readout, candidates.counts)), _worse(told, found)
             graphs.append(graph)
         rows = weighed.rows_of(view)

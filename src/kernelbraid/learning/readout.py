@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
+from kernelbraid._system import counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
@@ -29,14 +30,14 @@ STEADY = 0.8
 UNEVEN, HALF = 0.7, 0.5
 #: What is told of the way that was taken.
 TAKEN = {
-    "communities": "The clusters are communities of the graph, which gives them again with other weights of its edges",
-    "merge": "The clusters are pieces that were joined: with other weights of its edges the graph gives its communities "
-    "again",
-    "kmeans": "The clusters are those of k-means, which is between the other ways: with other weights of its edges the "
-    "graph gives its communities again",
+    "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
+    "merge": "The clusters are pieces that were joined; run again, with other weights, the graph gives its communities",
+    "kmeans": "The clusters are those of k-means, between pieces and communities; run again, the graph gives these",
 }
 #: Reliability below which a sentence warns, and above which one reassures.
 LOW, HIGH = 0.5, 0.8
+#: Components for each cluster that are far too many.
+SCATTERED = 2
 
 
 @dataclass(frozen=True)
@@ -283,11 +284,17 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         )
     elif evidence.reliability >= HIGH:
         told.append("That is high: the clusters do not hang on how the graph is cut.")
-    if n_components > n_clusters:
-        told.append(
-            f"The graph has {n_components} connected components, more than clusters: nothing says which of them belong "
-            "together."
-        )
-    else:
-        told.append(f"The graph has {n_components} connected component{'s' if n_components > 1 else ''}.")
-    return told
+    return [*told, _parts_in_words(n_components, n_clusters)]
+
+
+def scattered(evidence: Evidence, n_clusters: int, n_components: int) -> str | None:
+    """Return what a user must know of a graph with far more components than clusters; None of another."""
+    if evidence.is_short or n_clusters == 1 or n_components <= SCATTERED * n_clusters:
+        return None
+    return f"{_parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
+
+
+def _parts_in_words(n_components: int, n_clusters: int) -> str:
+    """Return how many components a graph has."""
+    told = f"The graph has {counted(n_components, 'connected component')}"
+    return f"{told}{', more than clusters: nothing says which of them belong together' * (n_components > n_clusters)}."

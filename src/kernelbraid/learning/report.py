@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
 from kernelbraid.kernels import KernelStack
+from kernelbraid.learning.progress import step
 from kernelbraid.learning.settings import Learning
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress
@@ -18,34 +19,27 @@ SCALE = "Scale the kernels to values around 1"
 
 
 class History:
-    """Records every finite step, and passes it on to a callback.
+    """Records every finite step, and tells of it.
 
     Parameters
     ----------
-    callback : callable, default=None
-        ``callback(n_iter, progress)``; returning True ends the iteration.
     objective : callable, default=None
         Value of the objective at a state, recorded when given.
     """
 
-    def __init__(
-        self,
-        callback: Callable[[int, Progress], bool | None] | None = None,
-        objective: Callable[[LowRankState], float] | None = None,
-    ) -> None:
-        self.callback = callback
+    def __init__(self, objective: Callable[[LowRankState], float] | None = None) -> None:
         self.objective = objective
         self.steps: list[dict[str, Any]] = []
 
-    def __call__(self, n_iter: int, state: LowRankState) -> bool | None:
-        """Record one step."""
+    def __call__(self, n_iter: int, state: LowRankState) -> bool:
+        """Record one step, and return whether somebody wants no more."""
         if state.progress is None:
-            return None
+            return False
         row = asdict(state.progress)
         if self.objective is not None:
             row["objective"] = self.objective(state)
         self.steps.append(row)
-        return self.callback(n_iter, state.progress) if self.callback is not None else None
+        return step(row)
 
     @property
     def last(self) -> dict[str, Any]:
@@ -135,22 +129,15 @@ def _returned(solution: Solution[Any]) -> str:
 
 
 class StepHistory:
-    """Records the objective and the change of every step of an alternation.
+    """Records the objective and the change of every step of an alternation, and tells of it."""
 
-    Parameters
-    ----------
-    callback : callable, default=None
-        ``callback(n_iter, progress)``; returning True ends the iteration.
-    """
-
-    def __init__(self, callback: Callable[[int, Any], bool | None] | None = None) -> None:
-        self.callback = callback
+    def __init__(self) -> None:
         self.steps: list[Any] = []
 
-    def __call__(self, n_iter: int, state: Any) -> bool | None:
-        """Record one step."""
+    def __call__(self, n_iter: int, state: Any) -> bool:
+        """Record one step, and return whether somebody wants no more."""
         self.steps.append(state.progress)
-        return self.callback(n_iter, state.progress) if self.callback is not None else None
+        return step(asdict(state.progress))
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the objective after every step."""

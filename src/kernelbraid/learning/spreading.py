@@ -59,6 +59,11 @@ def shares_of(spread: np.ndarray) -> np.ndarray:
     return np.where(totals > 0, spread / np.where(totals > 0, totals, 1.0), even)
 
 
+def evened(shares: np.ndarray, nearness: np.ndarray) -> np.ndarray:
+    """Return shares of which so much holds, and the rest is even."""
+    return np.asarray(nearness[:, None] * shares + (1 - nearness[:, None]) / shares.shape[1])
+
+
 def reached_by(edges: np.ndarray, graph: Array, spread: np.ndarray) -> np.ndarray:
     """Return the shares that come to new samples along their edges to the vertices of a graph."""
     D = degrees(graph if sparse.issparse(graph) else to_numpy(graph))

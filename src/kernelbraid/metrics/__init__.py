@@ -1,6 +1,6 @@
 """Scores of a clustering: the eight measures of the paper against known classes, and some that need none."""
 
-from kernelbraid.metrics.from_scikit_learn import ami, kernel_silhouette, kernel_silhouettes
+from kernelbraid.metrics.from_scikit_learn import ami, held_out_agreement, kernel_silhouette, kernel_silhouettes
 from kernelbraid.metrics.partitions import agreement, balance, cut_share, modularity
 from kernelbraid.metrics.scores import (
     SCORES,
@@ -33,4 +33,5 @@ __all__ = [
     "cut_share",
     "agreement",
     "ami",
+    "held_out_agreement",
 ]

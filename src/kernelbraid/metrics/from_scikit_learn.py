@@ -1,10 +1,12 @@
 """Scores of a clustering without classes that scikit-learn computes: how apart, how much alike beyond chance."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
+from sklearn.base import clone
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, silhouette_score
 
 from kernelbraid.metrics.partitions import encode_pair, numbers_of
 
@@ -85,3 +87,42 @@ def ami(first: ArrayLike, second: ArrayLike) -> float:
     1.0
     """
     return float(adjusted_mutual_info_score(*encode_pair(first, second)))
+
+
+def held_out_agreement(estimator: Any, X: Any, y: Any = None) -> float:
+    """Return how far clusters hold on samples that they were not learned from: a score for scikit-learn's searches.
+
+    The samples are labelled twice, by the fitted estimator and by a fit of their own, and the labels are compared.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted on other samples; with ``predict`` and ``fit_predict``, such as :class:`~kernelbraid.LKG`, or a pipeline.
+    X : matrix of shape (n_samples, n_features)
+        Samples that were held out; enough of them to be clustered.
+    y : None
+        Ignored, here for scikit-learn.
+
+    Returns
+    -------
+    float
+        Adjusted Rand index: 1 where both are the same, about 0 where they have nothing in common.
+
+    Notes
+    -----
+    No classes are looked at. Few clusters hold more easily than many, so compare settings for one number of clusters,
+    and take a peak among numbers for what it is. Folds must be shuffled where samples are sorted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sklearn.model_selection import GridSearchCV, KFold
+    >>> from kernelbraid import LKG
+    >>> from kernelbraid.metrics import held_out_agreement
+    >>> X, _ = make_blobs(300, n_features=6, centers=7, random_state=1)
+    >>> halves = KFold(2, shuffle=True, random_state=0)
+    >>> search = GridSearchCV(LKG(random_state=0), {"n_clusters": [4, 7, 10]}, scoring=held_out_agreement, cv=halves)
+    >>> search.fit(X).best_params_
+    {'n_clusters': 7}
+    """
+    return float(adjusted_rand_score(clone(estimator).fit_predict(X), estimator.predict(X)))

@@ -6,7 +6,6 @@ no global setting is changed, and matplotlib is imported only when a function is
 
 from kernelbraid.plotting.choices import plot_n_clusters
 from kernelbraid.plotting.fits import plot_convergence, plot_embedding, plot_graph, plot_kernel, plot_kernel_weights
-from kernelbraid.plotting.page import write_report
 from kernelbraid.plotting.views import plot_views
 
 __all__ = [
@@ -17,5 +16,4 @@ __all__ = [
     "plot_kernel_weights",
     "plot_n_clusters",
     "plot_views",
-    "write_report",
 ]

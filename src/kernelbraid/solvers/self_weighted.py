@@ -55,7 +55,6 @@ class ConsensusProblem:
     alpha: float
     beta: float | None  # None: so that the candidates have the weight `BALANCE` at the start
     gamma: float
-    squared: bool  # whether distances of eigenvectors enter by their squares, as (1) asks; the published code has none
 
     def start(self) -> ConsensusState:
         """Return the average kernel and the identity as graph."""
@@ -104,21 +103,22 @@ class ConsensusProblem:
 def update_eigenvectors(problem: ConsensusProblem, Z: Array) -> Array:
     """Minimise Tr(F'L F) over F'F = I: the eigenvectors of smallest eigenvalue.
 
-    Before there is an edge, any F does. The published code has the first unit vectors, which set the first samples
-    apart; zeros in their place do not ask for the order of the samples.
+    Before there is an edge, any F does; the published code has the first unit vectors.
     """
     xp, k = namespace(Z), problem.n_clusters
     L = add_to_diagonal(-Z, xp.sum(Z, axis=0))
     if not bool(xp.any(L != 0)):
-        return (0.0 if problem.squared else 1.0) * identity_like(Z)[:, :k]
+        return identity_like(Z)[:, :k]
     found = outer_eigh(L + 0.0, k, largest=False)
     return (eigh(L, overwrite=True) if found is None else found)[1][:, :k]
 
 
 def update_graph(problem: ConsensusProblem, K: Array, F: Array) -> Array:
-    """Solve (K + gamma I) Z = K - alpha / 4 E with E_ij = ||f_i - f_j||^2; what is negative becomes zero."""
-    E = squared_distances(F)
-    E = E if problem.squared else namespace(E).sqrt(E)
+    """Solve (K + gamma I) Z = K - alpha / 4 E with E_ij = ||f_i - f_j||; what is negative becomes zero.
+
+    (1) asks for the squares of these distances, of which the published code takes the roots.
+    """
+    E = namespace(F).sqrt(squared_distances(F))
     Z = solve_in_place(add_to_diagonal(K + 0.0, problem.gamma), K - (problem.alpha / 4) * E)
     return symmetrise(nonnegative(Z))
 

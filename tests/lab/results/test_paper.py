@@ -54,6 +54,13 @@ def test_without_data_of_the_paper_no_table_is_called_after_it():
     assert [line[2] for line in table.rows] == ["50.00", "70.00", "60.00"]
 
 
+def test_a_table_of_one_setting_is_not_called_tuned():
+    one, two = (record(acc, data="flowers", parameters={"alpha": alpha}) for acc, alpha in ((0.5, 1), (0.9, 2)))
+    for records, is_tuned in (([one], False), ([one, two], True)):
+        notes = " ".join(made(*records)["results_acc_best100"].notes)
+        assert ("Label-tuned" in notes, "in one setting" in notes) == (is_tuned, not is_tuned)
+
+
 def test_a_mean_is_over_what_was_run_and_tells_what_is_missing():
     records = [record(0.7), record(0.5, data="jaffe"), record(0.5, data="jaffe", method="KKM")]
     table = made(*records, record(0.1, data="wine"))["table2_acc_best100"]

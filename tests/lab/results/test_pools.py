@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.records import count_by_status
 from lab.results.figures import surfaces
 from lab.results.pools import AS_PUBLISHED, as_published, by_scoring, newest, pools
 from lab.results.published import METHODS
@@ -75,6 +76,15 @@ def test_data_and_methods_that_changed_count_as_they_are_now():
     results = pools(newest(records))
     assert results["flowers", "Mine"].best("acc").value == 0.5
     assert results["flowers", "KMeans"].best("acc").why == "not run"
+
+
+def test_a_trial_that_failed_and_was_run_by_another_version_counts_once():
+    def by(version, made):
+        return replace(made, trial=replace(made.trial, version=version))
+
+    again = [by("0.1.0", lost("failed", "boom")), by("0.2.0", record(0.9)), by("0.2.0", record(0.8, seed=1))]
+    assert count_by_status(newest(again)) == {"done": 2, "failed": 0, "skipped": 0}
+    assert count_by_status(newest(again[:1])) == {"done": 0, "failed": 1, "skipped": 0}
 
 
 def test_scorings_are_never_mixed_and_those_of_the_paper_are_told():

@@ -34,6 +34,7 @@ from kernelbraid.learning.coefficients import express
 from kernelbraid.learning.compared import count, count_of_kernels
 from kernelbraid.learning.counts import Counts
 from kernelbraid.learning.learn import graph_of, learn
+from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.settings import Settings, check_fusion
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.trust import TELLING
@@ -144,8 +145,6 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         but one. The result does not depend on it. On a Dask collection it has no effect: its scheduler decides.
     record_objective : bool, default=False
         Record the objective in ``history_``.
-    callback : callable, default=None
-        Called after every step of the solver, as for :class:`LKG`.
     random_state : int, RandomState instance or None, default=None
         Draws the sample, the landmarks and the starts of k-means. An int makes the labels reproducible.
 
@@ -274,7 +273,6 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         block_size=10000,
         n_jobs=None,
         record_objective=False,
-        callback=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -306,7 +304,6 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         self.block_size = block_size
         self.n_jobs = n_jobs
         self.record_objective = record_objective
-        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -359,11 +356,13 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         self.__dict__.pop("solution_", None)  # of an earlier fit
         source.require(Required.by(widths, settings, self.preset))
         self.landmarks_, weighed = self._choose(source, widths, settings, random_state)
-        if weighed is not None and settings.fusion == "graphs":
-            self._fuse(weighed, widths, settings, random_state)
-        else:
-            self._learn(split_views(self.landmarks_, widths), weighed, widths, settings, random_state)
-        with calm(1):
+        plan({LEARN: settings.learning.max_iter if settings.is_solved else 1, CUT: 1})
+        with phase(LEARN):
+            if weighed is not None and settings.fusion == "graphs":
+                self._fuse(weighed, widths, settings, random_state)
+            else:
+                self._learn(split_views(self.landmarks_, widths), weighed, widths, settings, random_state)
+        with calm(1), phase(CUT):
             source.require(Required.of_fit(self._expression))
             edges = self._express(source)
             self._embed(edges, source, settings)
@@ -503,7 +502,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     ) -> None:
         """Fuse the graphs of the landmarks in every view, and set what was found."""
         settings = replace(settings, learning=replace(settings.learning, n_jobs=None))
-        fused = learn(weighed, settings, random_state=random_state, callback=self.callback)
+        fused = learn(weighed, settings, random_state=random_state)
         counts = count(weighed, settings, random_state=random_state) if self.n_clusters == "auto" else None
         self._publish_counts(counts)
         self.graph_ = fused.graph
@@ -543,7 +542,7 @@ class LandmarkLKG(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         else:
             joining = weighed.joining(settings.kernels, learned=is_learned)
         candidates: Any = joining.joined
-        options: dict[str, Any] = {"callback": self.callback, "keep_kernel": True}
+        options: dict[str, Any] = {"keep_kernel": True}
         learned = express(candidates, learning, random_state=random_state, **options)
         is_auto = self.n_clusters == "auto"
         self._publish_counts(count_of_kernels(candidates, random_state=random_state) if is_auto else None)

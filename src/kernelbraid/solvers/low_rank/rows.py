@@ -1,13 +1,18 @@
 r"""LKG with a fixed kernel and the squared penalty, in rows: no matrix of n x n.
 
-With the eigenpairs (l, u) of the kernel, :math:`Z = (K + \alpha I)^{-1} K` is
+A factor F of few columns holds the eigenvectors of the kernel whose eigenvalues are not far below :math:`\alpha`, by
+landmarks (Nystroem). What is left, :math:`E = K - F F^\top`, is small beside :math:`\alpha`: its diagonal e joins
+:math:`\alpha I`, and the rest is taken to first order. So the coefficients :math:`Z = (K + \alpha I)^{-1} K` are, off
+their diagonal,
 
-.. math:: \alpha Z = K - \sum_r u_r u_r^\top \frac{l_r^2}{l_r + \alpha}
+.. math:: \alpha Z_{ij} = w_i w_j (K_{ij} - F_i A F_j^\top), \qquad w_i = \frac{\alpha}{\alpha + e_i}
 
-and eigenvalues far below :math:`\alpha` change nothing: the others are found by landmarks (Nystroem), and rows of Z are
-formed block by block, of which the strongest entries stay. Local kernels, whose eigenvalues are small, are added as
-they are. Samples that count as m_i of them have the coefficients :math:`(K M + \alpha I)^{-1} K`, M the diagonal of m,
-to which the same formula applies with :math:`M^{-1/2} u` for the eigenvectors u of :math:`M^{1/2} K M^{1/2}`.
+with :math:`A = G (G + \alpha I)^{-1}` and :math:`G = F^\top \operatorname{diag}(w) F`. They are formed block by block,
+and the strongest of each row stay. Samples that count as m_i of them, :math:`Z = (K M + \alpha I)^{-1} K`, have
+:math:`w_i = m_i \alpha / (\alpha + m_i e_i)` in G.
+
+Where all pairs are looked at and much is left, as of texts, whose eigenvalues fall slowly, products of the kernel with
+F are formed on the way. They give a better factor, by which a few candidates of each row are judged again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,10 +30,16 @@ from kernelbraid.kernels.rows import KernelRows, Places, Points, ViewRows, squar
 T = TypeVar("T")
 #: Rows with the columns that they are compared with.
 Task = tuple[Places, Places]
-#: Share of alpha above which eigenvalues count, and landmarks that they are found by.
-NEGLIGIBLE, LANDMARKS = 1 / 50, 1000
+#: Rows with the columns and values of some of their entries.
+Entries = tuple[Places, Places, Host]
+#: Share of alpha above which eigenvalues count, landmarks that they are found by, and the most that are kept.
+NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 1000, 128
+#: Samples, in units of landmarks, that tell which eigenvectors of these are large over all samples.
+TELLING = 5
 # Eigenvalues of landmarks, relative to the largest, that are rounding in single precision.
 ROUNDING = 3e-7
+#: Candidates among which the strongest entries of a row are, in units of their number.
+CANDIDATES = 4
 #: Numbers in one block.
 BLOCK = 2**21
 #: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
@@ -37,47 +48,74 @@ SEEN, STEPS, PROBES = 50, 10, 16
 
 @dataclass(frozen=True)
 class Basis:
-    """Eigenvectors of a kernel, whose values at any sample follow from its kernel values at landmarks."""
+    """A factor of few columns of a kernel, whose rows for any sample follow from its kernel values at landmarks."""
 
     landmarks: list[Points]
     lift: Host  # (n_landmarks, r)
-    vectors: Host  # (n, r), divided by the roots of the weights
-    values: NDArray[np.float64]  # (r,), descending
+    factor: Host  # F, (n, r): F F' is the kernel, as far as it goes; its columns are orthogonal, the longest first
 
     @classmethod
-    def of(cls, kernel: KernelRows, least: float, weights: Host | None, n_jobs: int) -> "Basis":
-        """Find those with eigenvalues above a number."""
-        n = kernel.n_samples
-        chosen = np.sort(np.random.RandomState(0).choice(n, min(LANDMARKS, n), replace=False))
-        landmarks = kernel.at(chosen)
+    def of(cls, kernel: KernelRows, least: float, weights: Host | None, n_jobs: int, most: int) -> "Basis":
+        """Find the eigenvectors with eigenvalues above a number, and at most so many."""
+        n, drawing = kernel.n_samples, np.random.RandomState(0)
+        landmarks = kernel.at(np.sort(drawing.choice(n, min(LANDMARKS, n), replace=False)))
         W = kernel.smooth(landmarks, landmarks).astype(np.float64)
         values, B = np.linalg.eigh((W + W.T) / 2)
         kept = values > ROUNDING * max(values[-1], np.finfo(float).tiny)  # local kernels alone have none
         B = (B[:, kept] / np.sqrt(values[kept])).astype(np.float32)
-
-        def gram(rows: slice) -> Host:
-            F = kernel.smooth(kernel.at(rows), landmarks) @ B
-            return np.asarray(F.T @ (F if weights is None else F * weights[rows, None].astype(np.float32)))
-
-        G = np.zeros((B.shape[1], B.shape[1]))
-        for part in in_threads(gram, slices(n, len(chosen)), n_jobs):
-            G += part
-        values, Q = np.linalg.eigh(G)
+        telling = np.sort(drawing.choice(n, min(TELLING * LANDMARKS, n), replace=False))
+        values, Q = np.linalg.eigh(_gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling))
+        values *= n / len(telling)
         kept = values > max(least, ROUNDING * values.max(initial=0.0))
-        values, Q = values[kept][::-1], Q[:, kept][:, ::-1]
-        lift = np.asarray(B @ (Q / np.sqrt(values)).astype(np.float32))
-        parts = in_threads(
-            lambda rows: kernel.smooth(kernel.at(rows), landmarks) @ lift, slices(n, len(chosen)), n_jobs
-        )
-        return cls(landmarks, lift, np.concatenate(list(parts)), values)
+        lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
+        return cls(landmarks, lift, _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs))
 
     def at(self, kernel: KernelRows, points: Sequence[Points]) -> Host:
-        """Return the values of the eigenvectors at other samples."""
-        return np.asarray(kernel.smooth(points, self.landmarks) @ self.lift)
+        """Return the rows of the factor for other samples."""
+        return _lifted(kernel, points, self.landmarks, self.lift, 1)
 
-    def coordinates(self) -> Host:
-        """Return coordinates whose inner products are the kernel, as far as these eigenvectors go."""
-        return np.asarray(self.vectors * np.sqrt(self.values).astype(np.float32))
+    def left(self, diagonal: Host) -> Host:
+        """Return what is left of the diagonal of the kernel."""
+        left: Host = np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        return left
+
+    def gram(self, weights: Host | None) -> NDArray[np.float64]:
+        """Return G = F' diag(w) F."""
+        return _gram(self.factor, weights)
+
+
+def _lifted(kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int) -> Host:
+    """Return the smooth kernel between samples and landmarks times a matrix."""
+    blocks = slices(len(points[0]), len(lift))
+    parts = in_threads(lambda rows: kernel.smooth([own.some(rows) for own in points], landmarks) @ lift, blocks, n_jobs)
+    return np.concatenate([np.empty((0, lift.shape[1]), dtype=np.float32), *parts])
+
+
+def _gram(F: Host, weights: Host | None, places: Places | slice = slice(None)) -> NDArray[np.float64]:
+    G = np.zeros((F.shape[1], F.shape[1]))
+    w = None if weights is None else weights[places].astype(np.float32)
+    for rows in slices(len(F), F.shape[1]):
+        G += F[rows].T @ (F[rows] if w is None else F[rows] * w[rows, None])
+    return (G + G.T) / 2
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """What makes coefficients of a kernel, for one weight of the penalty."""
+
+    A: Host  # (r, r)
+    columns: Host  # w, (n,), in single precision
+    rows: Host  # w / (m alpha), (n,)
+    alpha: float
+
+    @classmethod
+    def of(cls, basis: Basis, left: Host, alpha: float, counts: Host | None) -> "Weighting":
+        """Weigh samples by what the basis leaves of them."""
+        m = np.ones(len(left)) if counts is None else counts
+        shares = alpha / (alpha + m * left)
+        G = basis.gram(m * shares)
+        A = np.eye(len(G)) - alpha * np.linalg.inv(G + alpha * np.eye(len(G)))
+        return cls(A.astype(np.float32), (m * shares).astype(np.float32), (shares / alpha).astype(np.float32), alpha)
 
 
 @dataclass(frozen=True)
@@ -156,6 +194,7 @@ def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) 
 def strongest_in_rows(
     kernel: KernelRows,
     basis: Basis,
+    left: Host,
     tasks: Iterable[Task],
     alphas: Sequence[float],
     n_neighbors: int,
@@ -164,14 +203,16 @@ def strongest_in_rows(
     counts: Host | None = None,
     points: Sequence[Points] | None = None,
 ) -> list[Array]:
-    """Return the largest positive entries of the rows of alpha Z M, off the diagonal, one csr array for each alpha.
+    """Return the largest positive entries of the rows of Z M, off the diagonal, one csr array for each alpha.
 
     Parameters
     ----------
     kernel : KernelRows
         K.
     basis : Basis
-        Its eigenvectors.
+        Its factor.
+    left : ndarray of shape (n,)
+        What that leaves of the diagonal.
     tasks : iterable of (rows, columns)
         Which entries are looked at.
     alphas : sequence of float
@@ -185,41 +226,117 @@ def strongest_in_rows(
     points : sequence of Points, default=None
         New samples, of which the rows are, as each view has them; the samples themselves if None.
     """
-    drops = [(-(basis.values**2) / (basis.values + alpha)).astype(np.float32) for alpha in alphas]
-    vectors = basis.vectors if points is None else basis.at(kernel, points)
+    weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
 
-    def strongest(task: Task) -> list[tuple[Places, Places, Host]]:
+    def strongest(task: Task) -> list[Entries]:
         rows, columns = task
         own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
         K = kernel.values(own, columns, rows if points is None else None)
-        if points is None:
-            K[rows[:, None] == columns[None, :]] = -np.inf
-        found = []
-        for drop in drops:
-            Z = (vectors[rows] * drop) @ basis.vectors[columns].T
-            Z += K
-            if counts is not None:
-                Z *= counts[columns].astype(np.float32)
-            found.append((rows, *_largest(Z, columns, n_neighbors)))
-        return found
+        F = basis.factor[rows] if points is None else basis.at(kernel, own)
+        return [(rows, *_largest(K, F, basis, w, task, n_neighbors, points is None)) for w in weightings]
 
     parts = list(in_threads(strongest, tasks, n_jobs))
-    shape = (len(vectors), kernel.n_samples)
-    return [_as_csr([part[number] for part in parts], shape) for number in range(len(alphas))]
+    shape = (kernel.n_samples if points is None else len(points[0]), kernel.n_samples)
+    shares = [w.rows if points is None else np.full(shape[0], 1 / w.alpha, dtype=np.float32) for w in weightings]
+    return [_as_csr([part[number] for part in parts], shape, own) for number, own in enumerate(shares)]
 
 
-def _largest(Z: Host, columns: Places, k: int) -> tuple[Places, Host]:
-    """Return the columns and values of the largest entries of every row."""
+def refined_in_rows(
+    kernel: KernelRows,
+    basis: Basis,
+    left: Host,
+    tasks: Iterable[Task],
+    alphas: Sequence[float],
+    n_neighbors: int,
+    n_jobs: int,
+    *,
+    counts: Host | None = None,
+) -> tuple[Basis, Host, list[Array]]:
+    """Return the same over all pairs of samples by a better basis, which is found on the way, and what that leaves.
+
+    Parameters
+    ----------
+    kernel : KernelRows
+        K, without local kernels.
+    basis, left, alphas, n_neighbors, n_jobs, counts
+        As for :func:`strongest_in_rows`.
+    tasks : iterable of tasks
+        Rows, each once, and all columns.
+    """
+    n, k = kernel.n_samples, CANDIDATES * n_neighbors
+    lengths = np.linalg.norm(basis.factor, axis=0)
+    telling = basis.factor / lengths
+    weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
+    products = np.empty_like(telling)
+
+    def look(task: Task) -> list[tuple[Places, Places, Host]]:
+        rows, columns = task
+        K = kernel.values(kernel.at(rows), columns, rows)
+        products[rows] = K @ telling
+        found = []
+        for weighting in weightings:
+            places, _ = _largest(K, basis.factor[rows], basis, weighting, task, k, True)
+            found.append((rows, places, np.take_along_axis(K, places, axis=1)))
+        return found
+
+    parts = list(in_threads(look, tasks, n_jobs))
+    # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
+    C = telling.T.astype(np.float64) @ products
+    values, V = np.linalg.eigh((C + C.T) / 2)
+    kept = values > ROUNDING * values[-1]
+    V = (V[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])).astype(np.float32)
+    diagonal = left + np.einsum("ij,ij->i", basis.factor, basis.factor)
+    better = Basis(kernel.at(slice(None)), telling @ V, products @ V)
+    left = better.left(diagonal)
+    weightings = [Weighting.of(better, left, alpha, counts) for alpha in alphas]
+
+    def judge(part: tuple[int, list[tuple[Places, Places, Host]]]) -> Entries:
+        number, (rows, places, K) = part[0], part[1][part[0]]
+        weighting = weightings[number]
+        off = better.factor[rows] @ weighting.A
+        Z = K - np.einsum("ir,icr->ic", off, better.factor[places], optimize=True)
+        Z *= weighting.columns[places]
+        Z[places == rows[:, None]] = -np.inf
+        best, values = _top(Z, n_neighbors)
+        return rows, np.take_along_axis(places, best, axis=1), values
+
+    found = []
+    for number, weighting in enumerate(weightings):
+        judged = list(in_threads(judge, [(number, part) for part in parts], n_jobs))
+        found.append(_as_csr(judged, (n, n), weighting.rows))
+    return better, left, found
+
+
+def _largest(
+    K: Host, F: Host, basis: Basis, weighting: Weighting, task: Task, k: int, are_samples: bool
+) -> tuple[Places, Host]:
+    """Return columns and values of the largest coefficients of every row, of which the kernel and the factor are given.
+
+    Samples themselves have none on the diagonal.
+    """
+    rows, columns = task
+    Z = (F @ -weighting.A) @ basis.factor[columns].T
+    Z += K
+    Z *= weighting.columns[columns]
+    if are_samples:
+        Z[rows[:, None] == columns[None, :]] = -np.inf
+    places, values = _top(Z, k)
+    return columns[places], values
+
+
+def _top(Z: Host, k: int) -> tuple[Places, Host]:
     k = min(k, Z.shape[1])
-    found = np.argpartition(Z, Z.shape[1] - k, axis=1)[:, Z.shape[1] - k :]
-    return columns[found], np.take_along_axis(Z, found, axis=1)
+    places = np.argpartition(Z, Z.shape[1] - k, axis=1)[:, Z.shape[1] - k :]
+    return places, np.take_along_axis(Z, places, axis=1)
 
 
-def _as_csr(parts: Sequence[tuple[Places, Places, Host]], shape: tuple[int, int]) -> Array:
+def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> Array:
+    """Return entries as a csr array, each row times its share."""
     rows = np.concatenate([np.repeat(rows, found.shape[1]) for rows, found, _ in parts])
     columns, values = (np.concatenate([part[i].ravel() for part in parts]) for i in (1, 2))
     kept = values > 0
-    A = sparse.csr_array((values[kept], (rows[kept], columns[kept])), shape=shape)
+    rows, columns, values = rows[kept], columns[kept], values[kept]
+    A = sparse.csr_array((values * shares[rows], (rows, columns)), shape=shape)
     A.sort_indices()
     return A
 
