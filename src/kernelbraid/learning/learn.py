@@ -14,7 +14,7 @@ from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.extend import GraphMember, KernelMember, Member
 from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.in_rows import RowKernels, RowMember
-from kernelbraid.learning.settings import Readout, Settings, changed, usual
+from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
 from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise, with_strongest_edges
@@ -105,11 +105,10 @@ def learn(
     trusted = {view: graph for view, graph in graphs.items() if weighed.weights[view] > 0}
     usual = weighed.samples.usual_edges(settings.kept_edges(weighed.n_samples))
     bridges = bridged(trusted, weighed.samples.measured, usual)
-    graph = sparse.csr_array(sum([*graphs.values(), *bridges]))
     totals = shares.sum(axis=1, keepdims=True)
     return LearnedGraph(
         **vars(told),
-        graph=graph if usual is None else with_strongest_edges(graph, CLEAREST * usual),
+        graph=sparse.csr_array(sum([*graphs.values(), *bridges])),
         identities=weighed.identities,
         members=members,
         shares=shares / np.where(totals > 0, totals, 1.0),
@@ -121,17 +120,20 @@ def with_joined(
 ) -> LearnedGraph:
     """Add what all views say together to the sum of their graphs, where its communities become steadier by that.
 
+    Of the sum the strongest edges stay, on which views agree.
+
     Noise of single views averages out in the sum of their kernels; but where views lie on scales of their own, or say
     little of most samples, that sum knows less than each of them. Labels are not there to tell, and so the graph does.
     """
     k, samples, few = settings.readout.n_clusters, weighed.samples, settings.kept_edges(weighed.n_samples)
     is_sum = learned.shares is not None and len(weighed.used) > 1 and settings.readout.assign_labels == "best"
-    if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples) or samples.has_gaps:
+    if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples):
         return learned
     seed = int(random_state.randint(np.iinfo(np.int32).max))
-    before = steady_communities(learned.graph, k, seed=seed, n_runs=RUNS)
-    learned = replace(learned, communities=before)
-    if before.steadiness > CLEAR:
+    graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
+    before = steady_communities(graph, k, seed=seed, n_runs=RUNS)
+    learned = replace(learned, graph=graph, communities=before)
+    if before.steadiness > CLEAR or samples.has_gaps:
         return learned
     member, joined = _of_all(weighed, settings)
     total = sparse.csr_array(learned.graph + joined)
@@ -147,13 +149,8 @@ def with_joined(
 
 def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
     """Return the graph of the sum of the kernels of all views that count, with its degrees divided out."""
-    n, bank = weighed.n_samples, settings.fused_banks[0]
-    chosen = usual(n, int(settings.readout.n_clusters))
-    given = {"alpha": settings.alphas[0]} if len(settings.alphas) == 1 else {}
-    if settings.fused_neighbors is not None:
-        given["n_neighbors"] = settings.fused_neighbors
-    learning, readout = (changed(part, chosen | given) for part in (settings.learning, settings.readout))
-    alphas = (learning.alpha,)
+    n, bank, alphas = weighed.n_samples, settings.fused_banks[0], settings.alphas[:1]
+    learning, readout = replace(settings.learning, alpha=alphas[0]), settings.fused_readout(weighed.n_samples)
     if weighed.in_rows:
         kernels = joined_rows(weighed, replace(settings, kernels=bank), alphas)
         few = int(readout.n_neighbors)

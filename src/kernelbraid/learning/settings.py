@@ -178,7 +178,12 @@ class Settings:
         views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters. Distinct
         samples that occur several times count as `n_counted`. With a resolution the number stays open.
         """
-        chosen = usual(n_samples, n_clusters, n_counted)
+        few, many = NEIGHBORS
+        others = max(n_samples // n_clusters - 1, 2)
+        chosen: dict[str, Any] = {
+            "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
+            "n_neighbors": min(few, others) if (n_counted or n_samples) <= FEW_PER_CLUSTER * n_clusters else many,
+        }
         if not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}
         elif several:
@@ -230,17 +235,6 @@ def check_resolution(given: Parameters) -> None:
         )
     if way != "communities":
         raise ValueError(f"resolution={resolution:g} is for assign_labels='communities', not {way!r}; leave out one.")
-
-
-def usual(n_samples: int, n_clusters: int, n_counted: float | None = None) -> dict[str, Any]:
-    """Return the weight of the penalty and the number of edges of one graph of so many samples and clusters."""
-    few, many = NEIGHBORS
-    others = max(n_samples // n_clusters - 1, 2)
-    has_few = (n_counted or n_samples) <= FEW_PER_CLUSTER * n_clusters
-    return {
-        "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
-        "n_neighbors": min(few, others) if has_few else many,
-    }
 
 
 def check_fusion(settings: Settings) -> None:

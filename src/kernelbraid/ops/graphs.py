@@ -118,8 +118,8 @@ def with_strongest_edges(graph: Array, n_neighbors: int) -> Array:
     order = np.lexsort((-graph.data, rows))
     is_strong = np.empty(len(order), dtype=bool)
     is_strong[order] = np.arange(len(order)) - graph.indptr[rows] < n_neighbors
-    strong = sparse.csr_array((graph.data * is_strong, graph.indices, graph.indptr), shape=graph.shape)
-    strong.eliminate_zeros()
+    ends = (rows[is_strong], graph.indices[is_strong])
+    strong = sparse.csr_array((graph.data[is_strong], ends), shape=graph.shape)
     return sparse.csr_array(strong.maximum(strong.T))
 
 
