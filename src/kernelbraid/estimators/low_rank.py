@@ -50,7 +50,7 @@ from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.in_rows import EXACT
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, read_out, scattered, tell
+from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples, rows_of
 from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
@@ -99,10 +99,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
     embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default=None
         Eigenvectors that are clustered: of the normalised graph those of largest eigenvalue (recommended, ``"paper"``)
         or absolute eigenvalue (``"authors"``), of the Laplacian those of smallest one, or of the random walk.
-    assign_labels : {"merge", "kmeans", "communities"}, default=None
-        ``"merge"`` (recommended for one view without a solver) cuts the embedding into twice as many pieces and joins
-        those that share most edges; ``"kmeans"`` takes the best of `n_init` runs; ``"communities"`` are found in the
-        graph itself, by Leiden's method at the resolution that gives `n_clusters` of them.
+    assign_labels : {"best", "merge", "kmeans", "communities"}, default=None
+        ``"merge"`` cuts the embedding into twice as many pieces and joins those that share most edges; ``"kmeans"``
+        takes the best of `n_init` runs; ``"communities"`` are found in the graph itself, by Leiden's method at the
+        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is the one of these three
+        for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     n_init : int, default=None
@@ -447,6 +448,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         """Set how far the clusters can be relied on, and say why."""
         self.reliability_ = evidence.reliability
         chosen = [] if counts is None else counts.sentences()
+        if evidence.has_collapsed:
+            warnings.warn(COLLAPSED, UserWarning, stacklevel=levels_to_caller())
         self.why_ = [*chosen, *tell(evidence, self.n_clusters_, self.n_components_)]
 
     def _extension(self, weighed: Weighed, settings: Settings, learned: LearnedGraph, reading: Reading) -> Extension:

@@ -25,7 +25,7 @@ from kernelbraid.solvers.iterate import Status
 CLEAREST = 2
 #: Steadiness of communities above which nothing is added to such a sum.
 CLEAR = 0.97
-#: By which steadiness is compared: twice as many as where one graph is read out.
+#: More runs by which two graphs are compared.
 RUNS = 4
 
 
@@ -131,15 +131,15 @@ def with_joined(
         return learned
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
-    before = steady_communities(graph, k, seed=seed, n_runs=RUNS)
+    before = steady_communities(graph, k, seed=seed, n_same=RUNS)
     learned = replace(learned, graph=graph, communities=before)
     if before.steadiness > CLEAR or samples.has_gaps:
         return learned
     member, joined = _of_all(weighed, settings)
     total = sparse.csr_array(learned.graph + joined)
     total = total if few is None else with_strongest_edges(total, CLEAREST * few)
-    after = steady_communities(total, k, seed=seed, near=before.resolution, n_runs=RUNS)
-    if after.steadiness <= before.steadiness:
+    after = steady_communities(total, k, seed=seed, near=before.resolution, n_same=RUNS)
+    if after.steadiness + after.certainty <= before.steadiness + before.certainty:
         return learned
     by_view = learned.shares * degrees(learned.graph)[:, None] + degrees(joined)[:, None] * weighed.weights
     totals = by_view.sum(axis=1, keepdims=True)

@@ -24,10 +24,15 @@ CUTS = 5  # into pieces, of which the one is taken whose clusters most of the ot
 #: Of the restarts of k-means that a user asks for, the part that the other way gets; and the most of them.
 BESIDE, MOST = 4, 20
 #: Steadiness from which communities are taken; below, as a part of the agreement of cuts.
-STEADY = 0.8
+STEADY = 0.7
 #: Evenness of pieces that were joined, as a part of that of communities, below which they have collapsed; and agreement
 #: above which a way is not mere chance.
 UNEVEN, HALF = 0.7, 0.5
+#: What is told where all ways collapse.
+COLLAPSED = (
+    "Nearly all samples are in one cluster, whatever the way, and no two runs agree on the others: take nothing from "
+    "these labels; other features, scaled samples or another number of clusters may be clearer."
+)
 #: What is told of the way that was taken.
 TAKEN = {
     "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
@@ -151,14 +156,15 @@ def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.Random
     if found.steadiness < STEADY:
         joined = join_pieces(placed, readout, random_state)
         assert joined.agreement is not None  # of its cuts
-        is_uneven = evenness(joined.labels) < UNEVEN * evenness(groups.labels) and found.steadiness > STEADY * UNEVEN
+        is_uneven = evenness(joined.labels) < UNEVEN * evenness(groups.labels) and found.steadiness > HALF
         if found.steadiness < STEADY * joined.agreement and not is_uneven:
             taken, way = joined, "merge"
         own, apart = (adjusted_rand(joined.labels, other.labels) for other in (means, groups))
         if min(own, agree) > apart > HALF:
             taken, way = means, "kmeans"
         agree = own if way == "merge" else agree
-    evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way=way)
+    has_collapsed = found.steadiness < HALF and max(map(evenness, (groups.labels, taken.labels, means.labels))) < HALF
+    evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
     return replace(taken, evidence=evidence)
 
 
@@ -217,18 +223,23 @@ def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray)
 
 @dataclass(frozen=True)
 class Evidence:
-    """How far other ways to cut the same embedding find the same clusters, as adjusted Rand indices."""
+    """How far other runs and other ways find the same clusters, as adjusted Rand indices."""
 
-    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined
-    of_ways: float = 1.0  # between pieces that were joined and k-means alone
+    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined; steadiness of communities if found
+    of_ways: float = 1.0  # between the clusters that were taken and k-means alone
     of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
     way: str | None = None  # that was taken, where several were compared
+    has_collapsed: bool = False  # whether nearly all samples are in one cluster, whatever the way, and none is steady
     is_short: bool = False  # whether fewer samples are distinct than clusters were asked for: no cut finds so many
 
     @property
     def reliability(self) -> float:
-        """The product of all, between 0 and 1; 0 if there cannot be as many clusters as were asked for."""
-        return 0.0 if self.is_short else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
+        """The product of all, between 0 and 1; 0 if there cannot be as many clusters, or all ways collapse."""
+        return (
+            0.0
+            if self.is_short or self.has_collapsed
+            else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
+        )
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:
@@ -277,7 +288,9 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         f"{again} to an adjusted Rand index of {evidence.of_cuts:.2f}, and k-means alone to {evidence.of_ways:.2f}: "
         f"reliability {evidence.reliability:.2f}."
     ]
-    if evidence.reliability < LOW:
+    if evidence.has_collapsed:
+        told.append(COLLAPSED)
+    elif evidence.reliability < LOW:
         told.append(
             "That is low: the clusters hang on how the graph is cut. Take them with caution; other features, scaled "
             "samples or another number of clusters may be clearer."

@@ -24,7 +24,7 @@ FEW_ROUNDS = 2  # where many resolutions are tried
 TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
 LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
 NEAR = 1.001  # factor between two resolutions that are the same
-RUNS = 2  # on the graph, and with random weights, by which steadiness is measured
+REWEIGHTED = 4  # graphs with random weights by which steadiness is measured
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -124,11 +124,12 @@ class Communities:
 
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
-    steadiness: float  # mean adjusted Rand index with those of other runs, on the graph and with random weights
+    steadiness: float  # mean adjusted Rand index with those of the same edges with random weights
+    certainty: float  # that with those of the graph, whose vertices are moved in other orders; 1 if none were
 
 
 def steady_communities(
-    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_runs: int = RUNS
+    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_same: int = 0
 ) -> Communities:
     """Return so many communities, and how far they are found again in another order and when the edges weigh otherwise.
 
@@ -142,13 +143,12 @@ def steady_communities(
         As for :func:`communities`; draws the weights, too.
     near : float, default=1.0
         Resolution that is tried first.
-    n_runs : int, default=2
-        On the graph, and with random weights, by which steadiness is measured.
+    n_same : int, default=0
+        More runs on the graph itself, of which the most modular is taken.
     """
     network, random_state = Network.of(graph), np.random.RandomState(seed)
     found, resolution = _of_number(network, n_clusters, seed, near)
-    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_runs + 1)]
-    other = [communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=1) for _ in range(n_runs)]
+    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_same + 1)]
 
     def merit(labels: Labels) -> float:
         inside, expected = network.sums(labels)
@@ -156,8 +156,12 @@ def steady_communities(
 
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
     rest = [labels for labels in [found, *same] if labels is not best]
-    again = [np.mean([adjusted_rand(best, labels) for labels in runs]) for runs in (rest, other)]
-    return Communities(best, resolution, float(np.mean(again)))
+    other = [
+        communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=FEW_ROUNDS)
+        for _ in range(REWEIGHTED)
+    ]
+    again, steadiness = (np.mean([adjusted_rand(best, labels) for labels in runs] or 1.0) for runs in (rest, other))
+    return Communities(best, resolution, float(steadiness), float(again))
 
 
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
