@@ -24,7 +24,7 @@ CUTS = 5  # into pieces, of which the one is taken whose clusters most of the ot
 #: Of the restarts of k-means that a user asks for, the part that the other way gets; and the most of them.
 BESIDE, MOST = 4, 20
 #: Steadiness from which communities are taken; below, as a part of the agreement of cuts.
-STEADY = 0.7
+STEADY = 0.65
 #: Evenness of pieces that were joined, as a part of that of communities, below which they have collapsed; and agreement
 #: above which a way is not mere chance.
 UNEVEN, HALF = 0.7, 0.5
@@ -160,7 +160,7 @@ def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.Random
         if found.steadiness < STEADY * joined.agreement and not is_uneven:
             taken, way = joined, "merge"
         own, apart = (adjusted_rand(joined.labels, other.labels) for other in (means, groups))
-        if min(own, agree) > apart > HALF:
+        if min(own, agree) > apart > HALF and found.steadiness > HALF:
             taken, way = means, "kmeans"
         agree = own if way == "merge" else agree
     has_collapsed = found.steadiness < HALF and max(map(evenness, (groups.labels, taken.labels, means.labels))) < HALF

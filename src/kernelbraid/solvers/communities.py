@@ -24,7 +24,8 @@ FEW_ROUNDS = 2  # where many resolutions are tried
 TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
 LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
 NEAR = 1.001  # factor between two resolutions that are the same
-REWEIGHTED = 4  # graphs with random weights by which steadiness is measured
+FEW_RUNS = 2  # on the graph itself, of which the most modular is taken
+REWEIGHTED = 3  # graphs with random weights by which steadiness is measured
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -129,7 +130,7 @@ class Communities:
 
 
 def steady_communities(
-    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_same: int = 0
+    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_same: int = FEW_RUNS
 ) -> Communities:
     """Return so many communities, and how far they are found again in another order and when the edges weigh otherwise.
 
@@ -143,7 +144,7 @@ def steady_communities(
         As for :func:`communities`; draws the weights, too.
     near : float, default=1.0
         Resolution that is tried first.
-    n_same : int, default=0
+    n_same : int, default=2
         More runs on the graph itself, of which the most modular is taken.
     """
     network, random_state = Network.of(graph), np.random.RandomState(seed)
@@ -157,8 +158,7 @@ def steady_communities(
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
     rest = [labels for labels in [found, *same] if labels is not best]
     other = [
-        communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=FEW_ROUNDS)
-        for _ in range(REWEIGHTED)
+        communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=1) for _ in range(REWEIGHTED)
     ]
     again, steadiness = (np.mean([adjusted_rand(best, labels) for labels in runs] or 1.0) for runs in (rest, other))
     return Communities(best, resolution, float(steadiness), float(again))
