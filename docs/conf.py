@@ -6,6 +6,7 @@ Only the standard library is imported here at the top, so that tools that collec
 import html
 import re
 import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -131,6 +132,25 @@ def mark_fitted_attributes(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
 
 
+def list_names(app, config):
+    """Write a page for every room, with what its ``__all__`` names and docstrings document: autosummary reads files."""
+    folder = Path(app.srcdir) / "api" / "generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    for room in ("", ".kernels", ".methods", ".metrics", ".plotting", ".scverse", ".datasets"):
+        module = import_module(f"kernelbraid{room}")
+        found = [getattr(module, name) for name in module.__all__]
+        names = [one.__name__ for one in found if callable(one) and "---" in (one.__doc__ or "")]
+        title, indented = module.__name__, "".join(f"   {name}\n" for name in names)
+        listed = f".. currentmodule:: {title}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{indented}"
+        (folder / f"{title}.rst").write_text(f"{title}\n{'=' * len(title)}\n\n{listed}", encoding="utf-8")
+
+
+def show_tables(app, docname, source):
+    """Show a table of the lab in the place of a line that is nothing but a link to it."""
+    link = r"^\[[^\]\n]*\]\((\.\./(?:results/tables|lab/judged)/\S+\.md)\)$"
+    source[0] = re.sub(link, r"```{include} \1\n:start-line: 2\n```", source[0], flags=re.MULTILINE)
+
+
 def strip_last_line(app, doctree):
     """Drop the blank line that ends a doctest in Markdown: without it the fence would belong to the output."""
     from docutils import nodes
@@ -143,6 +163,8 @@ def strip_last_line(app, doctree):
 
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("config-inited", list_names)
+    app.connect("source-read", show_tables)
     app.connect("doctree-read", strip_last_line)
     app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=400)  # before numpydoc
     return {"parallel_read_safe": True}

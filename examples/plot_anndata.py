@@ -13,9 +13,9 @@ confidence are looked at. Everything here works without scanpy; what one would c
 # type, the depth of sequencing differs from cell to cell. As usual, depth is divided out, logarithms are taken, and 20
 # principal components are kept (``sc.pp.normalize_total``, ``sc.pp.log1p``, ``sc.pp.pca``).
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
-from anndata import AnnData
+from anndata import AnnData  # pip install "kernelbraid[scverse]"
 from sklearn.decomposition import PCA
 
 from kernelbraid.metrics import ari

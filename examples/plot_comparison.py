@@ -16,7 +16,7 @@ them, and LKG beside them.
 import time
 import warnings
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import make_blobs, make_circles, make_moons

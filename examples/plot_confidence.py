@@ -11,7 +11,7 @@ labels, ``outlier_scores_`` the samples.
 # -------------------------------
 # Two of four blobs overlap; twelve samples are scattered over the plane.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import make_blobs
 

@@ -13,7 +13,7 @@ list of matrices is a list of views.
 # papers on the same topic. Topics 0 and 1 share their words, topics 4 and 5 cite each other freely: neither view tells
 # all six apart.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer

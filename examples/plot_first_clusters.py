@@ -13,7 +13,7 @@ of the iteration.
 # 300 handwritten digits of 8 x 8 pixels. LKG never rescales what it is given; here each image is scaled to unit length,
 # so that bold and thin writing count alike.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits

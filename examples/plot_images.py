@@ -12,7 +12,7 @@ clustered by colour and by texture.
 # Each square of 16 x 16 pixels is a sample. Its colour is the mean and the spread of red, green and blue; its texture
 # is how much light changes from pixel to pixel, across and down, at three scales.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import load_sample_image
 from sklearn.preprocessing import StandardScaler

@@ -12,7 +12,7 @@ Neither.
 # 240 simulated patients of four kinds. Genes were measured of most, proteins of most, both of about half. The tables
 # come from two laboratories, in different orders; the names of their rows are the patients.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 import pandas as pd
 from sklearn.preprocessing import StandardScaler

@@ -14,10 +14,10 @@ all of them.
 
 import warnings
 
-import matplotlib.pyplot as plt
-import mudata
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
+import mudata  # pip install "kernelbraid[scverse]"
 import numpy as np
-from anndata import AnnData
+from anndata import AnnData  # pip install "kernelbraid[scverse]"
 
 from kernelbraid.metrics import ari
 from kernelbraid.scverse import cluster

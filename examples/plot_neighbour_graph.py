@@ -12,7 +12,7 @@ it out, with all that belongs to a fit: the number of clusters, how sure labels 
 # A planted network of 300 people in six circles. Two of one circle know each other far more often than two of different
 # ones.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_moons

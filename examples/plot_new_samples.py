@@ -14,7 +14,7 @@ without a new fit.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.pipeline import make_pipeline

@@ -13,12 +13,12 @@ are plausible, and warns where there are no clusters at all.
 
 import warnings
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import make_blobs
 
 from kernelbraid import LKG
-from kernelbraid.plotting import plot_n_clusters
+from kernelbraid.plotting import plot_levels
 
 rng = np.random.default_rng(3)
 far = np.repeat([[0.0, 0.0], [14.0, 0.0], [7.0, 12.0]], 3, axis=0)
@@ -29,27 +29,22 @@ model = LKG(n_clusters="auto", random_state=0).fit(X)
 print(*model.why_, sep="\n")
 
 # %%
-# The score of every number is in ``n_clusters_evidence_``: how far graphs of different penalties agree on the clusters,
-# times the share of edges within them, times their modularity over its limit.
+# Partitions that are plausible are in ``levels_``, from coarse to fine. Of nested clusters both numbers are right, and
+# what the clusters are for decides.
 
-evidence = model.n_clusters_evidence_
-best = np.argsort(evidence["score"])[::-1][:4]
-for i in best:
-    print(f"{evidence['n_clusters'][i]:3d} clusters: score {evidence['score'][i]:.3f}")
+print(*model.levels_, sep="\n")
 
-fig, ax = plt.subplots(figsize=(6.6, 4.2), layout="constrained")
-plot_n_clusters(model, ax=ax)
+fig, ax = plt.subplots(figsize=(6.6, 2.2), layout="constrained")
+plot_levels(model, ax=ax)
 plt.show()
 
 # %%
 # Coarser or finer
 # ----------------
-# Where clusters are made of smaller ones, both numbers are right, and what the clusters are for decides. ``why_`` has
-# named the coarser one.
+# ``at_level`` reads the same graph out at another level; nothing is learned anew.
 
-coarse = LKG(n_clusters=3, random_state=0).fit(X)
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-for ax, fitted in zip(axes, (coarse, model), strict=True):
+for ax, fitted in zip(axes, (model.at_level(0), model.at_level(1)), strict=True):
     ax.scatter(*X.T, c=fitted.labels_, s=14, cmap="tab10")
     ax.set(title=f"{fitted.n_clusters_} clusters", aspect="equal", xticks=[], yticks=[])
 plt.show()

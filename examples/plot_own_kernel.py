@@ -12,7 +12,7 @@ their values; it joins a bank beside ready ones, and places new samples, too.
 # 240 simulated customers with a count of visits for every hour. Three habits: morning, evening, twice a day. How many
 # visits there are says nothing, and neither does an hour earlier or later.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.metrics.pairwise import chi2_kernel
 

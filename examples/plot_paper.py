@@ -12,7 +12,7 @@ them with, and beside the default of today.
 # The paper starts from a bank of twelve kernels: seven Gaussians, the linear kernel, four polynomials. Which one is
 # right is not known. 150 digits serve as data.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize

@@ -12,7 +12,7 @@ sequences, graphs or molecules, are clustered with ``kernels="precomputed"``.
 # 180 simulated sequences of DNA of three families. A family is an ancestor; its members have lost and gained letters,
 # so that positions cannot be compared.
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 
 from kernelbraid import ADMM, LKG

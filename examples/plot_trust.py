@@ -14,7 +14,7 @@ trusted; the others are named and left out.
 
 import warnings
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "kernelbraid[plot]"
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 

@@ -22,7 +22,7 @@ Own = TypeVar("Own", OwnData, OwnMethod)
 #: A [[run]] of the file, once its types are checked; `lab.words.RUN` says what each key means.
 Run: TypeAlias = Mapping[str, Any]
 # Parameters that the runner sets itself.
-RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "n_jobs", "memory_budget")
+RESERVED = ("n_clusters", "random_state", "kernel", "kernels", "device", "n_jobs")
 
 
 @dataclass(frozen=True)

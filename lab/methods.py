@@ -95,9 +95,7 @@ METHODS = {
 
 _LARGEST = {**METHODS["SC"].settings, "embedding": "largest"}
 #: Other forms of the methods above that every table shows beside them.
-VARIANTS = {
-    "SC-normalised": replace(METHODS["SC"], title="spectral clustering, normalised", settings=_LARGEST),
-}
+VARIANTS = {"SC-normalised": replace(METHODS["SC"], title="spectral clustering, normalised", settings=_LARGEST)}
 
 
 def _rival(title: str, estimator: type[BaseEstimator], **settings: Any) -> Method:

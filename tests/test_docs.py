@@ -29,13 +29,25 @@ def test_an_example_is_a_short_script_with_a_title_and_a_picture():
         assert line == "=" * len(title)
         assert "plt.show()" in text or "plt.subplots" in text
         assert len(text.splitlines()) <= 150
+        for line in re.findall(r"^(?:import|from) (?:matplotlib|anndata|mudata)\b.*", text, re.MULTILINE):
+            assert '# pip install "kernelbraid[' in line  # which Python shows where the library is missing
 
 
 def test_the_index_leads_to_every_page():
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = " ".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).split()
     assert set(listed) >= PAGES
-    assert set(re.findall(r"\{doc\}`(\w+)`", text)) >= PAGES
+
+
+def test_every_page_is_two_clicks_from_the_readme():
+    first = set(re.findall(r"\(docs/(\w+)\.md", (ROOT / "README.md").read_text(encoding="utf-8")))
+    assert first >= PAGES - {"api", "changelog"}
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
+            assert target.startswith("gallery/") or (page.parent / target).exists(), (page.name, target)
 
 
 def test_links_to_examples_lead_somewhere():

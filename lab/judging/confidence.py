@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG
 from lab.judging.jobs import Row, table
 from lab.judging.samples import KINDS, LATER, PAPER, SEEDS, VIEWS, as_input, matched, read
 
@@ -30,7 +30,7 @@ SHARE = 0.05  # of rows that are no samples
 JOBS = (*PAPER, *MORE, *SEVERAL, *(OUTLIERS + name for name in OF))
 MINE = "confidence_"
 RULES = (MINE, "neighbours", "two steps", "margin", "mixture")
-DETECTORS = ("LKG", "LandmarkLKG", "LocalOutlierFactor", "HDBSCAN")
+DETECTORS = ("LKG", "LocalOutlierFactor", "HDBSCAN")
 
 
 def measure(job: str) -> list[Row]:
@@ -88,7 +88,6 @@ def outliers(name: str, seed: int) -> dict[str, float]:
     rows, is_out = polluted(X, seed)
     scores = {
         "LKG": LKG(k, random_state=seed).fit(rows).outlier_scores_,
-        "LandmarkLKG": LandmarkLKG(k, random_state=seed).fit(rows).outlier_scores_,
         "LocalOutlierFactor": -LocalOutlierFactor().fit(rows).negative_outlier_factor_,
         "HDBSCAN": 1 - HDBSCAN(copy=True).fit(rows).probabilities_,
     }

@@ -18,19 +18,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from kernelbraid import LKG
 from kernelbraid.metrics import accuracy, ari
 from lab.judging.jobs import Row, table, timed
-from lab.judging.samples import (
-    KIND_OF,
-    LATER,
-    OTHERS,
-    PAPER,
-    REAL,
-    SEEDS,
-    VIEWS,
-    Matrix,
-    as_input,
-    read,
-    side_by_side,
-)
+from lab.judging.samples import KIND_OF, LATER, OTHERS, PAPER, REAL, SEEDS, VIEWS, Matrix, as_input, read, side_by_side
 
 JOBS = tuple(KIND_OF)
 #: Multiples of the weight of the penalty, and of the number of edges.
@@ -138,15 +126,7 @@ def page(rows: Sequence[Row]) -> list[str]:
     every = [
         [*(row[name] for name in figures), *row["rivals"].values(), *(row[name] for name in chosen)] for row in rows
     ]
-    return [
-        *table(header, lines),
-        "",
-        *summary(rows),
-        "",
-        "## Every data set",
-        "",
-        *table(names, every),
-    ]
+    return [*table(header, lines), "", *summary(rows), "", "## Every data set", "", *table(names, every)]
 
 
 def summary(rows: Sequence[Row]) -> list[str]:

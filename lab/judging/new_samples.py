@@ -62,9 +62,7 @@ def page(rows: Sequence[Row]) -> list[str]:
         ]
         spreads = [spread(own, key) for key in ("accuracy", "accuracy of new", "fit (s)", "predict (s)")]
         lines.append([name, own[0]["fitted"], own[0]["new"], *spreads[:2], *gaps, *spreads[2:]])
-    return [
-        *table(header, lines),
-    ]
+    return table(header, lines)
 
 
 def spread(rows: Sequence[Row], key: str) -> str:

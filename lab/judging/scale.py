@@ -1,6 +1,6 @@
 """Many samples.
 
-Six rings in 64 features, float32, from a .npy file; `LandmarkLKG(6, n_jobs=2, random_state=0)`, one thread for linear
+Six rings in 64 features, float32, from a .npy file; `LKG(6, n_jobs=2, random_state=0)`, one thread for linear
 algebra, each fit in a fresh process. The rings are two groups of three with a common centre: no cluster is a blob.
 Peak: resident memory of the whole process, pages of the file that the system keeps mapped included; growth: over
 before the fit, and what of it are no pages of the file. On workers: a Dask array on so many processes of one thread,
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelbraid import LandmarkLKG
+from kernelbraid import LKG
 from kernelbraid.metrics import ari
 from lab.judging.jobs import Row, metered, resident, table, timed
 
@@ -52,7 +52,7 @@ def measure(job: str) -> list[Row]:
         y = write_rings(path, int(number))
         if where:
             return [fit_on(int(where.split()[0]), path, y)]
-        model = LandmarkLKG(N_CLUSTERS, n_jobs=2, random_state=0)
+        model = LKG(N_CLUSTERS, n_jobs=2, random_state=0)
         with metered() as memory:
             seconds, _ = timed(model.fit, str(path))
         return [{"seconds": seconds, "index": float(ari(y, model.labels_)), **memory}]
@@ -71,7 +71,7 @@ def fit_on(n_workers: int, path: Path, y: np.ndarray) -> Row:
     X = da.map_blocks(read, chunks=(tuple(rows), (N_FEATURES,)), dtype=np.float32, meta=np.empty((0, 0), np.float32))
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client, metered() as memory:
-        seconds, labels = timed(lambda: np.asarray(LandmarkLKG(N_CLUSTERS, random_state=0).fit(X).labels_))
+        seconds, labels = timed(lambda: LKG(N_CLUSTERS, random_state=0).fit(X).labels_)
         workers = max(client.run(resident, "VmHWM").values())
     return {"seconds": seconds, "index": float(ari(y, labels)), "worker_bytes": workers, **memory}
 
@@ -94,7 +94,4 @@ def page(rows: Sequence[Row]) -> list[str]:
     ]
     alone = [row for row in rows if row["job"].isdigit()]
     told = [f"{what} {exponent(alone, key):.2f}" for what, key in (("time", "seconds"), ("peak", "peak_bytes"))]
-    return [
-        *table(header, lines),
-        *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else []),
-    ]
+    return [*table(header, lines), *(["", f"Exponents over all sizes: {', '.join(told)}."] if len(alone) > 1 else [])]

@@ -49,7 +49,7 @@ CALLS = {
     "confidence, digits, 1000": Call(
         "X = digits(1000); model = LKG(10, random_state=0)", "model.fit(X).confidence_, model.outlier_scores_"
     ),
-    "LandmarkLKG(10), blobs, 10000": Call("X = blobs(10000); model = LandmarkLKG(10, random_state=0)"),
+    "LKG(10), blobs, 10000": Call("X = blobs(10000); model = LKG(10, random_state=0)"),
     "MKKM, digits, 500": Call("X = digits(500); model = method('MKKM', 10)"),
     "SCMK, digits, 500": Call("X = digits(500); model = method('SCMK', 10)", repeat=2),
     "SCMK, TR41": Call("X = data('tr41'); model = method('SCMK', 10)", repeat=1),

@@ -59,6 +59,4 @@ def page(rows: Sequence[Row]) -> list[str]:
     """Return the page."""
     lines = [[row["job"], row["views"], *(row[kind] for kind in FALSE), row["trusted"]] for row in rows]
     means = [fmean(row[kind] for row in rows) for kind in FALSE]
-    return [
-        *table(["data", "views", *FALSE, "false views used"], [*lines, ["mean", None, *means, None]]),
-    ]
+    return [*table(["data", "views", *FALSE, "false views used"], [*lines, ["mean", None, *means, None]])]

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 from kernelbraid._version import __version__
 
 if TYPE_CHECKING:
-    from kernelbraid.blocks.source import Blocks
-    from kernelbraid.estimators import ADMM, LKG, LandmarkLKG, LKGClassifier
+    from kernelbraid.estimators import ADMM, LKG, LKGClassifier
     from kernelbraid.estimators.each_view import EachView
+    from kernelbraid.estimators.gathering import Blocks
     from kernelbraid.io.align import align_views
     from kernelbraid.io.models import load_model, save_model
 
 __all__ = [
     "LKG",
     "ADMM",
-    "LandmarkLKG",
     "Blocks",
     "LKGClassifier",
     "EachView",
@@ -42,7 +41,7 @@ _ROOMS = (
 
 # Names that are no estimators, and where they are.
 _ELSEWHERE = {
-    "Blocks": "kernelbraid.blocks.source",
+    "Blocks": "kernelbraid.estimators.gathering",
     "EachView": "kernelbraid.estimators.each_view",
     "align_views": "kernelbraid.io.align",
     "load_model": "kernelbraid.io.models",

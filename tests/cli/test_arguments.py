@@ -5,7 +5,7 @@ from unittest.mock import ANY
 import numpy as np
 import pytest
 
-from kernelbraid import ADMM, LKG, LandmarkLKG
+from kernelbraid import ADMM, LKG
 from kernelbraid.cli.cluster import value_of
 from kernelbraid.methods import METHODS
 
@@ -19,7 +19,6 @@ PARAMETERS = [
     "--view-weights",
     "--alpha",
     "--n-neighbors",
-    "--n-landmarks",
     "--device",
     "--n-jobs",
     "--random-state",
@@ -49,7 +48,7 @@ def test_help_mentions_every_option_and_no_type_of_python(read_help, command):
 
 
 def test_an_option_is_called_like_the_parameter_that_it_sets():
-    known = {*LKG().get_params(), *LandmarkLKG().get_params()}
+    known = {*LKG().get_params()}
     assert {option.strip("-").replace("-", "_") for option in PARAMETERS} <= known
 
 
@@ -89,8 +88,6 @@ def test_every_option_reaches_the_estimator(run, built, blobs_csv):
 def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, blobs_csv):
     run("cluster", blobs_csv)
     assert built == LKG("auto", random_state=0).get_params()
-    run("cluster", blobs_csv, "--n-landmarks", 9)
-    assert built == {**built, **LandmarkLKG("auto", n_landmarks=9, random_state=0).get_params()}
     for method in METHODS:
         built.clear()
         run("cluster", blobs_csv, "-k", 3, "--method", method, "--set", "n_init=77")
@@ -126,11 +123,11 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
         ("cluster {data} -k 3 --set zzz=1", "LKG has no parameter 'zzz'; choose one of alpha, approximation,"),
         ("cluster {data} -k 3 --set max_iter", "--set max_iter gives no value; write --set max_iter=VALUE."),
         ("cluster {data} -k 3 --method KKM --preset paper", "KernelKMeans has no parameter 'preset'"),
-        ("cluster {data} -k 3 --method SC --n-landmarks 9", "KernelSpectralClustering has no parameter 'n_landmarks'"),
+        ("cluster {data} -k 3 --n-landmarks 9", "LKG takes any number of samples"),
         ("cluster {data} -k 3 --method SC --save {missing}", "SC cannot label new samples; leave out --save"),
         ("cluster {data} -k 3 --method KKM --confidence", "KKM does not know how sure its labels are"),
         ("cluster {data} -k 3 -q -v", "--verbose excludes --quiet"),
-        ("cluster {data} -k 3 --dask tcp://w:1", "add --n-landmarks 500"),
+        ("cluster {data} -k 3 --method SC --dask tcp://w:1", "--dask is for LKG, and SC needs its samples here"),
         ("cluster {data} -k 3 --scale minmax", ["--scale", "'standard', 'unit', 'none'"]),
         ("cluster {data} -k 3 --scale unit --kernels graph", "--scale is for features"),
         ("cluster {data} -k 3 --format xls", ["--format", "'xls' is not one of"]),

@@ -15,7 +15,7 @@ FAST = ("-k", 3, "--set", "n_init=3")
 SHORT = ("--set", "solver__gamma=10", "--set", "solver__max_iter=2")
 LEARNED = ("--fusion", "kernels", "--set", "solver__gamma=10")
 KEYS = {
-    *("method", "n_samples", "n_features", "n_landmarks", "n_clusters", "evidence", "status", "n_iter", "n_components"),
+    *("method", "n_samples", "n_features", "n_clusters", "levels", "status", "n_iter", "n_components"),
     *("cluster_sizes", "kernels", "kernel_weights", "kernels_in_words", "views", "reliability", "why", "seconds"),
     *("scale", "confidence", "header", "tables", "out", "model", "warnings", "ids", "labels", "confidences"),
 }
@@ -59,7 +59,7 @@ def test_json_is_one_object_with_these_keys(run, blobs_csv, tmp_path):
         "n_features": 4,
         "n_clusters": 3,
         "status": None,
-        "evidence": None,
+        "levels": None,
     }
     known |= {"cluster_sizes": [10, 10, 10], "out": str(out), "warnings": [], "confidence": None}
     assert {name: summary[name] for name in known} == known

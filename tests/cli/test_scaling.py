@@ -8,13 +8,12 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from kernelbraid import LKG, EachView, LandmarkLKG, load_model, save_model
+from kernelbraid import LKG, EachView, load_model, save_model
 from kernelbraid.io import streams as module
 from problems import blobs as make_blobs
 
 WINE, CANCER = load_wine(), load_breast_cancer()
 X = make_blobs(n=200, d=5, k=3)[0] * [1, 1, 1, 20, 1] + 30
-MANY = ("-k", 3, "--n-landmarks", 30)
 
 
 def write_table(path, data, rows=slice(None)):
@@ -73,12 +72,13 @@ def test_every_file_is_scaled_on_its_own_and_gaps_stay(run, told, write_views, t
 
 def test_several_files_in_blocks_are_scaled_with_their_gaps(run, refuse, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROWS", 64)
+    monkeypatch.setattr("kernelbraid.cli.views.LARGE", np.inf)
     first = X[:, :3].copy()
     first[150:] = np.nan  # two blocks have nothing else
     np.save(tmp_path / "first.npy", first)
     np.save(tmp_path / "second.npy", X[:, 2:])
     files, out, model = (tmp_path / "first.npy", tmp_path / "second.npy"), tmp_path / "l.csv", tmp_path / "a.model"
-    result = run("cluster", *files, *MANY, "--scale", "standard", "--out", out, "--save", model)
+    result = run("cluster", *files, "-k", 3, "--scale", "standard", "--out", out, "--save", model)
     assert result.exit_code == 0, result.stderr
     np.testing.assert_allclose(load_model(model)[0].transformers_[0].mean_, X[:150, :3].mean(axis=0))
     assert run("predict", model, *files, "--out", tmp_path / "again.csv").exit_code == 0
@@ -105,7 +105,8 @@ def test_a_pipeline_of_python_labels_files(run, tmp_path):
 
 def test_streams_go_through_all_steps_of_a_pipeline(run, refuse, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROWS", 64)
-    model = make_pipeline(StandardScaler(), PCA(3), LandmarkLKG(3, n_landmarks=30, random_state=0)).fit(X)
+    monkeypatch.setattr("kernelbraid.cli.views.LARGE", np.inf)
+    model = make_pipeline(StandardScaler(), PCA(3), LKG(3, random_state=0)).fit(X)
     save_model(model, tmp_path / "a.model")
     np.save(tmp_path / "X.npy", X)
     assert run("predict", tmp_path / "a.model", tmp_path / "X.npy", "--out", tmp_path / "l.csv").exit_code == 0

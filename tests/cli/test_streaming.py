@@ -1,5 +1,4 @@
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,13 +6,20 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from kernelbraid import LandmarkLKG, load_model
+from kernelbraid import LKG, load_model
 from kernelbraid.datasets import open_stream
 from kernelbraid.io import streams as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)
-MANY = ("-k", 3, "--n-landmarks", 30)
+MANY = ("-k", 3)
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Files are too large to be read as a whole."""
+    monkeypatch.setattr(module, "ROWS", 64)
+    monkeypatch.setattr("kernelbraid.cli.views.LARGE", np.inf)
 
 
 @pytest.fixture
@@ -35,66 +41,46 @@ def parquet(tmp_path):
 
 @pytest.fixture
 def expected():
-    return LandmarkLKG(3, n_landmarks=30, random_state=0).fit(X).labels_
+    return LKG(3, random_state=0).fit(X).labels_
 
 
 def labels_in(path):
     return np.loadtxt(path, delimiter=",", skiprows=1, usecols=1, dtype=int)
 
 
-def test_landmarks_cluster_a_file_in_blocks_and_the_model_labels_it(run, npy, parquet, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 64)
+def test_a_large_file_is_read_in_blocks_and_the_model_labels_it(run, npy, parquet, expected, tmp_path, in_blocks):
     out, model = tmp_path / "labels.csv", tmp_path / "X.model"
-    result = run("cluster", npy, *MANY, "--out", out, "--save", model)
+    result = run("cluster", npy, *MANY, "--out", out, "--save", model, "--verbose")
     assert result.exit_code == 0, result.stderr
-    assert "LandmarkLKG, LKG of many samples, through landmarks" in result.stdout
-    assert re.search(r"landmarks +30\b", result.stdout)
     np.testing.assert_array_equal(labels_in(out), expected)
-    result = run("cluster", parquet, *MANY, "--drop", "species", "--out", out, "--json", "--save", model)
-    assert json.loads(result.stdout)["n_landmarks"] == 30
+    result = run("cluster", parquet, *MANY, "--drop", "species", "--out", out, "--verbose", "--save", model)
+    assert "reading samples: 100 %" in result.stderr
     np.testing.assert_array_equal(labels_in(out), expected)
     assert out.read_text().splitlines()[1].startswith("s0,")
-    assert isinstance(load_model(model), LandmarkLKG)
+    assert isinstance(load_model(model), LKG)
     again = tmp_path / "again.csv"
     assert run("predict", model, parquet, "--out", again).exit_code == 0
     assert again.read_bytes() == out.read_bytes()
 
 
-def test_the_number_of_clusters_may_be_left_out(run, npy):
-    summary = json.loads(run("cluster", npy, "--n-landmarks", 30, "--n-jobs", 2, "--json").stdout)
-    assert summary["n_clusters"] == 3
-    assert summary["evidence"]["n_clusters"][0] == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "says"),
-    [
-        (["-k", 3, "--n-landmarks", 500], 1, "n_landmarks=500 is above n_samples=200; ask for at most 200"),
-        (["-k", 3, "--n-landmarks", 0], 2, "'n_landmarks' parameter of LandmarkLKG must be"),
-        ([*MANY, "--kernels", "precomputed"], 1, "kernels='precomputed'"),
-        ([*MANY, "--device", "cuda"], 2, "LandmarkLKG has no parameter 'device'"),
-        ([*MANY, "--dask", "localhost"], 1, "'localhost' is no address of a Dask scheduler"),
-    ],
-)
-def test_what_cannot_be_done_gets_a_sentence(refuse, npy, tmp_path, options, code, says):
+def test_what_cannot_be_done_gets_a_sentence(refuse, npy, tmp_path):
     files = ("--out", tmp_path / "labels.csv", "--save", tmp_path / "X.model")
-    refuse("cluster", npy, *options, *files, code=code, says=says)
+    says = "'localhost' is no address of a Dask scheduler"
+    refuse("cluster", npy, *MANY, "--dask", "localhost", *files, code=1, says=says)
 
 
-def test_several_files_are_views_side_by_side(run, refuse, parquet, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 64)
+def test_several_files_in_blocks_are_views(run, refuse, tmp_path, in_blocks):
     np.save(tmp_path / "first.npy", X[:, :3])
     sparse.save_npz(tmp_path / "second.npz", sparse.csr_array(X[:, 3:]))
     files, out, model = (tmp_path / "first.npy", tmp_path / "second.npz"), tmp_path / "l.csv", tmp_path / "X.model"
     result = run("cluster", *files, *MANY, "--out", out, "--save", model)
     assert result.exit_code == 0, result.stderr
-    expected = LandmarkLKG(3, n_landmarks=30, view_widths=[3, 2], random_state=0).fit(sparse.csr_array(X))
+    expected = LKG(3, random_state=0).fit([X[:, :3], sparse.csr_array(X[:, 3:])])
     np.testing.assert_array_equal(labels_in(out), expected.labels_)
-    assert load_model(model).view_widths == [3, 2]
     again = tmp_path / "again.csv"
     assert run("predict", model, *files, "--out", again).exit_code == 0
     assert again.read_bytes() == out.read_bytes()
-    refuse("predict", model, files[0], code=1, says=["X has 3 features, but LandmarkLKG is expecting 5"])
+    refuse("predict", model, files[0], code=1, says=["X has 3 features, but LKG is expecting 5"])
     np.save(tmp_path / "short.npy", X[:9, 3:])
     refuse("cluster", files[0], tmp_path / "short.npy", *MANY, code=1, says=["9 samples, but", "has 200"])
 
@@ -111,9 +97,9 @@ def cluster():
         yield cluster
 
 
-def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expected, tmp_path):
+def test_workers_read_and_label_the_samples(run, cluster, npy, parquet, expected, tmp_path):
     address, out = cluster.scheduler_address, tmp_path / "labels.csv"
-    scaled = LandmarkLKG(3, n_landmarks=30, random_state=0).fit(StandardScaler().fit_transform(X)).labels_
+    scaled = LKG(3, random_state=0).fit(StandardScaler().fit_transform(X)).labels_
     options = ("--scale", "standard", "--out", out, "--save", tmp_path / "X.model")
     result = run("cluster", npy, *MANY, "--dask", address, *options)
     assert result.exit_code == 0, result.stderr
@@ -127,7 +113,7 @@ def test_workers_read_and_express_the_samples(run, cluster, npy, parquet, expect
 
 def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, blobs_csv):
     says = ["--dask lets workers read .npy and Parquet files"]
-    refuse("cluster", blobs_csv, "-k", 3, "--n-landmarks", 9, "--dask", cluster.scheduler_address, code=2, says=says)
+    refuse("cluster", blobs_csv, "-k", 3, "--dask", cluster.scheduler_address, code=2, says=says)
 
 
 def test_a_file_that_a_worker_does_not_see_is_named(refuse, cluster, npy, monkeypatch):

@@ -4,11 +4,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG
 from kernelbraid.cli.views import read_views
 
 NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
-READERS = {"at once": partial(read_views, model=LKG()), "blocks": partial(read_views, model=LandmarkLKG())}
+READERS = {
+    "at once": partial(read_views, model=LKG()),
+    "blocks": lambda paths, asked: read_views(paths, SimpleNamespace(**{**vars(asked), "dask": "tcp://w:1"}), LKG()),
+}
 
 
 def asked(**given):

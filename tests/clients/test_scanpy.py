@@ -33,16 +33,11 @@ def pictures():
     pyplot.close("all")
 
 
-@pytest.fixture(params=[None, 60], ids=["exact", "landmarks"])
-def n_landmarks(request):
-    return request.param
-
-
 @pytest.fixture(params=[one_modality, several_modalities], ids=["AnnData", "MuData"])
-def clustered(request, n_landmarks):
+def clustered(request):
     """Cells with six clusters, of three that there are, and these."""
     cells, truth = request.param(n_cells=150)
-    cluster(cells, 6, n_landmarks=n_landmarks)
+    cluster(cells, 6)
     return cells, truth
 
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier
+from kernelbraid import LKG, LKGClassifier
 from kernelbraid.kernels import Linear
 from kernelbraid.methods import MultipleKernelTwinGraph
 from kernelbraid.metrics import held_out_agreement
@@ -96,18 +96,14 @@ def test_a_classifier_is_searched_and_asked_for_probabilities():
     np.testing.assert_array_equal(shares.argmax(axis=1), y)
 
 
-@pytest.mark.parametrize(
-    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
-)
+@pytest.mark.parametrize("estimator", [LKG(3, random_state=0)], ids=name_of)
 def test_coordinates_are_features_of_a_classifier(estimator):
     pipeline = make_pipeline(StandardScaler(), clone(estimator), LogisticRegression())
     assert cross_val_score(pipeline, X, y, cv=FOLDS, error_score="raise").min() == 1
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize(
-    "estimator", [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)], ids=name_of
-)
+@pytest.mark.parametrize("estimator", [LKG(3, random_state=0)], ids=name_of)
 def test_coordinates_come_as_tables_on_request(estimator, library):
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
     table = frames.DataFrame(dict(zip("abcdef", X.T, strict=True)))

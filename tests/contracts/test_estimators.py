@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelbraid
 from callbacks import Heard
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, methods
+from kernelbraid import ADMM, LKG, LKGClassifier, methods
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import build_bank
 from kernelbraid.methods import METHODS, KernelKMeans, MultipleKernelKMeans, kernels_taken
@@ -24,7 +24,7 @@ from problems import blobs
 
 # One instance per class, and one per preset.
 CLASSES = dict.fromkeys(type(model) for model in METHODS.values())
-ESTIMATORS = [cls() for cls in [*CLASSES, LKGClassifier, LandmarkLKG]]
+ESTIMATORS = [cls() for cls in [*CLASSES, LKGClassifier]]
 ESTIMATORS += [LKG(preset=preset) for preset in ("authors", "paper")]
 
 X, y = blobs(n=45)
@@ -54,7 +54,7 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [LKG(3), LKG(3, preset="authors", solver=ADMM(max_iter=10)), LandmarkLKG(3)])
+@pytest.mark.parametrize("estimator", [LKG(3), LKG(3, preset="authors", solver=ADMM(max_iter=10))])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_clusterers_with_memberships_take_sparse_samples(estimator):
     noise = np.random.RandomState(0).uniform(size=(40, 3))
@@ -113,6 +113,7 @@ def test_separated_blobs_are_found_and_new_samples_get_the_label_of_their_cluste
         np.testing.assert_array_equal(model.predict(X + 1e-3), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:The graph has:UserWarning")  # of twenty samples of noise
 def test_there_are_exactly_as_many_labels_as_clusters(method):
     rng = np.random.default_rng(0)
     for k in (1, 2, 7, 20):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier
+from kernelbraid import ADMM, LKG, LKGClassifier
 from kernelbraid.methods import METHODS
 from problems import dense
 
@@ -29,13 +29,11 @@ for published in ("LKGs", "LKGr"):  # in few steps: on a busy machine, two threa
     ESTIMATORS[published].set_params(solver__mu_growth=2.0)
 ESTIMATORS["LKG"] = LKG(3, random_state=0)
 ESTIMATORS["LKG, learned kernel"] = LKG(3, solver=ADMM(gamma=10.0), random_state=0)
-ESTIMATORS["LandmarkLKG"] = LandmarkLKG(3, landmarks=X[:35], block_size=50, random_state=0)
 ESTIMATORS["LKGClassifier"] = LKGClassifier()
 
 # Numbers in blocks and batches, by what knows them, and their values in these tests.
 SIZES = {
     "kernelbraid._arrays.BLOCK_SIZE": 7 * N,
-    "kernelbraid.solvers.landmarks.BLOCK_SIZE": 11 * 35,
     "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
     "kernelbraid.solvers.lloyd.BATCH_SIZE": 6 * N,
     "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
@@ -83,7 +81,7 @@ def test_one_thread_or_two(name, monkeypatch):
 def test_other_sizes_of_blocks_and_batches(name, monkeypatch):
     for constant, size in SIZES.items():
         monkeypatch.setattr(constant, size)
-    model = fit(name, **({"block_size": 20} if name == "LandmarkLKG" else {}))
+    model = fit(name)
     assert_same_partition(labels_of(reference(name)), labels_of(model))
 
 
@@ -91,9 +89,7 @@ def test_another_order_of_the_samples(name):
     known, model = reference(name), fit(name, ORDER)
     assert_same_partition(labels_of(known)[ORDER], labels_of(model))
     if hasattr(known, "graph_"):
-        of_landmarks = name == "LandmarkLKG"  # which are in the order in which they were given
-        graph = dense(known.graph_)
-        EQUAL(dense(model.graph_), graph if of_landmarks else graph[np.ix_(ORDER, ORDER)])
+        EQUAL(dense(model.graph_), dense(known.graph_)[np.ix_(ORDER, ORDER)])
     if hasattr(known, "embedding_"):
         expected = known.embedding_[ORDER]
         if name in ("GMC", "CGD"):  # a column for each component, and components of one size have no order

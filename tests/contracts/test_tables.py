@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import kernelbraid
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, methods
+from kernelbraid import LKG, LKGClassifier, methods
 from kernelbraid.methods import METHODS
 from problems import blobs
 
@@ -14,7 +14,6 @@ COLUMNS = [f"gene {i}" for i in range(X.shape[1])]
 CLASSES = [*dict.fromkeys(type(model) for model in METHODS.values())]
 ESTIMATORS = [
     *(cls(3, random_state=0) for cls in CLASSES),
-    LandmarkLKG(3, n_landmarks=30, random_state=0),
     LKGClassifier(),
 ]
 

@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 import kernelbraid
-from kernelbraid import LKG, EachView, LandmarkLKG, LKGClassifier, methods
+from kernelbraid import LKG, EachView, LKGClassifier, methods
 from simulated_cells import one_modality, several_modalities
 
 ESTIMATORS = {
@@ -50,7 +50,7 @@ def test_the_classifier_and_precomputed_kernels_say_so_too():
 
 def test_new_samples_must_be_matrices_too():
     cells, _ = one_modality()
-    for model in (LKG(3), LandmarkLKG(3, n_landmarks=20), LKG(3, kernels="precomputed")):
+    for model in (LKG(3), LKG(3, kernels="precomputed")):
         precomputed = model.kernels == "precomputed"
         model.fit(np.asarray(cells.X @ cells.X.T if precomputed else cells.X))
         with pytest.raises(TypeError, match=r"^X is an AnnData"):
@@ -86,12 +86,12 @@ def test_what_holds_no_samples_or_hides_some_gets_a_sentence(given, error, messa
             ESTIMATORS[name](n_clusters=2).fit(given(X))
 
 
-def test_a_dask_array_is_for_landmarks():
+def test_a_dask_array_is_for_lkg():
     dask = pytest.importorskip("dask.array")
     X = dask.from_array(np.random.default_rng(0).normal(size=(20, 3)))
-    with pytest.raises(TypeError, match=r"^X is a Dask Array, and LKG needs its samples here; call its compute\(\)"):
-        LKG(2).fit(X)
-    assert len(LandmarkLKG(2, n_landmarks=10, random_state=0).fit(X).labels_) == 20
+    with pytest.raises(TypeError, match=r"^X is a Dask Array, and KernelKMeans needs its samples here; call its"):
+        kernelbraid.KernelKMeans(2).fit(X)
+    assert len(LKG(2, random_state=0).fit(X).labels_) == 20
 
 
 def test_distances_are_not_taken_for_kernels():
@@ -111,7 +111,7 @@ def test_a_list_of_kernels_is_views_with_a_warning():
     LKG(2, kernels="precomputed", random_state=0).fit([K[None], K[None] ** 2])
 
 
-@pytest.mark.parametrize("model", [LKG(2, random_state=0), LandmarkLKG(2, n_landmarks=10, random_state=0)])
+@pytest.mark.parametrize("model", [LKG(2, random_state=0)])
 def test_a_fit_that_fails_leaves_the_estimator_unfitted(model):
     X = np.random.default_rng(0).normal(size=(20, 3))
     model.fit(X)

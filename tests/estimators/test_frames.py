@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from kernelbraid import LKG, LandmarkLKG, align_views, load_model, save_model
+from kernelbraid import LKG, align_views, load_model, save_model
 from kernelbraid.methods import CrossViewDiffusion, MultiViewGraphFusion
 from problems import blobs
 
@@ -12,7 +12,7 @@ X, _ = blobs()
 FIRST = pd.DataFrame(X, columns=[f"a{i}" for i in range(X.shape[1])])
 SECOND = pd.DataFrame(X[:, ::-1] ** 2, columns=[f"b{i}" for i in range(X.shape[1])])
 NAMED = [f"sample {i}" for i in range(len(X))]
-MODELS = [LKG(3, random_state=0), LandmarkLKG(3, n_landmarks=20, random_state=0)]
+MODELS = [LKG(3, random_state=0)]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

@@ -9,6 +9,8 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from kernelbraid import LKG, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, build_bank
+from kernelbraid.learning.extend import NewSamples
+from kernelbraid.learning.reach import Reach
 from problems import blobs, lkg
 
 X, y = blobs(n=60)
@@ -151,17 +153,18 @@ def test_fitted_samples_have_their_memberships_and_new_ones_those_of_their_neigh
     np.testing.assert_allclose(model.predict_proba(near[7:8])[0], proba[7])
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("n", [90, 2100])
 def test_far_from_everything_nobody_is_sure(n, form):
     samples = make_blobs(n + 50, n_features=4, centers=3, cluster_std=2.0, random_state=0)[0]
     model = LKG(3, random_state=0, n_init=2).fit(form(samples[:n]))
     direction, new = samples[n:], model.predict_proba(form(samples[n:]))
-    edges, _, nearness = model._edges_to_fitted(form(samples[n:]))
-    assert (nearness() == 1).mean() > 0.8  # new samples like those of the fit are left as they are
-    kept = model.membership_[model._vertices.first]
-    plain = edges @ kept
-    np.testing.assert_allclose(new[nearness() == 1], (plain / plain.sum(axis=1, keepdims=True))[nearness() == 1])
+    asked = NewSamples([[form(samples[n:])]], [np.ones(50, dtype=bool)])
+    edges = model._fitted.edges(asked)
+    holds = Reach.of(model._fitted.samples(), model.graph_).holds(asked, edges)
+    assert (holds == 1).mean() > 0.8  # new samples like those of the fit are left as they are
+    plain = edges @ model.membership_
+    np.testing.assert_allclose(new[holds == 1], (plain / plain.sum(axis=1, keepdims=True))[holds == 1])
     sure = [model.predict_proba(form(direction * factor)).max(axis=1).max() for factor in (3, 30, 1e9)]
     assert sure[0] > sure[1] > sure[2]
     assert sure[2] == pytest.approx(1 / 3, abs=1e-6)

@@ -3,7 +3,7 @@ import pytest
 
 from kernelbraid.kernels import build_bank
 from kernelbraid.methods import SimpleMultipleKernelKMeans
-from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.closed_forms import cosine_kernel
 from kernelbraid.solvers.kmeans import kmeans
 from problems import blobs, relative_gap, rival, rival_kernels
 

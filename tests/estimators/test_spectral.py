@@ -5,7 +5,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.methods import AffinityAggregation, KernelSpectralClustering
-from kernelbraid.ops import spectral_embedding
+from kernelbraid.ops.graphs import spectral_embedding
 from problems import blobs, rings
 
 X, y = blobs(n=45)

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn import datasets as bundled
 from sklearn.neighbors import kneighbors_graph
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, methods
+from kernelbraid import ADMM, LKG, LKGClassifier, methods
 from kernelbraid.kernels import build_bank
 
 LABELS = Path(__file__).with_name("labels.json")
@@ -76,7 +76,6 @@ def fits(name: str, views: list[Any], y: np.ndarray) -> dict[str, Callable[[], A
     found: dict[str, Callable[[], Any]] = {
         "LKG": lambda: LKG(k, random_state=0).fit_predict(X),
         "auto": lambda: LKG("auto", random_state=0).fit_predict(X),
-        "LandmarkLKG": lambda: LandmarkLKG(k, random_state=0).fit_predict(X),
         "LKGClassifier": lambda: LKGClassifier().fit(X, few(y)).predict(X),
         "learned": lambda: LKG(k, solver=ADMM(), random_state=0).fit_predict(X),
     }

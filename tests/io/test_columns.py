@@ -58,6 +58,12 @@ def test_an_id_column_may_be_given_by_name_or_number(tmp_path, id_column):
     np.testing.assert_array_equal(samples.X, [[1, 2], [3, 4]])
 
 
+def test_all_columns_of_text_are_named_at_once(tmp_path):
+    path = write(tmp_path, "a.csv", "age,city,visits,day\n31,Oslo,2,2020-01-01\n44,Rome,5,2020-01-02\n")
+    refuse(read_samples, path, "column 'city' has text in row 2 ('Oslo')", "(--drop city); so have day.")
+    assert read_samples(path, drop=["city", "day"]).X.shape == (2, 2)
+
+
 def test_a_first_row_with_text_above_text_is_a_sample_with_an_id(tmp_path):
     path = write(tmp_path, "a.csv", "x,1,2\ny,3,4\n")
     refuse(read_samples, path, "column 1 has text in row 1 ('x')", "--drop 1", "--id 1")

@@ -26,6 +26,7 @@ DATA = [[1.5, -2.0], [3.0, 0.25], [5.0, 6.125]]
         ("tabs.tsv", "a\tb\n1,5\t-2\n3\t0,25\n5\t6,125\n"),
         ("tabs.csv", "a\tb\n1.5\t-2\n3\t0.25\n5\t6.125\n"),
         ("points.csv", "a;b\n1.5;-2\n3;0.25\n5;6.125\n"),
+        ("index.csv", "\ta\tb\nx\t1.5\t-2\ny\t3\t0.25\nz\t5\t6.125\n"),
         ("quoted.csv", 'a,b\n"1,5",-2\n3,"0,25"\n5,"6,125"\n'),
         ("pipes.csv", "a|b\n1,5|-2\n3|0,25\n5|6,125\n"),
         ("spaces.csv", " a  b\n1.5  -2\n 3  0.25 \n5  6.125\n"),
@@ -114,6 +115,8 @@ def test_columns_of_truths_and_something_else_are_refused(tmp_path, rows, fragme
 def test_a_delimiter_that_leaves_one_column_is_refused(tmp_path, name, form):
     source = open_source(write(tmp_path, name, "a,b\n1,2\n"), **form)
     refuse(lambda _: read_samples(source), source.path, "row 1 is one cell with a comma in it", "--delimiter comma")
+    source = open_source(write(tmp_path, "german.csv", "a;b\n1,5;2,5\n"), delimiter=",")
+    refuse(lambda _: read_samples(source), source.path, "one cell with a semicolon in it", "--delimiter semicolon")
 
 
 @pytest.mark.parametrize(("decimal", "late"), [(",", "1.234"), (".", "1,5")])
@@ -129,6 +132,13 @@ def test_what_comes_after_the_rows_that_tell_is_looked_at_too(tmp_path, late):
         assert read_samples(path).X[300].tolist() == [float(late.replace(",", ".")), 2]
     else:
         refuse(read_samples, path, "column 'a'", "in row 302")
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|", " "])
+def test_a_row_that_lacks_a_cell_is_named_though_its_column_is_left_out(tmp_path, sign):
+    content = "a,b,note\n1,2,x\n3,4\n5,6,y\n".replace(",", sign)
+    source = open_source(write(tmp_path, "a.csv", content), delimiter=sign)
+    refuse(lambda _: read_samples(source, drop=["note"]), source.path, "row 3 has 2 cells, those before it 3")
 
 
 def test_the_row_of_the_file_is_named_below_blank_lines_and_cells_of_several(tmp_path):

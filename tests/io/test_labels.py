@@ -92,7 +92,7 @@ def test_no_column_of_a_parquet_file_is_guessed(tmp_path):
         ("id,label\nx,\ny,1\n", "column 'label' has no label in row 2"),
         ("label\n1\nnan\n", "no label in row 3 ('nan')"),
         ("label\na\n\nb\n", "no label in row 3"),
-        ("id,label\nx,1\ny\n", "column 'label' has no label in row 3"),
+        ("id,label\nx,1\ny\n", "row 3 has 1 cells"),
         ("NA\n1\n2\n", "column 1 has no label in row 1"),
         ("label\n1\n?\n2\n", "column 'label' has no label in row 3"),
         ("label\n1\n-inf\n", "label 2 is -inf"),

@@ -48,7 +48,7 @@ def test_one_row_and_one_column_are_a_matrix(tmp_path):
         ("1,,3\n4,5,6\n", ["column 2 has no finite value in row 1"]),
         (",5,3\n4,5,6\n", ["column 1 has no finite value in row 1"]),
         ("a,b\n1,-inf\n", ["column 'b' has no finite value in row 2 ('-inf')"]),
-        ("a,b\n1,2\n3\n", ["column 'b' has no finite value in row 3"]),
+        ("a,b\n1,2\n3\n", ["row 3 has 1 cells", "before it 2"]),
         ("1,2\n3,4,5\n", ["Expected 2 fields in line 2, saw 3", "every row as many cells"]),
         ("a,b\n1,2\n,\n3,4\n", ["column 'a' has no finite value in row 3"]),
         ("a\n1\n\n3\n", ["no finite value in row 3"]),

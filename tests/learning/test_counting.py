@@ -1,201 +1,211 @@
-import os
-
 import numpy as np
 import pytest
 from scipy import sparse
-from threadpoolctl import threadpool_info
+from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG
-from kernelbraid.learning.counting import count_clusters, each, largest_count
-from kernelbraid.learning.counts import Counts
+from kernelbraid import ADMM, LKG
+from kernelbraid.kernels import Linear
+from kernelbraid.learning import counting, progress
+from kernelbraid.learning.counting import cloud_of, clouds_of, count
+from kernelbraid.learning.settings import Settings
+from kernelbraid.learning.sources import Views
+from kernelbraid.learning.weighing import Weighed
+from kernelbraid.metrics import ari
 from problems import blobs
 
-
-def block_graphs(sizes, n_graphs=4, seed=0):
-    """Graphs with dense blocks and a few edges between them, drawn anew for each."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    chance = np.where(y[:, None] == y, 0.6, 0.01)
-    found = []
-    for _ in range(n_graphs):
-        upper = np.triu(rng.random(chance.shape) < chance, 1).astype(float)
-        found.append(sparse.csr_array(upper + upper.T))
-    return found
+X, y = blobs(n=60)
 
 
-def test_blocks_are_counted():
-    for sizes in [[20, 20, 20], [12, 15, 20, 25, 30, 18, 14], [40, 10]]:
-        counts = count_clusters(block_graphs(sizes), random_state=np.random.RandomState(0))
-        assert counts.best == len(sizes)
-        assert (np.diff(counts.n_clusters) > 0).all()
-        assert counts.stability.max() <= 1 + 1e-12
+def settings_of(**parameters):
+    return Settings.of(LKG("auto", **parameters).get_params(deep=False))
 
 
-def evidence(stability, modularity=None, cut=None, **more):
-    """Return counts for 2, 3, ... with these columns; modularity at its limit and nothing cut if they are not given."""
-    numbers = np.arange(2, len(stability) + 2)
-    limit = 1 - 1 / numbers
-    modularity = limit if modularity is None else np.array(modularity)
-    zero = np.zeros(len(stability))
-    return Counts(numbers, np.array(stability), modularity, zero if cut is None else np.array(cut), zero, **more)
+def counted(samples, **parameters):
+    settings = settings_of(**parameters)
+    weighed, _ = LKG("auto")._pose(samples, settings)
+    return count(weighed, settings, random_state=np.random.RandomState(0))
 
 
-def test_the_score_is_the_product_of_what_speaks_for_a_number():
-    counts = evidence([0.5, 0.9, -0.1], modularity=[0.25, 0.3, 0.2], cut=[0.2, 0.1, 0.0])
-    np.testing.assert_allclose(counts.score, [0.5 * 0.8 * 0.5, 0.9 * 0.9 * 0.45, 0.0])
-    assert counts.best == 3
-    assert set(counts.columns()) == {"n_clusters", "score", "stability", "modularity", "cut", "eigengap"}
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: X[:15]])
+def test_a_cloud_has_the_mean_and_the_covariance_of_the_samples(form):
+    rng = np.random.default_rng(0)
+    given = form(rng.normal(size=(400, 20)) @ rng.normal(size=(20, 20)) + 3)  # fewer or more features than samples
+    dense = given.toarray() if sparse.issparse(given) else given
+    everybody = [np.ones(len(dense), dtype=bool)]
+    drawn = np.concatenate([cloud_of([given], everybody, np.random.RandomState(seed))[0] for seed in range(60)])
+    np.testing.assert_allclose(drawn.mean(axis=0), dense.mean(axis=0), atol=1.0)
+    expected = np.cov(dense.T, bias=True)
+    assert np.linalg.norm(np.cov(drawn.T) - expected) < 0.15 * np.linalg.norm(expected)
 
 
-def test_the_largest_score_wins_and_modularity_decides_among_equals():
-    assert evidence([0.5, 0.9, 0.8]).best == 3
-    assert evidence([0.9, 0.9, 0.8]).best == 3  # the limit of the modularity is higher
-    near = np.array([False, True, True])  # the others had few restarts, and may owe their place to them
-    assert evidence([0.9, 0.5, 0.8], is_near=near).best == 4
+def test_views_of_a_cloud_belong_to_the_same_samples_and_lack_the_same():
+    gaps = X.copy()
+    gaps[::5] = np.nan
+    measured = [~np.isnan(gaps[:, 0]), np.ones(60, dtype=bool)]
+    first, second = cloud_of([gaps, 2 * X + 1], measured, np.random.RandomState(0))
+    np.testing.assert_array_equal(np.isnan(first[:, 0]), ~measured[0])
+    there = measured[0]
+    assert abs(np.corrcoef(first[there, 0], second[there, 0])[0, 1]) > 0.8
 
 
-def test_the_plateau_and_other_peaks_are_told():
-    counts = evidence([0.5, 0.97, 1.0, 0.96, 0.6, 0.9, 0.3])
-    assert counts.plateau == (3, 5)
-    assert counts.alternatives == [7]
-    told = " ".join(counts.sentences())
-    assert "4 clusters have the best score among 2 to 8" in told
-    assert "3 to 5 are about as good" in told
-    assert "Plausible as well: 7;" in told
-    sharp = evidence([0.2, 1.0, 0.3])
-    assert sharp.plateau == (3, 3)
-    assert len(sharp.sentences()) == 1
+def test_there_is_no_cloud_of_kernels_functions_solvers_and_very_many_numbers(monkeypatch):
+    weighed = Weighed.alike(Views([X]))
+    assert len(clouds_of(weighed, settings_of(), 3, 0)) == 2
+    assert clouds_of(weighed, settings_of(kernels=[Linear(), lambda A, B: A @ B.T]), 3, 0) == []
+    assert clouds_of(weighed, settings_of(solver=ADMM(gamma=1.0)), 3, 0) == []
+    monkeypatch.setattr(counting, "MOST_NUMBERS", 10)
+    assert clouds_of(Weighed.alike(Views([sparse.csr_array(X)])), settings_of(), 3, 0) == []
 
 
-@pytest.mark.parametrize(("share", "best", "told"), [(0.2, 3, ""), (0.7, 3, "may be none"), (1.0, 1, "left in one")])
-def test_a_cloud_that_falls_apart_as_easily_speaks_against_any_clusters(share, best, told):
-    counts = evidence([0.2, 1.0, 0.3], background=share)
-    assert counts.best == best
-    assert counts.peak == 3
-    assert (counts.warning is None) == (told == "")
-    assert told in " ".join(counts.sentences())
+def test_the_graph_that_is_counted_in_is_the_one_of_the_fit():
+    found = counted(Views([X]))
+    assert found.taken.n_clusters == len(set(y))
+    values = {name: found.settings.flat()[name] for name in ("alpha", "n_neighbors")}
+    again = LKG(3, random_state=0, **values).fit(X)
+    assert abs(again.graph_ - found.learned.graph).max() < 1e-12
+
+
+def test_many_small_clusters_are_looked_at_again_in_a_graph_for_as_many():
+    few, true = make_blobs(400, 12, centers=40, cluster_std=0.8, random_state=0)
+    found = counted(Views([few]))
+    assert found.settings.readout.n_neighbors == 5
+    assert ari(true, found.taken.labels) > 0.95
+    fixed = counted(Views([few]), alpha=0.5, n_neighbors=10)
+    assert fixed.settings.readout.n_neighbors == 10
+
+
+def test_whoever_watches_hears_how_far_the_choice_has_come():
+    class Watching:
+        def __init__(self):
+            self.phases, self.shares = [], []
+
+        def plan(self, phases):
+            """Not needed."""
+
+        def enter(self, phase):
+            self.phases.append(phase)
+
+        def leave(self):
+            """Not needed."""
+
+        def step(self, told):
+            return False
+
+        def reach(self, share):
+            if self.phases[-1] == progress.CHOOSE:
+                self.shares.append(share)
+
+    watching = Watching()
+    with progress.watched_by(watching):
+        counted(Views([X]))
+    assert watching.phases == [progress.LEARN, progress.CHOOSE]
+    assert watching.shares == sorted(watching.shares)
+    assert len(set(watching.shares)) > 10
+    assert max(watching.shares) <= 1.0
+
+
+def test_lkg_chooses_and_reports(xp):
+    model = LKG("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == len(set(y)) == len(set(model.labels_))
+    (taken,) = [level for level in model.levels_ if level.is_taken]
+    np.testing.assert_array_equal(taken.labels, model.labels_)
+    assert model.settings_["n_clusters"] == "auto"
+    again = LKG("auto", random_state=0).fit(xp.asarray(X))
+    assert again.n_clusters_ == model.n_clusters_
+
+
+def test_copies_and_weights_give_the_same_levels():
+    twice = LKG("auto", random_state=0).fit(np.repeat(X, 2, axis=0))
+    weighed = LKG("auto", random_state=0).fit(X, sample_weight=np.full(60, 2))
+    np.testing.assert_array_equal(twice.labels_[::2], weighed.labels_)
+    assert len(twice.levels_[0].labels) == 120
+
+
+def test_other_ways_to_find_so_many_clusters_may_be_asked_for():
+    model = LKG("auto", assign_labels="kmeans", random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert ari(y, model.labels_) == 1.0
 
 
 @pytest.mark.parametrize("draw", [lambda rng: rng.normal(size=(150, 2)), lambda rng: rng.normal(size=(120, 30))])
 def test_noise_is_one_cluster_or_doubted(draw):
-    X = draw(np.random.default_rng(0))
+    noise = draw(np.random.default_rng(0))
     with pytest.warns(UserWarning, match="no clear clusters"):
-        model = LKG("auto", random_state=0).fit(X)
+        model = LKG("auto", random_state=0).fit(noise)
     assert "a cloud without any" in " ".join(model.why_)
     if model.n_clusters_ == 1:
         assert set(model.labels_) == {0}
 
 
-def test_the_eigengap_is_that_of_the_normalised_graph():
-    graphs = block_graphs([15, 15, 15], n_graphs=1) * 2
-    counts = count_clusters(graphs, random_state=np.random.RandomState(0))
-    A = graphs[0].toarray()
-    scale = 1 / np.sqrt(A.sum(axis=1))
-    values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
-    expected = values[counts.n_clusters - 1] - values[counts.n_clusters]
-    np.testing.assert_allclose(counts.eigengap, expected, atol=1e-6)  # graphs are embedded in single precision
+@pytest.fixture(scope="module")
+def model():
+    """A fit to three groups of three blobs each."""
+    near = np.tile([[0.0, 0.0], [3.6, 0.0], [1.8, 3.1]], (3, 1))
+    far = np.repeat([[0.0, 0.0], [14.0, 0.0], [7.0, 12.0]], 3, axis=0)
+    return LKG("auto", random_state=0).fit(make_blobs(270, centers=far + near, cluster_std=0.55, random_state=0)[0])
 
 
-def test_all_numbers_near_the_best_are_tried():
-    counts = count_clusters(block_graphs([20] * 3 + [10] * 9), random_state=np.random.RandomState(0))
-    assert {counts.best - 1, counts.best, counts.best + 1} <= set(counts.n_clusters)
-    assert counts.n_clusters[-1] == largest_count(150) == 50
+class TestLevels:
+    def test_both_numbers_are_told(self, model):
+        assert [level.n_clusters for level in model.levels_] == [3, 9]
+        assert f"Plausible as well: {3 if model.n_clusters_ == 9 else 9} clusters" in " ".join(model.why_)
+
+    def test_a_level_is_a_fitted_copy_with_labels_confidence_and_predict(self, model):
+        before = model.labels_.copy()
+        for place, level in enumerate(model.levels_):
+            other = model.at_level(place)
+            np.testing.assert_array_equal(other.labels_, level.labels)
+            assert other.n_clusters_ == level.n_clusters == other.embedding_.shape[1]
+            assert other.graph_ is model.graph_
+            assert other.levels_[place].is_taken
+            assert other.membership_.shape == (270, level.n_clusters)
+            fitted = model._fitted.members[0].samples()[0]
+            np.testing.assert_array_equal(other.predict(fitted), other.labels_)
+            assert (other.predict(fitted + 1e-3) == other.labels_).mean() > 0.99
+            assert 0 <= other.reliability_ <= 1
+            assert f"{level.n_clusters} clusters are" in other.why_[0]
+        np.testing.assert_array_equal(model.labels_, before)
+
+    def test_the_level_that_was_taken_is_the_fit_itself(self, model):
+        (place,) = [at for at, level in enumerate(model.levels_) if level.is_taken]
+        same = model.at_level(place)
+        np.testing.assert_array_equal(same.labels_, model.labels_)
+        assert (same.reliability_, same.why_) == (model.reliability_, model.why_)
+
+    def test_samples_of_weight_zero_have_a_level_too(self):
+        weights = np.r_[0.0, np.ones(59)]
+        model = LKG("auto", random_state=0).fit(X, sample_weight=weights)
+        assert all(len(level.labels) == 60 for level in model.levels_)
+        for place in range(len(model.levels_)):
+            assert model.at_level(place).labels_.shape == (60,)
+
+    @pytest.mark.parametrize("level", [2, -1, "fine"])
+    def test_a_level_that_is_not_there_is_refused(self, model, level):
+        with pytest.raises(ValueError, match=rf"^there is no level {level!r}: levels_ has 2, counted from 0"):
+            model.at_level(level)
+
+    def test_a_given_number_has_no_levels(self):
+        model = LKG(4, random_state=0).fit(X)
+        assert (model.n_clusters_, model.levels_) == (4, None)
+        with pytest.raises(ValueError, match=r"^n_clusters=4 was given, so that there are no levels"):
+            model.at_level(0)
 
 
-def test_processes_count_as_this_one_does():
-    graphs = block_graphs([12, 15, 18])
-    alone, together = (count_clusters(graphs, random_state=np.random.RandomState(0), n_jobs=n) for n in (None, 2))
-    for name, column in alone.columns().items():
-        np.testing.assert_array_equal(column, together.columns()[name])
+class TestMinClusterSize:
+    def test_given_and_found_numbers_alike(self):
+        rng = np.random.default_rng(0)
+        far = np.r_[X, X.max() + 5 + 0.1 * rng.normal(size=(3, X.shape[1]))]
+        for k in (3, "auto"):
+            model = LKG(k, min_cluster_size=10, random_state=0).fit(far)
+            assert model.n_clusters_ == 3
+            assert np.bincount(model.labels_).min() >= 10
 
+    def test_fewer_clusters_than_asked_for_come_with_a_warning(self):
+        with pytest.warns(UserWarning, match="LKG found 3 clusters instead of 4 that have min_cluster_size=15"):
+            model = LKG(4, min_cluster_size=15, random_state=0).fit(X)
+        assert np.bincount(model.labels_).tolist() == [20, 20, 20]
 
-def test_lkg_chooses_and_reports(xp):
-    X, y = blobs(n=60)
-    model = LKG("auto", random_state=0).fit(X)
-    assert model.n_clusters_ == len(set(y)) == len(set(model.labels_))
-    found = model.n_clusters_evidence_
-    assert set(found) == {"n_clusters", "score", "stability", "modularity", "cut", "eigengap"}
-    assert len({len(column) for column in found.values()}) == 1
-    assert found["n_clusters"].min() == 2
-    assert found["n_clusters"].max() == 20
-    again = LKG("auto", random_state=0).fit(xp.asarray(X))
-    assert again.n_clusters_ == model.n_clusters_
-
-
-def test_a_given_number_needs_no_evidence():
-    X, _ = blobs(n=30)
-    model = LKG(4, random_state=0).fit(X)
-    assert (model.n_clusters_, model.n_clusters_evidence_) == (4, None)
-    assert model.n_components_ >= 1
-
-
-def square(number):
-    return number * number
-
-
-def process(number):
-    return os.getpid()
-
-
-def blas_threads(number):
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def total(A, number):
-    return float(A.sum()) + number
-
-
-def fail(number):
-    raise ValueError(f"task {number}")
-
-
-def test_results_come_in_the_order_of_the_tasks():
-    for n_jobs in [None, 1, 2, 3]:
-        assert list(each(square, ((i,) for i in range(12)), n_jobs)) == [i * i for i in range(12)]
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_no_tasks_have_no_results(n_jobs):
-    assert list(each(square, (), n_jobs)) == []
-
-
-def test_one_process_is_this_one_and_several_are_others():
-    for n_jobs in (None, 1):
-        assert set(each(process, ((i,) for i in range(3)), n_jobs)) == {os.getpid()}
-    assert os.getpid() not in set(each(process, ((i,) for i in range(4)), 2))
-
-
-def test_tasks_are_made_as_they_are_needed():
-    made = []
-
-    def tasks():
-        for i in range(100):
-            made.append(i)
-            yield (i,)
-
-    alone = each(square, tasks())
-    assert made == []
-    assert [next(alone), next(alone)] == [0, 1]
-    assert made == [0, 1]
-
-
-def test_processes_have_one_thread_of_linear_algebra():
-    for threads in each(blas_threads, ((i,) for i in range(2)), 2):
-        assert set(threads) <= {1}
-
-
-def test_large_arrays_are_shared():
-    A = np.ones((400, 400))
-    assert list(each(total, ((A, i) for i in range(3)), 2)) == [160000.0, 160001.0, 160002.0]
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_errors_come_back(n_jobs):
-    with pytest.raises(ValueError, match=r"task [01]"):  # of two processes either may be first
-        list(each(fail, ((i,) for i in range(2)), n_jobs))
-
-
-def test_nobody_is_warned_when_the_rest_is_not_wanted():
-    results = each(square, ((i,) for i in range(50)), 2)
-    assert next(results) == 0
-    results.close()  # warnings are errors here
+    @pytest.mark.parametrize(("k", "most"), [("auto", 30), (3, 20)])
+    def test_one_that_leaves_none_is_refused(self, k, most):
+        with pytest.raises(ValueError, match=rf"^min_cluster_size=31 leaves no room for . clusters .* at most {most}"):
+            LKG(k, min_cluster_size=31).fit(X)

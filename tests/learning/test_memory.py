@@ -44,10 +44,10 @@ def test_without_any_knowledge_the_fit_is_tried(monkeypatch):
 
 
 def test_the_ways_out_are_those_that_help():
-    with pytest.raises(MemoryError, match=r"needs about 104 MB, .* use float32 data \(56 MB\) or fewer samples\."):
+    with pytest.raises(MemoryError, match=r"needs about 84 MB, .* use float32 data \(46 MB\) or fewer samples\."):
         choose_storage("auto", 58_000_000, **SIZE)
-    with pytest.raises(MemoryError, match="50 MB are free; use fewer samples"):
-        choose_storage("auto", 50_000_000, **SIZE)
+    with pytest.raises(MemoryError, match="40 MB are free; use fewer samples"):
+        choose_storage("auto", 40_000_000, **SIZE)
     with pytest.raises(MemoryError, match="are free; use fewer samples"):
         choose_storage("auto", 1_000_000, **{**SIZE, "itemsize": 4})
 

@@ -6,7 +6,7 @@ import pytest
 from callbacks import Heard
 from kernelbraid import ADMM, LKG
 from kernelbraid.learning import progress
-from kernelbraid.learning.progress import expect, on_course, stretch, watched_by, within
+from kernelbraid.learning.progress import watched_by
 from problems import blobs
 
 X, _ = blobs(n=40)
@@ -20,51 +20,16 @@ def heard():
         yield told
 
 
-def test_work_is_told_from_its_beginning_to_its_end(heard):
-    with on_course(4.0):
-        with stretch(1.0):
-            within(0.5)
-        with stretch(3.0):
-            pass
-    assert heard == [0, 0, 1 / 8, 1 / 4, 1 / 4, 1, 1]
-
-
-def test_work_that_was_not_announced_is_told_to_nobody(heard):
-    with stretch(1.0):
-        within(0.5)
-    expect(3.0)
-    assert heard == []
-
-
 def test_nobody_needs_to_listen():
-    with on_course(1.0) as course, stretch(1.0):
-        pass
-    assert course.done == 1
+    progress.reach(0.5)
     assert not progress.step({})
 
 
-def test_how_much_there_is_can_be_corrected(heard):
-    with on_course(4.0):
-        with stretch(2.0):
-            pass
-        expect(4.0)
-        with stretch(2.0):
-            pass
-        assert heard[-1] == 1 / 2
-    with on_course(4.0):
-        with stretch(2.0):
-            pass
-        expect(-9.0)
-    assert heard[-1] == 1
-
-
-def test_an_end_before_its_time_is_no_arrival(heard):
-    with pytest.raises(KeyboardInterrupt), on_course(4.0), stretch(2.0):
-        raise KeyboardInterrupt
-    assert max(heard) == 0
-    with stretch(1.0):
-        pass
-    assert max(heard) == 0
+def test_a_part_that_has_nothing_of_its_own_to_tell_is_not_heard(heard):
+    with progress.unheard():
+        progress.reach(1.0)
+    progress.reach(0.5)
+    assert heard == [0.5]
 
 
 def test_tasks_tell_how_far_they_have_come_as_they_are_taken(heard):
@@ -89,11 +54,12 @@ def test_a_fit_tells_its_phases_before_they_begin_and_their_parts_as_they_end(n)
         assert heard.ended.count(("part", 0)) == dict(phases)[progress.LEARN]
 
 
-def test_the_choice_of_the_number_is_the_first_phase():
+def test_the_choice_of_the_number_is_the_phase_after_a_first_graph():
     heard = Heard()
     LKG("auto", random_state=0).set_callbacks(heard).fit(X)
-    assert heard.begun[1][0] == progress.CHOOSE
-    assert heard.ended.count(("part", 0)) >= heard.begun[1][1]
+    phases = [one for one in heard.begun if one[0] not in ("fit", "part")]
+    assert [name for name, _ in phases] == [progress.LEARN, progress.CHOOSE, progress.CUT, progress.JUDGE]
+    assert heard.ended.count(("part", 0)) >= dict(phases)[progress.CHOOSE]
 
 
 def test_a_solver_has_callbacks_of_its_own():
@@ -121,26 +87,9 @@ def test_a_fit_that_fails_tears_callbacks_down():
     assert heard.is_over
 
 
-PARTS = {
-    "factor": progress.factor_effort,
-    "refine": progress.refine_effort,
-    "basis": lambda n: progress.basis_effort(n, 50),
-    "evidence": lambda n: progress.evidence_effort(n, 10, 6, 3),
-    "separation": progress.separation_effort,
-    "cloud": progress.cloud_effort,
-}
-
-
-def test_effort_grows_with_the_samples():
-    for part in PARTS.values():
-        assert 0 < part(10) < part(100) < part(1000)
-
-
-def test_effort_grows_with_clusters_graphs_and_restarts():
-    assert (
-        progress.evidence_effort(100, 10, 6, 3)
-        < progress.evidence_effort(100, 20, 6, 3)
-        < progress.evidence_effort(100, 20, 9, 3)
-    )
-    assert progress.evidence_effort(100, 10, 6, 1) < progress.evidence_effort(100, 10, 6, 3)
-    assert progress.basis_effort(100, 10) < progress.basis_effort(100, 20)
+def test_effort_grows_with_the_samples_and_the_clusters():
+    for effort in (progress.factor_effort, progress.refine_effort):
+        assert 0 < effort(10) < effort(100) < effort(1000)
+    few, many, chosen = (progress.efforts_of_fit(n, k) for n, k in ((100, 5), (100, 10), (1000, None)))
+    assert few[progress.CUT] < many[progress.CUT]
+    assert many[progress.CHOOSE] < chosen[progress.CHOOSE]

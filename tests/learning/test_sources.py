@@ -98,7 +98,7 @@ def test_results_are_single_only_if_all_views_are():
 def test_the_size_of_a_problem_is_known_before_anything_is_computed(monkeypatch):
     monkeypatch.setattr(pairs, "pairs_within", lambda *_: pytest.fail("computed"))
     size = Views([X, X[:, :2]]).size([*BANK, Neighbours(5)])
-    assert size == {"n_samples": 30, "n_kernels": 8, "n_views": 2, "itemsize": 8, "n_given": 2}
+    assert size == {"n_samples": 30, "n_kernels": 8, "n_views": 2, "itemsize": 8, "n_given": 4}
 
 
 def test_arrays_are_placed_where_they_are_asked_to_be():

@@ -276,7 +276,7 @@ def test_copies_are_told_where_samples_are_missing():
 def test_every_parameter_that_decides_has_a_value():
     for preset in PRESETS:
         model = LKG(3, preset=preset, n_init=2, solver=ADMM(max_iter=8, tol=0.0), random_state=0).fit(X[:20])
-        assert set(model.settings_) == set(LKG().get_params()) - COMPUTING - BESIDE - {"resolution"}
+        assert set(model.settings_) == set(LKG().get_params()) - COMPUTING - BESIDE - {"resolution", "min_cluster_size"}
         of_solver = model.settings_["solver"].get_params()
         assert None not in of_solver.values()
         assert None not in model.settings_.values()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.closed_forms import cosine_kernel
 
 X = np.random.default_rng(0).normal(size=(12, 4)) + 3
 

@@ -7,17 +7,19 @@ from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.manifold import spectral_embedding as sklearn_embedding
 
-from kernelbraid import _arrays, _eigen
+from kernelbraid import _arrays, _linalg
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops import normalised_graph, spectral_embedding, symmetrise
 from kernelbraid.ops.graphs import (
     degrees,
     embed_rows,
     laplacian,
+    normalised_graph,
     refine_columns,
     refine_graph,
+    spectral_embedding,
     spectral_vectors,
     strongest_edges,
+    symmetrise,
     with_strongest_edges,
 )
 from problems import dense
@@ -134,7 +136,7 @@ def test_dense_vectors_are_the_same_whether_or_not_the_others_are_found(spectrum
     part = random_graph(60)
     graph = np.kron(np.eye(4), part) + shift  # copies: eigenvalues in groups of three or four
     found = [spectral_vectors(graph, count, spectrum=spectrum) for count in (3, 5, 9)]
-    monkeypatch.setattr(_eigen, "DENSE_ORDER", 1000)
+    monkeypatch.setattr(_linalg, "DENSE_ORDER", 1000)
     for vectors in found:
         whole = spectral_vectors(graph, vectors.shape[1], spectrum=spectrum)
         np.testing.assert_allclose(np.abs(vectors.T @ whole), np.eye(vectors.shape[1]), atol=1e-9)
@@ -205,7 +207,7 @@ def test_sparse_vectors_are_those_of_the_decomposition():
             graph = neighbour_graph(sizes, isolated=isolated)
             expected = graph.toarray()
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(_eigen.linalg, "eigh", lambda *_, **__: pytest.fail("decomposed the whole matrix"))
+                patch.setattr(_linalg.linalg, "eigh", lambda *_, **__: pytest.fail("decomposed the whole matrix"))
                 vectors = spectral_vectors(graph, count)
             assert_leading(vectors, graph, count)
             np.testing.assert_array_equal(graph.toarray(), expected)
@@ -214,13 +216,13 @@ def test_sparse_vectors_are_those_of_the_decomposition():
 
 @pytest.mark.parametrize("n", [2, 20, 199])
 def test_small_sparse_graphs_are_decomposed(n, monkeypatch):
-    monkeypatch.setattr(_eigen, "eigsh", lambda *_, **__: pytest.fail("iterated"))
+    monkeypatch.setattr(_linalg, "eigsh", lambda *_, **__: pytest.fail("iterated"))
     graph = neighbour_graph([n], k=min(5, n - 1))
     assert_leading(spectral_vectors(graph, min(4, n)), graph, min(4, n))
 
 
 def test_many_vectors_are_decomposed(monkeypatch):
-    monkeypatch.setattr(_eigen, "eigsh", lambda *_, **__: pytest.fail("iterated"))
+    monkeypatch.setattr(_linalg, "eigsh", lambda *_, **__: pytest.fail("iterated"))
     graph = neighbour_graph([150, 70])
     assert_leading(spectral_vectors(graph, 60), graph, 60)
 
@@ -241,7 +243,7 @@ def converge_to_nonsense(operator, count, **_):
 @pytest.mark.parametrize("products", [fail_to_converge, converge_to_nonsense])
 @pytest.mark.parametrize(("sizes", "isolated"), [([300], 0), ([150, 90, 60], 3)])
 def test_where_products_do_not_give_eigenvectors_the_decomposition_does(monkeypatch, products, sizes, isolated):
-    monkeypatch.setattr(_eigen, "eigsh", products)
+    monkeypatch.setattr(_linalg, "eigsh", products)
     graph = neighbour_graph(sizes, isolated=isolated)
     assert_leading(spectral_vectors(graph, 6), graph, 6)
 

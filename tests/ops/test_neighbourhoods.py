@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
+from kernelbraid.ops.closed_forms import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 D = ((X[:, None] - X[None]) ** 2).sum(axis=2)

@@ -6,8 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize_scalar
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops import nonnegative, soft_threshold
-from kernelbraid.ops.closed_forms import scale_down
+from kernelbraid.ops.closed_forms import nonnegative, scale_down, soft_threshold
 
 elements = st.floats(-10, 10, allow_nan=False, width=32)
 matrices = hnp.arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=elements)

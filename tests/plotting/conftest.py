@@ -1,5 +1,4 @@
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,14 +30,13 @@ def unlearned(samples):
     return LKG(n_clusters=3, random_state=0, n_init=3, solver=ADMM(gamma=math.inf)).fit(samples)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def chooser():
-    """A fit that has chosen 12 clusters, as far as a picture looks at it."""
-    tried = np.array([2, 3, 5, 8, 12, 20, 34, 55])
-    score = np.array([0.1, 0.2, 0.3, 0.5, 0.7, 0.4, 0.2, 0.1])
-    beside = {"modularity": np.sqrt(score), "eigengap": score / 70}
-    evidence = {"n_clusters": tried, "score": score, **beside}
-    return SimpleNamespace(n_clusters="auto", n_clusters_=12, n_clusters_evidence_=evidence)
+    """A fit that has chosen the number of its clusters, which are groups of smaller ones."""
+    near = np.tile([[0.0, 0.0], [3.6, 0.0], [1.8, 3.1]], (3, 1))
+    far = np.repeat([[0.0, 0.0], [14.0, 0.0], [7.0, 12.0]], 3, axis=0)
+    X, _ = make_blobs(270, centers=far + near, cluster_std=0.55, random_state=0)
+    return LKG("auto", random_state=0).fit(X)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
-from kernelbraid import LKG, LandmarkLKG, LKGClassifier, plotting
+from kernelbraid import LKG, LKGClassifier, plotting
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402 (only if there is a matplotlib)
@@ -15,7 +15,7 @@ from matplotlib.figure import Figure  # noqa: E402 (the same)
 @pytest.fixture(params=plotting.__all__)
 def picture(request, model, chooser, fused):
     """A function that draws, and what it draws."""
-    subject = {"plot_n_clusters": chooser, "plot_views": fused}.get(request.param, model)
+    subject = {"plot_levels": chooser, "plot_views": fused}.get(request.param, model)
     return getattr(plotting, request.param), subject
 
 
@@ -45,7 +45,7 @@ def test_without_matplotlib_the_error_says_what_to_install(picture, monkeypatch)
 
 
 def test_what_is_not_fitted_is_called_so(picture):
-    for model in [LKG(), LandmarkLKG(), LKGClassifier(), KMeans(), SimpleNamespace(), None, LKG]:
+    for model in [LKG(), LKGClassifier(), KMeans(), SimpleNamespace(), None, LKG]:
         function, _ = picture
         with pytest.raises(
             NotFittedError, match=r"^\w+ is not fitted, or is no LKG: it has no \w+_ to draw; fit an LKG"

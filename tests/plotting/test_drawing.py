@@ -1,4 +1,4 @@
-from kernelbraid.plotting.drawing import new_figure, render
+from kernelbraid.plotting.axes import new_figure, render
 
 
 def test_pictures_are_the_same_each_time():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, plotting
+from kernelbraid import ADMM, LKG, plotting
 from kernelbraid.plotting.axes import CHALK, INK
 from problems import dense
 
@@ -22,23 +22,11 @@ FUNCTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def landmarked():
-    X = np.random.default_rng(0).random((60, 3)) + np.repeat([[0], [5], [9]], 20, axis=0)
-    return LandmarkLKG(3, n_landmarks=12, gamma=10.0, random_state=0).fit(X)
-
-
-def test_a_fit_through_landmarks_is_drawn_too(draw, landmarked):
-    for function in FUNCTIONS:
-        ax = draw(function, landmarked)
-        if ax.images:
-            assert ax.images[0].get_array().shape == (12, 12)
-
-
-def test_many_samples_are_thinned(draw, landmarked, monkeypatch):
+def test_many_samples_are_thinned(draw, model, monkeypatch):
     monkeypatch.setattr("kernelbraid.plotting.layout.MOST_POINTS", 25)
-    ax = draw(plotting.plot_embedding, landmarked)
-    assert sum(len(points.get_offsets()) for points in ax.collections) == 20
+    ax = draw(plotting.plot_embedding, model)
+    drawn = sum(len(points.get_offsets()) for points in ax.collections)
+    assert drawn == len(model.labels_[:: -(-len(model.labels_) // 25)])
 
 
 def test_the_bars_are_the_weights_with_their_names(draw, model):
@@ -68,12 +56,10 @@ def test_the_embedding_shows_every_sample_once_and_every_cluster_by_its_own_mark
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("which", ["model", "landmarked"])
-def test_labels_that_are_not_sure_are_pale(which, request):
-    fitted = request.getfixturevalue(which)
-    ax = plotting.plot_embedding(fitted, confidence=True, ax=Figure().subplots())
+def test_labels_that_are_not_sure_are_pale(model):
+    ax = plotting.plot_embedding(model, confidence=True, ax=Figure().subplots())
     for cluster, points in enumerate(ax.collections):
-        sure = fitted.confidence_[fitted.labels_ == cluster]
+        sure = model.confidence_[model.labels_ == cluster]
         np.testing.assert_allclose(points.get_facecolors()[:, 3], np.maximum(sure, 0.15), atol=1e-6)
     assert all(handle.get_alpha() == 1.0 for handle in ax.get_legend().legend_handles)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG
 from kernelbraid.plotting import layout
 from kernelbraid.plotting.layout import place
 
@@ -75,14 +75,6 @@ def test_samples_that_the_embedding_cannot_tell_apart_are_spread_over_their_clus
     widths = [points[labels == cluster].std() for cluster in range(5)]
     assert min(widths) > 0.05 * points.std()
     assert overlap(points, labels) == 0.0
-
-
-def test_samples_of_landmarks_are_laid_out_by_the_embedding():
-    X, y = make_blobs(300, 6, centers=6, cluster_std=0.5, random_state=0)
-    model = LandmarkLKG(6, n_landmarks=40, random_state=0).fit(X)
-    points, drawn, name = place(model)
-    assert (name, points.shape) == ("graph", (300, 2))
-    assert overlap(points, y[drawn]) < 0.1
 
 
 def test_many_samples_are_thinned_on_the_map(twenty, monkeypatch):

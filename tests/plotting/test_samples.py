@@ -1,7 +1,7 @@
 import numpy as np
 
 from kernelbraid.datasets import Images, load_images
-from kernelbraid.plotting.drawing import render
+from kernelbraid.plotting.axes import render
 from kernelbraid.plotting.samples import BETWEEN, gap_of, sample_sheet, tile
 
 

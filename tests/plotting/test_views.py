@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, LKGClassifier, plotting
+from kernelbraid import ADMM, LKG, LKGClassifier, plotting
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning.trust import LEVEL
 
@@ -122,7 +122,7 @@ def test_a_pair_without_common_samples_has_an_empty_cell(draw):
 
 @pytest.mark.parametrize(
     "estimator",
-    [LKGClassifier(), LandmarkLKG(3, n_landmarks=20, random_state=0)],
+    [LKGClassifier()],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_whoever_has_compared_views_shows_them(draw, fused, views, estimator):
@@ -156,13 +156,6 @@ def test_what_has_no_several_views_gets_a_sentence(model, views):
 def test_fused_graphs_have_no_kernel_to_draw(function, fused):
     with pytest.raises(ValueError, match=r"^LKG has fused the graphs of several views, .* plot_views draws"):
         function(fused)
-
-
-@pytest.mark.parametrize("function", [plotting.plot_kernel, plotting.plot_kernel_weights])
-def test_nor_have_those_of_landmarks(function, views):
-    landmarked = LandmarkLKG(3, n_landmarks=20, random_state=0).fit(views[:2])
-    with pytest.raises(ValueError, match=r"^LandmarkLKG has fused the graphs of several views, .* plot_views draws"):
-        function(landmarked)
 
 
 def test_everything_else_of_fused_graphs_is_drawn(draw, fused):

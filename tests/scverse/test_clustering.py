@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid import LKG, LandmarkLKG
+from kernelbraid import LKG
 from kernelbraid.kernels import Gaussian, Linear
 from kernelbraid.scverse import cluster
 from simulated_cells import anndata, one_modality, several_modalities
@@ -41,7 +41,6 @@ def test_the_report_says_what_was_done():
     cells.obsm["X_pca"] = cells.X[:, :8].copy()
     cluster(cells, 3, alpha=2.0, kernels=[Linear(), Gaussian(1.0)])
     report = cells.uns["kernelbraid"]
-    assert report["solver"] == "exact"
     assert report["parameters"]["alpha"] == 2.0
     assert report["parameters"]["random_state"] == 0
     assert report["views"].loc["X_pca", "representation"] == "obsm/X_pca"
@@ -67,48 +66,15 @@ def test_several_representations_are_views():
     assert (shares["kernelbraid_weight_noise"] == 0).all()
 
 
-@pytest.mark.parametrize("n_landmarks", [None, 40])
-def test_modalities_are_views_and_may_lack_cells(n_landmarks):
+def test_modalities_are_views_and_may_lack_cells():
     cells, truth = several_modalities()
-    cluster(cells, 3, n_landmarks=n_landmarks)
+    cluster(cells, 3)
     assert adjusted_rand_score(cells.obs["kernelbraid"], truth) > 0.95
     for name, part in cells.mod.items():
         shares = cells.obs[f"kernelbraid_weight_{name}"]
         assert (shares[~cells.obs_names.isin(part.obs_names)] == 0).all()
         assert (shares[part.obs_names] > 0).mean() > 0.9
         assert cells.uns["kernelbraid"]["views"].loc[name, "n_obs"] == part.n_obs
-
-
-def test_landmarks_write_a_neighbour_graph_of_the_embedding():
-    cells, truth = one_modality(n_cells=300)
-    cluster(cells, 3, n_landmarks=50)
-    assert adjusted_rand_score(cells.obs["kernelbraid"], truth) == 1
-    graph, distances = cells.obsp["kernelbraid_connectivities"], cells.obsp["kernelbraid_distances"]
-    assert (np.diff(distances.indptr) == 15).all()
-    assert (graph != graph.T).nnz == 0
-    assert 0 < graph.data.min() <= graph.data.max() <= 1
-    assert graph.diagonal().max() == 0
-    assert cells.uns["kernelbraid"]["solver"] == "landmarks"
-    assert cells.uns["kernelbraid"]["n_landmarks"] == 50
-
-
-def test_too_many_cells_for_memory_go_through_landmarks_and_the_report_says_why(monkeypatch):
-    cells, truth = one_modality()
-    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 100_000)
-    cluster(cells, 3)
-    report = cells.uns["kernelbraid"]
-    assert report["solver"] == "landmarks"
-    assert "needs about" in report["solver_reason"]
-    assert adjusted_rand_score(cells.obs["kernelbraid"], truth) == 1
-    expected = LandmarkLKG(3, random_state=0).fit_predict(cells.X)
-    assert adjusted_rand_score(cells.obs["kernelbraid"], expected) == 1
-
-
-def test_a_parameter_that_landmarks_do_not_have_is_named_where_memory_is_short(monkeypatch):
-    cells, _ = one_modality()
-    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 100_000)
-    with pytest.raises(MemoryError, match=r"needs about .* Through landmarks there is no assign_labels; leave it out"):
-        cluster(cells, 3, assign_labels="merge")
 
 
 def test_a_copy_leaves_the_input_untouched():
@@ -171,7 +137,8 @@ def test_a_kernel_that_takes_no_negative_values_says_so():
     [
         ({"n_cluster": 3}, "there is no parameter n_cluster"),
         ({"alhpa": 3.0}, "there is no parameter alhpa; did you mean alpha?"),
-        ({"solver": None, "n_landmarks": 20}, "there is no parameter solver"),
+        ({"n_landmarks": 20}, "there is no parameter n_landmarks"),
+        ({"beta": 0.1}, r"LKG has no parameter 'beta'; it belongs to the solver: LKG\(solver=ADMM\(beta=0.1\)\)$"),
     ],
 )
 def test_a_parameter_that_there_is_not_is_named(options, message):

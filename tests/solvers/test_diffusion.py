@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from kernelbraid._arrays import namespace, to_numpy
 from kernelbraid.kernels import stack_given
-from kernelbraid.ops.neighbourhoods import kernel_distances
+from kernelbraid.ops.closed_forms import kernel_distances
 from kernelbraid.solvers.diffusion import (
     DiffusionProblem,
     contrast,

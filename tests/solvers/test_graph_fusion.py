@@ -4,7 +4,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.neighbourhoods import kernel_distances
+from kernelbraid.ops.closed_forms import kernel_distances
 from kernelbraid.solvers.graph_fusion import FusionProblem, fuse_graphs, update_graph, update_views, update_weights
 from kernelbraid.solvers.iterate import Status
 from problems import blobs, relative_gap, rival, rival_views

@@ -343,14 +343,20 @@ def slow_steps(Q, G, working):
     return steps
 
 
+def definite(n=60):
+    """A Hessian whose rows have sum zero, definite on vectors of sum zero."""
+    A, C = np.random.default_rng(0).standard_normal((n, n + 5)), np.eye(n) - 1 / n
+    Q = C @ (A @ A.T + 0.1 * np.eye(n)) @ C
+    return Q / np.linalg.eigvalsh(Q)[-1]
+
+
 @pytest.mark.parametrize("size", [1, module.BATCH_SIZE])
 def test_steps_on_sets_agree_with_the_conditions_of_optimality(xp, monkeypatch, size):
     monkeypatch.setattr(module, "BATCH_SIZE", size)
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((60, 65))
-    Q, G, working = A @ A.T / 100, rng.standard_normal((12, 60)), sets_of([50, 3, 30, 1, 60, 12, 59, 25, 7, 40, 2, 24])
-    steps = to_numpy(SimplexQP.of(xp.asarray(Q)).steps(xp.asarray(G), xp.asarray(working)))
-    C = Q - Q.mean(axis=1) / 2 - Q.mean(axis=1)[:, None] / 2
-    np.testing.assert_allclose(steps, slow_steps(C, G, working), atol=1e-7)
+    Q, working = definite(), sets_of([50, 3, 30, 1, 60, 12, 59, 25, 7, 40, 2, 24])
+    G, qp = np.random.default_rng(2).standard_normal(working.shape), SimplexQP.of(xp.asarray(Q))
+    steps = to_numpy(qp.steps(xp.asarray(G), xp.asarray(working)))
+    np.testing.assert_allclose(steps, slow_steps(Q + qp.ridge * np.eye(60), G, working), atol=1e-9)
+    np.testing.assert_allclose(steps, slow_steps(Q, G, working), atol=1e-8)
     assert np.all(steps[~working] == 0)
     np.testing.assert_allclose(steps.sum(axis=1), 0, atol=1e-12)

@@ -16,7 +16,7 @@ def test_every_picture_of_a_fit_is_drawn_and_saved(folder, blobs):
         "weights": plotting.plot_kernel_weights(paper),
         "embedding": plotting.plot_embedding(paper),
         "convergence": plotting.plot_convergence(paper),
-        "number": plotting.plot_n_clusters(chosen),
+        "levels": plotting.plot_levels(chosen),
     }
     for name, axes in pictures.items():
         axes.figure.savefig(folder / f"{name}.png")

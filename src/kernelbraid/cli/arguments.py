@@ -84,7 +84,7 @@ def cluster(data: Data, options: SimpleNamespace) -> None:
 
       kernelbraid cluster wine.csv --scale standard --save wine.model
 
-      kernelbraid cluster million.npy -k 6 --n-landmarks 500 --n-jobs 4
+      kernelbraid cluster million.npy -k 6 --n-jobs 4
 
       zcat some.csv.gz | kernelbraid cluster - --decimal comma --out -
 

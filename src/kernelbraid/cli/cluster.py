@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from kernelbraid import ADMM, LKG, LandmarkLKG, load_model, save_model
+from kernelbraid import ADMM, LKG, load_model, save_model
 from kernelbraid.cli import blocks
 from kernelbraid.cli.arguments import PARAMETERS
 from kernelbraid.cli.ending import BAD_USAGE, Failure, beside, nearest
@@ -29,13 +29,12 @@ from kernelbraid.learning.progress import phase, plan
 from kernelbraid.methods import METHODS
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
-MODELS = {"LKG": LKG, "LandmarkLKG": LandmarkLKG}
 SURE, ASIDE = "working out how sure labels are", "looking for samples that stand aside"
 
 
 def cluster(paths: list[Path], options: SimpleNamespace) -> None:
     """Cluster the samples in the files and report."""
-    name = options.method or ("LandmarkLKG" if options.n_landmarks else "LKG")
+    name = options.method or "LKG"
     model = make(name, options)
     check(name, model, options)
     check_outputs(options, paths)
@@ -86,7 +85,7 @@ def write_page(model: Any, views: FileViews, options: SimpleNamespace, watch: Wa
 
 def make(name: str, options: SimpleNamespace) -> Any:
     """Return the estimator of a method, with the parameters that options and ``--set`` give."""
-    model = MODELS[name]() if name in MODELS else METHODS[name]
+    model = LKG() if name == "LKG" else METHODS[name]
     given = {name: value_of(text) for name in PARAMETERS if (text := getattr(options, name)) is not None}
     for setting in options.set or ():
         parameter, sign, text = setting.partition("=")
@@ -104,7 +103,7 @@ def make(name: str, options: SimpleNamespace) -> Any:
         if parameter not in known:
             told = f"{type(model).__name__} has no parameter {parameter!r}"
             raise Failure(f"{told}; {nearest(parameter, known)}", BAD_USAGE)
-    if "n_clusters" not in given and not isinstance(model, LKG | LandmarkLKG):
+    if "n_clusters" not in given and not isinstance(model, LKG):
         raise Failure(f"{name} does not choose the number of clusters; give --n-clusters.", BAD_USAGE)
     model.set_params(**{"n_clusters": "auto", "random_state": 0, **given})
     try:
@@ -128,7 +127,8 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
     is_scaled = options.scale not in (None, "none")
     wrong = {
         "--verbose excludes --quiet; leave out one of them.": options.quiet and options.verbose,
-        "--dask is for many samples; add --n-landmarks 500.": options.dask and not isinstance(model, LandmarkLKG),
+        f"--dask is for LKG, and {name} needs its samples here; leave it out.": options.dask
+        and not isinstance(model, LKG),
         f"{name} cannot label new samples; leave out --save.": options.save and not predicts,
         f"{name} does not know how sure its labels are; leave out --confidence.": options.confidence and not is_sure,
         "--scale is for features, and DATA holds kernels or a graph; leave it out.": is_scaled and takes_pairs(model),
@@ -140,18 +140,11 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
 
 def fit(model: Any, views: FileViews, options: SimpleNamespace, watch: Watch) -> Any:
     """Fit the model, and return it with what scales its samples."""
-    if isinstance(model, LandmarkLKG) and len(views.data) > 1:
-        model.set_params(view_widths=[stream.n_features for stream in views.data])
     scalers = [] if options.scale in (None, "none") else [blocks.scaler_of(options.scale, views.data)]
     samples = views.data if scalers else views.frames
-    # Landmarks are chosen, and all samples expressed over them.
-    with blocks.samples_of(samples, watch, times=2, address=options.dask) as given:
+    with blocks.samples_of(samples, watch, address=options.dask) as given:
         data = blocks.transformed(scalers, given)
         beside(lambda: model.fit(data if len(data) > 1 else data[0]))
-        # What Dask workers hold of a fit, and is asked for when they are gone.
-        for name in ("labels_", *(("embedding_", "outlier_scores_") if options.confidence else ())):
-            if name in vars(model):
-                setattr(model, name, np.asarray(getattr(model, name)))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 

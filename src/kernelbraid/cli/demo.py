@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from kernelbraid import LKG, plotting
 from kernelbraid.cli import output
 from kernelbraid.metrics import evaluate
-from kernelbraid.plotting.drawing import new_figure
+from kernelbraid.plotting.axes import new_figure
 
 
 def load() -> tuple[str, Any, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from kernelbraid import _system
-from kernelbraid.blocks.dask_parts import DaskError
+from kernelbraid._dask import DaskError
 from kernelbraid.cli.ending import Failure, one_line
 
 STANDARD = Path("-")  # how standard input and standard output are given
@@ -129,7 +129,7 @@ def write_labels(path: Path, labels: np.ndarray, ids: Sequence[str] | None, besi
 
 def write_picture(path: Path, figure: Any) -> None:
     """Write a figure, whole or not at all, as the name of the file says."""
-    from kernelbraid.plotting.drawing import render
+    from kernelbraid.plotting.axes import render
 
     with writing(path), _system.write_whole(path, "wb") as file:
         file.write(render(figure, path.suffix.lower().removeprefix(".")))

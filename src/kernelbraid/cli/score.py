@@ -1,6 +1,7 @@
 """``kernelbraid score``: compare two label files."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeAlias
@@ -21,11 +22,14 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
     """Score the labels of one file against those of another and report."""
     sources = open_files(paths, options)
     names, columns = names_of([source.path for source in sources]), (options.column, options.labels_column)
-    more = {"key": options.key, "header": options.header}
-    files = [read_labels(source, column=of, **more) for source, of in zip(sources, columns, strict=True)]
-    if all(file.is_unclear for file in files):  # where one is clear, its ids or its count tell what the other is
+    reads = [partial(read_labels, one, key=options.key, column=of) for one, of in zip(sources, columns, strict=True)]
+    files = [read(header=options.header) for read in reads]
+    is_unclear = [file.is_unclear for file in files]
+    if all(is_unclear):  # where one is clear, its ids or its count tell what the other is
         told = f"{names[0]}: row 1 may be a header or a sample, and nothing tells which"
         raise DataError(f"{told}; say it of both files with --header or --no-header, or call the column label.")
+    headed = [read(header=True) if file.is_unclear else file for read, file in zip(reads, files, strict=True)]
+    files = headed if have_ids(headed) and set(headed[0].ids or ()) == set(headed[1].ids or ()) else files
     truth, labels = (file.values for file in files)
     scores = evaluate(truth, labels[match(files, names)], nmi_average=options.nmi_average or "max")
     if options.json:
@@ -35,7 +39,7 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
         rows = [[name, f"{value:.4f}", meanings[name]] for name, value in scores.items()]
         print_table(rows, header=["measure", "value", ""], numbers=[1])
     headers = {name: file.header for name, file in zip(names, files, strict=True) if file.header is not None}
-    if headers and (any(file.is_unclear for file in files) or not options.json):
+    if headers and (any(is_unclear) or not options.json):
         typer.echo(f"Header: {by_file(headers, HEADERS.__getitem__)}.", err=True)
 
 

@@ -15,7 +15,7 @@ from kernelbraid.learning.wording import USED, describe_weights
 from kernelbraid.methods import TITLES
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
-TITLED = {**TITLES, "LKG": "several kernels, one graph", "LandmarkLKG": "LKG of many samples, through landmarks"}
+TITLED = {**TITLES, "LKG": "several kernels, one graph"}
 
 
 def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
@@ -25,14 +25,12 @@ def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
     weights = np.asarray(getattr(model, "kernel_weights_", []) if solved is None else solved.g).tolist()
     sizes = np.bincount(model.labels_).tolist()
     told = [] if views_known is None else views_known.entries()
-    evidence = getattr(model, "n_clusters_evidence_", None)
     files = views.called if len(views.called) == len(told) else [None] * len(told)
     return {
         "n_samples": views.n_samples,
         "n_features": views.n_features,
-        "n_landmarks": model.landmarks_.shape[0] if hasattr(model, "landmarks_") else None,
         "n_clusters": len(sizes),
-        "evidence": evidence and {name: [_number(one) for one in values] for name, values in evidence.items()},
+        "levels": levels_of(model),
         "status": getattr(model, "status_", None) if solved is None else solved.status,
         **{name: getattr(model, f"{name}_", None) for name in ("n_iter", "n_components", "reliability")},
         "cluster_sizes": sizes,
@@ -44,9 +42,11 @@ def summarise_fit(model: Any, views: FileViews) -> dict[str, Any]:
     }
 
 
-def _number(value: Any) -> Any:
-    """Return a number as JSON has it, None for what is none, and infinity as a word."""
-    return value if np.isfinite(value) else None if np.isnan(value) else str(value)
+def levels_of(model: Any) -> list[dict[str, Any]] | None:
+    """Return what speaks for the plausible numbers of clusters, from coarse to fine; None if it was given."""
+    told = ("n_clusters", "resolution", "score", "stability", "persistence", "modularity", "background", "is_taken")
+    levels = getattr(model, "levels_", None)
+    return levels and [{name: getattr(level, name) for name in told} for level in levels]
 
 
 def report(
@@ -93,7 +93,6 @@ def print_summary(summary: dict[str, Any]) -> None:
         "header": by_file(summary["header"], HEADERS.__getitem__),
         "tables": by_file(summary["tables"], table_in_words),
         "scale": None if get("scale") == "none" else get("scale"),
-        "landmarks": get("n_landmarks"),
         "kernels": kernels[0] if len(kernels) == 1 and summary["n_features"] else len(kernels) or None,
         "status": "stopped at the limit of iterations" if get("status") == "max_iter" else get("status"),
         "iterations": get("n_iter"),

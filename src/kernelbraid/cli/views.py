@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import typer
 
-from kernelbraid import LandmarkLKG, align_views
+from kernelbraid import LKG, align_views
+from kernelbraid._machine import available_bytes
 from kernelbraid.cli.output import STANDARD
 from kernelbraid.datasets import DataError, column_names, open_stream, read_samples
 from kernelbraid.io.sources import Source, open_source
@@ -20,6 +21,8 @@ from kernelbraid.io.sources import Source, open_source
 OVER_PAIRS = ("precomputed", "graph", "distances")  # words for data that are matrices over pairs of samples
 MARKS = {"point": ".", "comma": ","}
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
+#: Files of more than this part of the free memory are read in blocks.
+LARGE = 8
 HEADERS = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
 
 
@@ -86,8 +89,8 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
 
     Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
     """
-    on_pairs, in_blocks = takes_pairs(model), isinstance(model, LandmarkLKG)
-    sources = open_files(paths, options)
+    on_pairs, sources = takes_pairs(model), open_files(paths, options)
+    in_blocks = isinstance(model, LKG) and not on_pairs and (getattr(options, "dask", None) or _are_large(sources))
     choices = _columns_by_file(sources, options, keep)
     read: Any = partial(open_stream, gaps=len(sources) > 1) if in_blocks else read_samples
     more = {"key": options.key, "header": options.header}
@@ -100,6 +103,13 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
     matched = ", or name a column of ids that all files have (--id COLUMN)" if are_matched else ""
     ids = _agreed_ids(called, files, data, f"give the same samples in the same order{matched}")
     return FileViews(data, ids, files, called, on_pairs)
+
+
+def _are_large(sources: Sequence[Source]) -> bool:
+    """Tell files that are to be read in blocks, and not as a whole."""
+    free = available_bytes()
+    size = sum(source.path.stat().st_size for source in sources if source.content is None)
+    return free is not None and size > free / LARGE
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:

@@ -9,13 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    InvalidParameterError,
-    Options,
-    StrOptions,
-)
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, Options, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
-from kernelbraid._typing import Input
+from kernelbraid._typing import Array
 from kernelbraid.estimators.base import Interval, fit_context, mark_input
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.known_labels import read_labels
@@ -18,8 +18,10 @@ from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import copy_features, warn_of
 from kernelbraid.estimators.solver import Composed, refusing_moved
 from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.progress import LEARN, phase, plan
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
@@ -76,10 +78,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     """
 
     _parts: ClassVar = {"clusterer": LKG}
-    _parameter_constraints: ClassVar = {
-        "clusterer": [LKG, None],
-        "spread": [Interval(Real, 0, 1, closed="neither")],
-    }
+    _parameter_constraints: ClassVar = {"clusterer": [LKG, None], "spread": [Interval(Real, 0, 1, closed="neither")]}
 
     @refusing_moved
     def __init__(self, clusterer=None, *, spread=0.9):
@@ -114,7 +113,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         refuse_containers(self, X)
         labels, known = read_labels(y)
         model = LKG() if self.clusterer is None else clone(self.clusterer)
-        model.set_params(n_clusters=1, resolution=None, n_init=1, random_state=0)
+        model.set_params(n_clusters=1, resolution=None, min_cluster_size=None, n_init=1, random_state=0)
         settings = Settings.of(model.get_params(deep=False))  # as they are: no number of clusters is asked for
         samples = model._read_samples(X, settings)
         if samples.n_samples != len(known):
@@ -127,7 +126,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         with phase(LEARN):
             learned = learn(weighed, settings, random_state=check_random_state(0))
         reading = read_out(learned, settings.readout, random_state=check_random_state(0))
-        model._publish(weighed, vertices, settings, learned, reading)
+        model._publish(samples, weighed, vertices, settings, learned, reading)
         self.clusterer_, self.views_ = model, model.views_
         self._publish(reading.placed.graph, labels, known)
         warn_of(learned.complaint)
@@ -161,9 +160,14 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        shares, places, _ = self._place(X)
-        first = self.clusterer_._vertices.first
-        return np.where(places >= 0, self.transduction_[first[places]], self.classes_[shares.argmax(axis=1)])
+        shares = self._asked()
+        known, classes = self.transduction_[self.clusterer_._vertices.first], self.classes_
+
+        def named(new: NewSamples) -> np.ndarray:
+            found, places, _ = shares(new)
+            return np.where(places >= 0, known[places], classes[found.argmax(axis=1)])
+
+        return self.clusterer_._answers(X, named)
 
     def predict_proba(self, X):
         """Return how much of each class comes to each sample.
@@ -178,14 +182,23 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        shares, places, nearness = self._place(X)
-        return np.where((places >= 0)[:, None], shares, evened(shares, nearness()))
+        shares, given = self._asked(), self.label_distributions_[self.clusterer_._vertices.first]
+        reach = Reach.of(self.clusterer_._fitted.samples(), self.clusterer_._vertex_level()[0])
 
-    def _place(self, X: Input) -> tuple[np.ndarray, np.ndarray, Callable[[], np.ndarray]]:
-        """Return shares of the classes, the place among the fitted samples, -1 for new ones, and what is near."""
+        def evenly(new: NewSamples) -> np.ndarray:
+            found, places, edges = shares(new)
+            return np.where((places >= 0)[:, None], given[places], evened(found, reach.holds(new, edges)))
+
+        return self.clusterer_._answers(X, evenly)
+
+    def _asked(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray, Array]]:
+        """Return what gives shares of classes, places among fitted samples, -1 for new ones, and edges to these."""
         check_is_fitted(self)
-        model = self.clusterer_
-        edges, places, nearness = model._edges_to_fitted(X)
-        shares = reached_by(edges, model._vertex_level()[0], self._spread)
-        known = self.label_distributions_[model._vertices.first[places]]
-        return np.where((places >= 0)[:, None], known, shares), places, nearness
+        fitted, spread = self.clusterer_._fitted, self._spread
+        graph = self.clusterer_._vertex_level()[0]
+
+        def shares(new: NewSamples) -> tuple[np.ndarray, np.ndarray, Array]:
+            edges = fitted.edges(new)
+            return reached_by(edges, graph, spread), fitted.known(new), edges
+
+        return shares

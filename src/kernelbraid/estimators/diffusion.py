@@ -6,14 +6,7 @@ import numpy as np
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    COMPUTING,
-    COUNT,
-    POSITIVE,
-    PRESET,
-    fit_context,
-    mark_input,
-)
+from kernelbraid.estimators.base import COMPUTING, COUNT, POSITIVE, PRESET
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_several, widths_of_views
 from kernelbraid.learning.coefficients import Coefficients
@@ -161,28 +154,6 @@ class CrossViewDiffusion(GraphClusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Spread similarities over the graphs of all views, and cluster them.
-
-        Parameters
-        ----------
-        X : list of matrices of shape (n_samples, n_features), one such matrix, or stack of kernels
-            Views of the same samples, dense or sparse, or one, whose kernels are views. With ``kernels="precomputed"``
-            a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        CrossViewDiffusion
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES[self.preset])

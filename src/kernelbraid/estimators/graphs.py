@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Input
+from kernelbraid.estimators.base import fit_context
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, warn_of, warn_of_copies
 from kernelbraid.learning.coefficients import Coefficients
@@ -35,8 +36,24 @@ class GraphClusterer(Clusterer):
     def _learn(self, candidates: Candidates) -> Coefficients:
         raise NotImplementedError
 
-    def _cluster(self, X: Input) -> Any:
-        """Learn the graph of samples and cluster it."""
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn the graph, and cluster it.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or kernels
+            Samples as rows, dense or sparse; several views of the same samples as a list, where the method takes
+            several. If kernels are ``"precomputed"``, the one of shape (n_samples, n_samples), or several as a stack
+            (n_kernels, n_samples, n_samples) or a list.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator.
+        """
         candidates = self._read(X)
         plan({LEARN: getattr(self, "max_iter", 1), CUT: 1})
         with phase(LEARN):
@@ -44,7 +61,7 @@ class GraphClusterer(Clusterer):
         with phase(CUT):
             reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
-        warn_of(learned.complaint, stacklevel=5)
+        warn_of(learned.complaint, stacklevel=4)
         warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 

@@ -1,7 +1,8 @@
 """Labels and coordinates for samples that a fit has not seen, and how sure each label is."""
 
 from collections.abc import Callable
-from functools import partial
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -11,13 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.reading import read_new
-from kernelbraid.learning.confidence import memberships, of_labels
-from kernelbraid.learning.extend import Extension
+from kernelbraid.estimators.dask_views import DaskViews, Question, holds_dask, joined
+from kernelbraid.estimators.reading import as_published, n_found, publish, read_new
+from kernelbraid.learning.confidence import memberships, of_labels, one_hot
+from kernelbraid.learning.counting import network_of
+from kernelbraid.learning.extend import Extension, NewSamples, Placement, Placing
+from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import outlier_scores
+from kernelbraid.learning.reach import Reach
+from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, parts_in_words, place_graph
+from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.spreading import evened, shares_of
 from kernelbraid.learning.weighing import Vertices
-from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
+from kernelbraid.ops.graphs import Spectrum
 
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")
@@ -33,6 +40,11 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _vertices: Vertices
     _vertex_graph: Array
     _silent_edges: Array
+    _silent_scores: np.ndarray
+    levels_: list[Level] | None
+    reliability_: float
+    why_: list[str]
+    n_components_: int
     _certainty: dict[str, np.ndarray]
     graph_: Array
     embedding_: Array
@@ -61,8 +73,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Coordinates.
         """
-        placed, _ = self._place(X)
-        return placed
+        return self._ask(X, "coordinates")
 
     def predict(self, X):
         """Return the clusters of samples: the nearest centre in the embedding.
@@ -77,15 +88,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Labels; those of ``labels_`` for fitted samples.
         """
-        placed, places = self._place(X)
-        return beside(self._nearest(placed, places), self.labels_)
-
-    def _nearest(self, placed: Array, places: np.ndarray) -> np.ndarray:
-        """Return the cluster with the nearest centre; of fitted samples their own."""
-        _, fitted, labels = self._vertex_level()
-        centres = np.stack([fitted[labels == label].mean(axis=0) for label in range(int(labels.max()) + 1)])
-        found = nearest_centres(to_numpy(placed) @ centres.T, squared_lengths(centres))
-        return np.where(places >= 0, labels[places], found)
+        return self._ask(X, "nearest")
 
     def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
         """Return the graph, the embedding and the labels of the distinct samples."""
@@ -111,23 +114,33 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples, n_clusters)
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
-        edges, places, nearness = self._edges_to_fitted(X)
-        known = to_numpy(self.membership_)[self._vertices.first]
-        found = np.where((places >= 0)[:, None], known[places], evened(shares_of(edges @ known), nearness()))
-        return beside(found, self.labels_)
-
-    def _edges_to_fitted(self, X: Input) -> tuple[Array, np.ndarray, Callable[[], np.ndarray]]:
-        """Return edges from samples (rows) to fitted ones, the place among these, -1 for new ones, and what is near."""
         check_is_fitted(self)
-        with calm(n_workers(self.n_jobs)):
-            new = read_new(self, X, self._fitted)
-            edges = self._fitted.edges(new)
-            return edges, self._fitted.known(new), partial(self._fitted.nearness, new, edges, self._vertex_level()[0])
+        known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
+        reach = Reach.of(fitted.samples(), self._vertex_level()[0])
 
-    def _place(self, X: Input) -> tuple[Array, np.ndarray]:
-        """Return coordinates, and which fitted samples they belong to, -1 for new ones."""
-        edges, places, _ = self._edges_to_fitted(X)
-        return self._fitted.place(edges, places, self._vertex_level()[1]), places
+        def shares(new: NewSamples) -> np.ndarray:
+            edges, places = fitted.edges(new), fitted.known(new)
+            found = evened(shares_of(edges @ known), reach.holds(new, edges))
+            return np.where((places >= 0)[:, None], known[places], found)
+
+        return self._answers(X, shares)
+
+    @property
+    def _placing(self) -> Placing:
+        """What new samples are asked about."""
+        return Placing(self._fitted, *self._vertex_level())
+
+    def _ask(self, X: Input, what: str) -> Array:
+        check_is_fitted(self)
+        return self._answers(X, getattr(self._placing, what))
+
+    def _answers(self, X: Input, question: Question) -> Array:
+        """Return what is said of samples: of those in Dask collections by workers, when it is needed."""
+        if holds_dask(X):
+            return DaskViews.open(self, X, reset=False).later(question)
+        with calm(n_workers(self.n_jobs)):
+            found = [question(part) for part in read_new(self, X, self._fitted).in_blocks()]
+        return beside(found[0] if len(found) == 1 else joined(found), self.labels_)
 
     def _kept_samples(self) -> dict[int, tuple[np.ndarray, Array]]:
         """Return for every view that is kept which samples it has, and what it has of them."""
@@ -139,6 +152,69 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             own = np.flatnonzero(at >= 0)
             kept[view] = own, (A if sparse.issparse(A) else to_numpy(A))[at[own]]
         return kept
+
+    def at_level(self, level):
+        """Return the same fit, read out at another level: nothing is learned anew.
+
+        Parameters
+        ----------
+        level : int
+            Place in ``levels_``, from the coarsest, 0, on.
+
+        Returns
+        -------
+        LKG
+            A fitted copy with the labels of the level, and what hangs on them; the graph is shared.
+        """
+        check_is_fitted(self)
+        if self.levels_ is None:
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} was given, so that there are no levels; fit with n_clusters='auto'."
+            )
+        if not isinstance(level, int | np.integer) or not 0 <= level < len(self.levels_):
+            raise ValueError(f"there is no level {level!r}: levels_ has {len(self.levels_)}, counted from 0.")
+        other, (graph, _, _), spectrum = copy(self), self._vertex_level(), self._fitted.placement.spectrum
+        labels = self.levels_[level].labels[self._vertices.first]
+        readout = replace(PRESETS["recommended"].readout, embedding=spectrum, n_clusters=int(labels.max()) + 1)
+        placed = place_graph(graph, readout, np.arange(len(labels)))
+        other._fitted = replace(self._fitted, placement=self._placement(placed, spectrum, self.embedding_))
+        other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
+        silent = self._vertices.silent
+        if len(silent):
+            found = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
+            other.embedding_[silent], other.labels_[silent] = found
+        taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
+        other._explain(replace(taken[level], labels=labels), sentences(taken))
+        other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
+        return other
+
+    def _show(self, reading: Reading, like: Array) -> None:
+        """Set what hangs on the clusters."""
+        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
+        publish(self, like, labels_=labels, embedding_=embedding)
+        self.n_clusters_, self._certainty = n_found(reading.labels), {}
+
+    def _placement(self, placed: PlacedGraph, spectrum: Spectrum, like: Array) -> Placement:
+        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
+        found = Placement.of(placed.graph, placed.vectors, spectrum)
+        basis, values = (as_published(self, like, part) for part in (found.basis, found.values))
+        return replace(found, basis=basis, values=values)
+
+    def _spread_labels(self, level: Level) -> np.ndarray:
+        """Return the labels of all samples at a level; of silent ones, where most of their edges go."""
+        if level.is_taken and level.n_clusters == self.n_clusters_:
+            return to_numpy(self.labels_)
+        everybody = self._vertices.spread(level.labels)
+        if self._vertices.has_silent:
+            shares = self._silent_edges @ one_hot(level.labels, level.n_clusters)
+            everybody[self._vertices.silent] = shares.argmax(axis=1)
+        return everybody
+
+    def _explain(self, level: Level, told: list[str]) -> None:
+        """Set how far a level of the graph can be relied on, and say why."""
+        self.reliability_ = reliability_of(network_of(self._vertex_level()[0]), level)
+        parts = parts_in_words(self.n_components_, self.n_clusters_)
+        self.why_ = [*told, in_words(self.reliability_), parts]
 
     @property
     def membership_(self):
@@ -184,4 +260,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return everybody
 
     def _outlier_scores(self) -> np.ndarray:
-        return self._vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
+        vertices = self._vertices
+        everybody = vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
+        if vertices.has_silent:
+            everybody[vertices.silent] = self._silent_scores
+        return everybody

@@ -16,7 +16,6 @@ from kernelbraid.estimators.base import (
     Interval,
     StrOptions,
     fit_context,
-    mark_input,
     read_cross,
 )
 from kernelbraid.estimators.presenting import Clusterer
@@ -201,9 +200,6 @@ class KernelKMeans(_KernelKMeans):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernel)
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
         """Find the clusters.
@@ -353,9 +349,6 @@ class MultipleKernelKMeans(_KernelKMeans):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):

@@ -7,11 +7,14 @@ from numbers import Integral
 from typing import Any, ClassVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import n_workers
+from kernelbraid._system import counted as counted_of
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     AUTO,
@@ -21,9 +24,10 @@ from kernelbraid.estimators.base import (
     POSITIVE,
     Interval,
     StrOptions,
+    check_n_clusters,
     fit_context,
-    mark_input,
 )
+from kernelbraid.estimators.dask_views import DaskViews, answers, holds_dask
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import (
@@ -37,23 +41,26 @@ from kernelbraid.estimators.reading import (
     read_samples,
     warn_of,
     warn_of_copies,
-    warn_of_counts,
     warn_of_kernel_list,
 )
 from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning import progress
-from kernelbraid.learning.compared import count
-from kernelbraid.learning.counting import SMALLEST_PROBLEM
-from kernelbraid.learning.counts import Counts
-from kernelbraid.learning.extend import Extension, NewSamples, Placement
-from kernelbraid.learning.in_rows import EXACT
+from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
+from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placing, with_rows
+from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, read_out, scattered, tell
+from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
-from kernelbraid.learning.sources import KEPT, Samples, rows_of
-from kernelbraid.learning.weighing import Vertices, Weighed, check_weights, weigh
+from kernelbraid.learning.sources import KEPT, Samples
+from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
+
+#: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
+ALIKE = 0.999
+#: Words for data that are no samples, but matrices over pairs of them.
+PAIRWISE = ("precomputed", "graph", "distances")
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -72,13 +79,14 @@ class LKG(Composed, InductiveMixin, Clusterer):
       Views count that share nearest neighbours with another one far more often than chance has it; others are left
       out, with a warning. ``views_`` tells.
     - **Some labels** are known: :class:`LKGClassifier`. **New samples**: ``predict``. **Many samples**: rows are formed
-      block by block above 2,000 of them; beyond what memory holds, :class:`LandmarkLKG`.
+      block by block above 2,000 of them; above 60,000, so many stand for all. X may be a file, or on a Dask cluster.
     - **The paper**: ``LKG(5, solver=ADMM())`` learns the kernel, too, and ``preset="authors"`` is the published code.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters; ``"auto"`` chooses it: one, with a warning, where the samples are like a cloud without any.
+        Other numbers that are plausible are in ``levels_``.
     preset : {"recommended", "authors", "paper"}, default="recommended"
         Gives the value of every parameter that is None: what does well without labels, what the published code does,
         or what the text says; *published* stands below for the last two where they agree.
@@ -106,6 +114,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
         for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
+    min_cluster_size : int, default=None
+        Samples that a cluster has at least; those of smaller ones go where most of their edges go. None: 4 where the
+        number of clusters is found, if that is not above a tenth of all, and 1 where it is given.
     n_init : int, default=None
         Restarts of k-means. Recommended: 20, 5 from 20,000 samples on; published: 100.
     fusion : {"graphs", "kernels"}, default=None
@@ -132,10 +143,12 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Cluster of each sample.
     n_clusters_ : int
         Number of clusters; fewer than asked for only if fewer samples are distinct, with a warning.
-    n_clusters_evidence_ : dict of ndarray or None
-        What speaks for each number that was tried; None if the number was given.
+    levels_ : list of Level or None
+        Partitions from coarse to fine that are plausible, with ``n_clusters``, ``labels`` and what speaks for each;
+        ``is_taken`` for one. None if the number was given. :meth:`at_level` reads out another one.
     graph_ : csr array or ndarray of shape (n_samples, n_samples)
-        Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``.
+        Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``. Samples for which others stand have
+        edges to these alone.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Spectral embedding of the graph.
     membership_, confidence_ : array of shape (n_samples, n_clusters) and (n_samples,)
@@ -144,7 +157,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     outlier_scores_ : array of shape (n_samples,)
         How far each sample stands aside, from 0 to 1; above 1/2 it does. Worked out when first asked for.
     reliability_ : float
-        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same.
+        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same; with
+        ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
     why_ : list of str
         The same in sentences.
     views_ : ViewReport
@@ -187,6 +201,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         **{name: [*GRAPH[name], None] for name in ("n_neighbors", "edge_weights", "embedding")},
         "assign_labels": [StrOptions(set(get_args(Assignment))), None],
         "resolution": [POSITIVE, None],
+        "min_cluster_size": [COUNT, None],
         "n_init": [Interval(Integral, 1, None, closed="left"), None],
         "fusion": [StrOptions(set(get_args(Fusion))), None],
         "view_weights": ["array-like", None],
@@ -210,6 +225,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         embedding=None,
         assign_labels=None,
         resolution=None,
+        min_cluster_size=None,
         n_init=None,
         fusion=None,
         view_weights=None,
@@ -228,6 +244,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.embedding = embedding
         self.assign_labels = assign_labels
         self.resolution = resolution
+        self.min_cluster_size = min_cluster_size
         self.n_init = n_init
         self.fusion = fusion
         self.view_weights = view_weights
@@ -236,9 +253,6 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
 
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):
@@ -257,10 +271,12 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list, where a row of NaN in a dense
-            view is a sample that was not measured there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples,
-            n_samples) of one source, or a list, in which every kernel, or stack, is a view. With ``kernels="graph"``
-            or ``"distances"`` a matrix (n_samples, n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
+            Samples as rows, dense or sparse, the path of a file of them, a stream of
+            :func:`~kernelbraid.datasets.open_stream`, :class:`Blocks`, or a Dask array or data frame. Several views of
+            the same samples are a list of these, where a row of NaN in a dense view is a sample that was not measured
+            there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) of one source, or a list, in
+            which every kernel, or stack, is a view. With ``kernels="graph"`` or ``"distances"`` a matrix (n_samples,
+            n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
             returns it, or a list of them, each a view, in which a sample without edges is missing.
         y : None
             Ignored, here for scikit-learn.
@@ -276,36 +292,70 @@ class LKG(Composed, InductiveMixin, Clusterer):
         random_state = check_random_state(self.random_state)
         settings = Settings.of(self.get_params(deep=False))
         samples = self._read_samples(X, settings)
-        weighed, vertices = self._pose(samples, settings, sample_weight)
-        counts = None
-        is_chosen = self.n_clusters == "auto" and self.resolution is None
-        self._plan(weighed, settings, is_chosen=is_chosen)
-        if is_chosen:
-            with progress.phase(progress.CHOOSE):
-                counts = count(weighed, settings, random_state=random_state, n_jobs=n_workers(self.n_jobs))
-        n_clusters = self.n_clusters if counts is None else counts.best
-        n_clusters = GUESS if n_clusters == "auto" else n_clusters
-        several = weighed.trust is not None
-        settings = settings.sized(weighed.n_samples, n_clusters, several=several, n_counted=vertices.n_counted)
-        with progress.phase(progress.LEARN):
-            learned = learn(weighed, settings, random_state=random_state)
-            learned = with_joined(learned, weighed, settings, random_state)
+        among = self._representatives(samples, settings, random_state)
+        weighed, vertices = self._pose(samples, settings, sample_weight, among)
+        learned, counted, settings = self._learn(weighed, vertices, settings, random_state)
         with progress.phase(progress.CUT):
-            reading = read_out(learned, settings.readout, random_state=random_state)
-        self._publish(weighed, vertices, settings, learned, reading, counts)
+            if counted is not None and self.assign_labels in (None, "communities"):
+                reading = published(learned, counted.taken.labels, settings.readout)
+            else:
+                readout = settings.readout
+                if counted is not None:
+                    readout = replace(readout, n_clusters=counted.taken.n_clusters, assign_labels=self.assign_labels)
+                reading = read_out(learned, readout, random_state=random_state, sizes=vertices.sizes)
+        self._publish(samples, weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
             self._label_silent(samples)
         with progress.phase(progress.JUDGE):
-            evidence = judge(reading, settings.readout, random_state=random_state)
-        self._explain(evidence, counts)
-        warn_of_counts(counts)
+            complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
-        pieces = scattered(evidence, self.n_clusters_, self.n_components_)
-        if pieces is not None and learned.complaint is None:
-            warnings.warn(pieces, UserWarning, stacklevel=levels_to_caller())
-        if self.resolution is None:
-            warn_of_copies(self, reading.labels, n_clusters)
+        if complaint is not None and (learned.complaint is None or counted is not None):
+            warnings.warn(complaint, UserWarning, stacklevel=levels_to_caller())
+        if isinstance(settings.readout.n_clusters, int):
+            self._warn_of_fewer(n_found(reading.labels), reading.labels)
         return self
+
+    def _learn(
+        self, weighed: Weighed, vertices: Vertices, settings: Settings, random_state: np.random.RandomState
+    ) -> tuple[LearnedGraph, Counted | None, Settings]:
+        """Learn the graph, for the clusters that are asked for, or choose how many there are with it."""
+        is_chosen = self.n_clusters == "auto" and self.resolution is None
+        self._plan(weighed, settings, is_chosen=is_chosen)
+        if is_chosen:
+            given: dict[str, Any] = {"n_counted": vertices.n_counted, "sizes": vertices.sizes}
+            counted = count(weighed, settings, random_state=random_state, **given)
+            return counted.learned, counted, counted.settings
+        k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
+        settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
+        with progress.phase(progress.LEARN):
+            learned = learn(weighed, settings, random_state=random_state)
+            return with_joined(learned, weighed, settings, random_state), None, settings
+
+    def _explain_fit(
+        self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState
+    ) -> str | None:
+        """Set how far the clusters can be relied on, why, and what else is plausible; return what a user must know."""
+        self.levels_ = None
+        if counted is None:
+            evidence = judge(reading, settings.readout, random_state=random_state)
+            self.reliability_, self.why_ = evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
+            if evidence.has_collapsed:
+                return COLLAPSED
+            return scattered(evidence, self.n_clusters_, self.n_components_)
+        self._explain(counted.taken, counted.sentences())
+        self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
+        return counted.warning or scattered(Evidence(), self.n_clusters_, self.n_components_)
+
+    def _warn_of_fewer(self, found: int, labels: np.ndarray) -> None:
+        """Warn of fewer clusters than asked for."""
+        if self.min_cluster_size is None:
+            warn_of_copies(self, labels, self.n_clusters)
+        elif found < self.n_clusters:
+            told = (
+                f"{type(self).__name__} found {counted_of(found, 'cluster')} instead of {self.n_clusters} that have "
+                f"min_cluster_size={self.min_cluster_size} samples; lower one of the two."
+            )
+            warn_of(told, stacklevel=levels_to_caller())
 
     def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
         """Tell who watches what there is to do."""
@@ -330,14 +380,34 @@ class LKG(Composed, InductiveMixin, Clusterer):
         check_fusion(settings)
         if settings.is_solved and self.approximation == "exact":
             raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
-        samples = read_samples(self, X, settings.kernels, gaps=True)
+        if holds_dask(X) and settings.kernels not in PAIRWISE:
+            samples: Samples = DaskViews.open(self, X, reset=True)
+            check_n_clusters(self.n_clusters, samples.n_samples)
+        else:
+            samples = read_samples(self, X, settings.kernels, gaps=True)
         if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
             warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
+        self._check_size(samples.n_samples)
         return samples
 
-    def _pose(self, samples: Samples, settings: Settings, sample_weight: Any = None) -> tuple[Weighed, Vertices]:
+    def _check_size(self, n_samples: int) -> None:
+        """Refuse clusters so large that there is no room for them."""
+        least, k = self.min_cluster_size or 1, 2 if self.n_clusters == "auto" else self.n_clusters
+        if least > 1 and least * k > n_samples:
+            raise ValueError(
+                f"min_cluster_size={least} leaves no room for {k} clusters of {n_samples} samples; give at most "
+                f"{n_samples // k}."
+            )
+
+    def _pose(
+        self,
+        samples: Samples,
+        settings: Settings,
+        sample_weight: Any = None,
+        among: NDArray[np.int64] | None = None,
+    ) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         has_kernels = samples.has_kernels
         is_weighed = samples.n_views > 1 and (settings.is_trusting or not has_kernels)
@@ -347,9 +417,14 @@ class LKG(Composed, InductiveMixin, Clusterer):
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
         are_joined = settings.learning.is_closed_form and not settings.is_solved
+        n_all = samples.n_samples
+        if among is not None:
+            samples = samples.some(among)
+            sample_weight = None if sample_weight is None else check_sample_weight(sample_weight, n_all)[among]
         vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
         if vertices.are_others:
             samples = samples.some(vertices.first)
+        vertices = vertices.within(n_all, among)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
         stored = has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
@@ -359,12 +434,29 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if weighed.warning is not None:
                 warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
+        if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
+            weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))
         if not is_joined:
             return weighed, vertices
         if is_weighed:
             return weighed.joining(settings.kernels, learned=not settings.learning.is_kernel_fixed), vertices
         joined = replace(samples.pose(settings.kernels, stored=stored), counts=vertices.counts)
         return replace(weighed, joined=joined), vertices
+
+    def _representatives(
+        self, samples: Samples, settings: Settings, random_state: np.random.RandomState
+    ) -> NDArray[np.int64] | None:
+        """Return which samples stand for all; None if all do, and are here."""
+        n = samples.n_samples
+        among = representatives(n, random_state) if self._are_rows(samples, settings) else None
+        if among is None and isinstance(samples, DaskViews):
+            if n > MOST:
+                raise ValueError(
+                    f"X is a Dask collection of {n} samples, of which these parameters need matrices of all pairs; "
+                    "call its compute() first, or leave out preset, solver, device and approximation."
+                )
+            return np.arange(n)
+        return among
 
     def _are_rows(self, samples: Any, settings: Settings) -> bool:
         """Tell whether rows of the closed form are formed, and no matrix of all pairs."""
@@ -380,7 +472,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
         """Refuse a fit for which there is no room; return whether kernels are stored, and not formed on demand."""
         if in_rows:
-            check_memory_of_rows(self, samples)
+            is_one = samples.n_views == 1 or settings.fusion == "kernels"
+            check_memory_of_rows(self, samples, [settings.kernels] if is_one else settings.fused_banks)
             return False
         learning, kernels = settings.learning, settings.kernels
         working = learning.working_matrices
@@ -388,7 +481,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             is_summed = learning.is_kernel_fixed
             return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
         if is_joined:
-            working += samples.n_views
+            working = max(working + samples.n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
         else:
             every_edge = WORKING_MATRICES + 2 * samples.n_views  # the graphs of all views, with their indices
             working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
@@ -398,20 +491,20 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _publish(
         self,
+        samples: Samples,
         weighed: Weighed,
         vertices: Vertices,
         settings: Settings,
         learned: LearnedGraph,
         reading: Reading,
-        counts: Counts | None = None,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        labels, embedding = vertices.spread(reading.labels), vertices.spread(placed.embedding)
-        publish(self, like, labels_=labels, graph_=vertices.graph(placed.graph), embedding_=embedding)
-        self.n_clusters_ = n_found(reading.labels)
+        publish(self, like, graph_=vertices.graph(placed.graph))
+        self._fitted = self._extension(weighed, settings, learned, reading)
+        self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:
             weights = weighed.learned_weights(to_numpy(learned.weights))
@@ -422,48 +515,46 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if learned.shares is not None and weighed.trust is not None:
             shares = as_published(self, like, vertices.spread(learned.shares))
         columns = weighed.report(weights, self.n_clusters_)
-        counted = np.bincount(vertices.index[vertices.index >= 0])
-        columns["n_samples"] = np.array([counted[rows].sum() for rows in weighed.samples.measured], dtype=np.float64)
+        columns["n_samples"] = np.array([rows.sum() for rows in samples.measured], dtype=np.float64)
         self.views_ = ViewReport(**columns, shares=shares)
-        self._fitted = self._extension(weighed, settings, learned, reading)
-        self._certainty: dict[str, np.ndarray] = {}
         used, own = weighed.values_used(settings), self._parameter_constraints
         self.settings_ = {name: value for name, value in used.items() if name in own}
         of_solver = {name: value for name, value in used.items() if name not in own}
         self.settings_["solver"] = ADMM(**of_solver) if settings.is_solved else None
         self.n_components_, self.n_iter_ = placed.n_components, learned.n_iter
-        self.n_clusters_evidence_ = None if counts is None else counts.columns()
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        silent = self._vertices.silent
-        given = [[rows_of(A, silent) for A in samples.of(view)] for view in range(samples.n_views)]
-        new = NewSamples(given, [rows[silent] for rows in samples.measured])
-        self._silent_edges = self._fitted.edges(new)
-        placed = self._fitted.place(self._silent_edges, self._fitted.known(new), self._vertex_level()[1])
-        self.embedding_[silent] = placed
-        self.labels_[silent] = self._nearest(placed, np.full(len(silent), -1))
+        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
+        known = None if shares is None else to_numpy(shares)[vertices.first]
+        measured = np.stack(samples.measured, axis=1)
+        placing = self._placing_of_many(samples)
+        self._fitted = placing.fitted
+        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
+            self.embedding_[rows], self.labels_[rows] = placed, labels
+            if known is not None:
+                shares[rows] = shares_of((edges @ known) * measured[rows])
+            found.append(edges)
+            aside.append(scores)
+        self._silent_scores = np.concatenate(aside)
+        self._silent_edges = sparse.vstack(found, format="csr")
+        if sparse.issparse(self.graph_):
+            self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)
 
-    def _explain(self, evidence: Evidence, counts: Counts | None = None) -> None:
-        """Set how far the clusters can be relied on, and say why."""
-        self.reliability_ = evidence.reliability
-        chosen = [] if counts is None else counts.sentences()
-        if evidence.has_collapsed:
-            warnings.warn(COLLAPSED, UserWarning, stacklevel=levels_to_caller())
-        self.why_ = [*chosen, *tell(evidence, self.n_clusters_, self.n_components_)]
+    def _placing_of_many(self, samples: Samples) -> Placing:
+        """Return what places silent samples: by fewer of the fitted ones, where that gives them the same labels."""
+        silent, placing = self._vertices.silent, self._placing
+        if len(silent) <= AT_ONCE:
+            return placing
+        tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
+        fewer = placing.with_fewer_cells()
+        return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing
 
     def _extension(self, weighed: Weighed, settings: Settings, learned: LearnedGraph, reading: Reading) -> Extension:
-        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
-        placement = Placement.of(reading.placed.graph, reading.placed.vectors, settings.readout.embedding)
+        """Return what places new samples."""
         here = partial(as_published, self, weighed.like)
-        placement = replace(placement, basis=here(placement.basis), values=here(placement.values))
+        placement = self._placement(reading.placed, settings.readout.embedding, weighed.like)
         for member in learned.members:
             member.move(here)
-        given_as = settings.kernels if settings.kernels in ("precomputed", "graph", "distances") else "matrices"
+        given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         return Extension.of(weighed.samples, learned.members, placement, given_as)
-
-    def _instead(self, n_samples: int) -> str | None:
-        """Name what to call when samples are too many for matrices of n_samples x n_samples."""
-        if n_samples <= 500:
-            return None
-        return f"LandmarkLKG(n_clusters={self.n_clusters!r}, n_landmarks=500).fit(X)"

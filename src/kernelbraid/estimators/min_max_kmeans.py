@@ -5,7 +5,7 @@ from typing import ClassVar
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context, mark_input
+from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context
 from kernelbraid.estimators.presenting import Clusterer
 from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
 from kernelbraid.learning.progress import CUT, LEARN, phase, plan
@@ -140,9 +140,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):

@@ -6,19 +6,19 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from kernelbraid.estimators.base import mark_input
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 
 
 class Clusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """A clusterer as scikit-learn has it, with callbacks, and a page about its fit."""
 
+    def __sklearn_tags__(self):
+        params = self.get_params(deep=False)
+        return mark_input(super().__sklearn_tags__(), params.get("kernels", params.get("kernel")))
+
     def report(
-        self,
-        path: str | PathLike[str],
-        X: Any = None,
-        *,
-        ids: Sequence[Any] | None = None,
-        title: str | None = None,
+        self, path: str | PathLike[str], X: Any = None, *, ids: Sequence[Any] | None = None, title: str | None = None
     ):
         """Write a page about the fit: the clusters and what sets them apart, a map, and what to look at first.
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
+from kernelbraid._machine import workers
 from kernelbraid._system import counted, format_bytes
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
@@ -24,23 +25,27 @@ from kernelbraid.estimators.base import (
     read_views,
     sources_of,
 )
+from kernelbraid.estimators.gathering import gathered
 from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
 from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
 from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
-from kernelbraid.learning.counting import largest_count
-from kernelbraid.learning.counts import Counts
+from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.memory import (
     COUNTING_MATRICES,
+    FUSED_MATRICES,
     WORKING_MATRICES,
     batch_bytes,
     choose_storage,
     clustering_bytes,
+    pass_bytes,
     room,
     rows_bytes,
 )
+from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES
 from kernelbraid.learning.sources import Candidates, Samples, Views
+from kernelbraid.learning.trust import TELLING
 
 RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
 FEATURES = ("n_features_in_", "feature_names_in_")
@@ -75,6 +80,7 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         forget_names(estimator)
         estimator.n_features_in_ = sum(X.widths)
         return X
+    X = gathered(X)
     if is_graph(kernels):
         return read_graphs(estimator, X, kernels)
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
@@ -100,6 +106,9 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     """Return new samples as the views of a fit have them: matrices, kernel values or edges, as they came there."""
     if isinstance(X, NewSamples):
         return X
+    if isinstance(X, Samples):
+        return NewSamples.of_samples(X)
+    X = gathered(X, getattr(estimator, "feature_names_in_", None))
     if is_graph(fitted.given_as):
         rows = read_rows(estimator, X, fitted)
         return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
@@ -148,33 +157,42 @@ def check_memory(
     size: dict[str, Any] = samples.size(kernels)
     there = samples.like if samples.place is None else samples.place(np.empty(0))
     free = free_bytes(there) if is_foreign(there) else None
-    if size["n_views"] and hasattr(estimator, "_instead"):
-        size["instead"] = estimator._instead(samples.n_samples)
     size["working"] = working + copies * size["n_kernels"]
-    size["beside"] = _clustering_bytes(estimator, size["n_samples"])
+    size["beside"] = max(pass_bytes(size["n_samples"]), _clustering_bytes(estimator, size["n_samples"]))
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
     if estimator.n_clusters == "auto":
         size["working"] += COUNTING_MATRICES
     return choose_storage(storage, free, **size)
 
 
-def check_memory_of_rows(estimator: BaseEstimator, samples: Samples) -> None:
-    """Refuse a fit in rows for which there is no room."""
+def check_memory_of_rows(estimator: BaseEstimator, samples: Any, banks: Sequence[Any]) -> None:
+    """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
     n, limit = samples.n_samples, room()
-    needed = rows_bytes(n, samples.widths) + _clustering_bytes(estimator, n)
+    kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
+    needed = rows_bytes(
+        n,
+        max(samples.widths),
+        clustering=_clustering_bytes(estimator, n),
+        has_local=any(isinstance(kernel, LocalKernel) for kernel in kernels),
+        n_jobs=workers(estimator.n_jobs),
+    )
+    some = min(n, TELLING)
+    if samples.n_views > 1:
+        needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))
     if limit is not None and needed > limit:
         fits = int(n * limit / needed)
         raise MemoryError(
             f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
-            f"give at most about {fits} samples, or fit LandmarkLKG on all of them."
+            f"give at most about {fits} samples."
         )
 
 
 def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
     """Return what it takes to cluster samples by the parameters of an estimator, or to choose the number first."""
-    is_auto = estimator.n_clusters == "auto"
-    largest = largest_count(n_samples) if is_auto else min(int(estimator.n_clusters), n_samples)
-    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or RESTARTS))
+    is_auto = estimator.n_clusters == "auto"  # communities need no embedding; that of the clusters found is small
+    largest = GUESS if is_auto else min(int(estimator.n_clusters), n_samples)
+    restarts = RESTARTS if n_samples < MANY_SAMPLES else FEW_RESTARTS
+    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or restarts))
 
 
 def read_candidates(
@@ -370,9 +388,3 @@ def levels_to_caller() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
         frame, levels = frame.f_back, levels + 1
     return levels
-
-
-def warn_of_counts(counts: Counts | None, stacklevel: int = 4) -> None:
-    """Warn if hardly anything speaks for the number of clusters that was chosen."""
-    if counts is not None and counts.warning is not None:
-        warnings.warn(counts.warning, UserWarning, stacklevel=stacklevel)

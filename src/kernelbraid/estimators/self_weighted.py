@@ -5,15 +5,7 @@ from typing import ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    AUTO,
-    COMPUTING,
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    fit_context,
-    mark_input,
-)
+from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, NOT_NEGATIVE, POSITIVE
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidates
 from kernelbraid.learning.coefficients import Coefficients
@@ -154,28 +146,6 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the consensus kernel and its graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        SelfWeightedMultipleKernel
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, working=WORKING)

@@ -5,15 +5,7 @@ from typing import Any, ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    COMPUTING,
-    COUNT,
-    ONE_KERNEL,
-    POSITIVE,
-    Interval,
-    fit_context,
-    mark_input,
-)
+from kernelbraid.estimators.base import COMPUTING, COUNT, ONE_KERNEL, POSITIVE, Interval
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.kernels import Linear
@@ -103,43 +95,13 @@ class SimplexGraph(GraphClusterer):
     _keeps_coefficients = True
     _parameter_constraints: ClassVar = {**COMPUTING, "max_iter": [COUNT]}
 
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        n_init=100,
-        max_iter=600,
-        device=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+    def __init__(self, n_clusters=8, *, n_init=100, max_iter=600, device=None, n_jobs=None, random_state=None):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), None)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or list of such matrices
-            Samples as rows, dense or sparse; several views of the same samples as a list.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        SimplexGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING, in_batches=True)
@@ -295,27 +257,6 @@ class TwinGraph(_TwinGraph):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernel)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
-            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        TwinGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
-
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING, in_batches=True)
 
@@ -412,10 +353,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     """
 
     _learns_weights = True
-    _parameter_constraints: ClassVar = {
-        **TWIN,
-        "kernels": [str, list, tuple],
-    }
+    _parameter_constraints: ClassVar = {**TWIN, "kernels": [str, list, tuple]}
 
     def __init__(
         self,
@@ -441,28 +379,6 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the weights of the kernels and the graph, and cluster it.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        MultipleKernelTwinGraph
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, working=WORKING, in_batches=True)

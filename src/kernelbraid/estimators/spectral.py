@@ -14,15 +14,13 @@ from kernelbraid.estimators.base import (
     ONE_KERNEL,
     RESTART_SCORE,
     Interval,
-    fit_context,
-    mark_input,
 )
 from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.estimators.reading import read_candidate, read_candidates
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.ops import nonnegative
+from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers import spectral
 
 # Matrices of n x n at the peak of a fit beside the kernels.
@@ -130,27 +128,6 @@ class KernelSpectralClustering(GraphClusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernel)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
-            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        KernelSpectralClustering
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
@@ -279,28 +256,6 @@ class AffinityAggregation(GraphClusterer):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        return mark_input(super().__sklearn_tags__(), self.kernels)
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn the weights of the graphs, and cluster their sum.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        AffinityAggregation
-            The fitted estimator.
-        """
-        return self._cluster(X)
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)

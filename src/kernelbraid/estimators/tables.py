@@ -157,7 +157,7 @@ def _is_named(data: object, name: str, package: str) -> bool:
     return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
-def refuse_containers(estimator: BaseEstimator, X: Any, *, takes_dask: bool = False) -> None:
+def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
     """Say what to do with what holds samples, or will hold some, but is no matrix of them, alone or as a view."""
     if X is None or (isinstance(X, list | tuple) and not X):
         raise ValueError(f"X is {X!r}; give samples as the rows of a matrix, (n_samples, n_features).")
@@ -166,10 +166,10 @@ def refuse_containers(estimator: BaseEstimator, X: Any, *, takes_dask: bool = Fa
     for given in X if isinstance(X, list | tuple) else [X]:
         if _is_named(given, "LazyFrame", "polars"):
             raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
-        if type(given).__module__.partition(".")[0] == "dask" and not takes_dask:
+        if type(given).__module__.partition(".")[0] == "dask":
             raise TypeError(
                 f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
-                "here; call its compute() first, or fit LandmarkLKG, which works on it block by block."
+                "here; call its compute() first, or fit LKG, which takes samples of Dask as they are."
             )
         if isinstance(given, np.ma.MaskedArray):
             raise ValueError(

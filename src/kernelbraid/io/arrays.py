@@ -15,12 +15,16 @@ from kernelbraid.io.sources import DataError, Source, reading
 Matrix: TypeAlias = Host | sparse.csr_array
 
 NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it again in MATLAB with -v7"
+#: Bytes of a .npy file above which it is read where it is needed.
+MAPPED = 2**25
 
 
 def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
     list_arrays, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
     with reading(source.path, remedy), source.open() as file:
+        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > MAPPED:
+            return np.load(source.path, mmap_mode="r", allow_pickle=False)
         found = list_arrays(file)
     fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
     if len(fitting) != 1:

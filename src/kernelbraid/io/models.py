@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator
 from kernelbraid._arrays import detach, is_foreign, to_numpy
 from kernelbraid._system import write_whole
 from kernelbraid._version import __version__
-from kernelbraid.blocks.dask_parts import is_dask
 
 # The member beside those of skops that holds the version of kernelbraid.
 VERSION = "kernelbraid"
@@ -201,8 +200,7 @@ def _is_model(value: Any) -> bool:
 def _on_host(value: Any) -> Any:
     """Return a value with arrays of NumPy for those of other libraries, without those of Dask and callbacks."""
     if isinstance(value, dict):
-        kept = {key: held for key, held in value.items() if not is_dask(held)}
-        return {key: _on_host(held) for key, held in kept.items() if key != "_skl_callbacks"}
+        return {key: _on_host(held) for key, held in value.items() if key != "_skl_callbacks"}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):

@@ -20,10 +20,16 @@ ROWS = 50_000  # of a piece
 class Stream(Samples):
     """Samples that are read piece by piece, every time they are gone through.
 
-    Beside what it has in common with :class:`Samples`, whose `X` is None where a file is read in pieces:
-
     Parameters
     ----------
+    X : matrix or None
+        As of :class:`Samples`, and so are the next four; None where a file is read in pieces.
+    ids, feature_names : list of str or None
+        Names of samples and features.
+    header : bool or None
+        Whether the first row names the columns.
+    form : Source or None
+        How a CSV or TSV file is written.
     path : Path
         The file.
     sizes : tuple of int

@@ -70,7 +70,7 @@ def find_delimiter(lines: Sequence[str], usual: str) -> str:
     """
 
     def share(sign: str) -> float:
-        rows = list(csv.reader(map(str.strip, lines), delimiter=sign, skipinitialspace=True))
+        rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
         numbers = [sum(bool(NUMBER.fullmatch(cell) or COMMA_NUMBER.fullmatch(cell)) for cell in row) for row in rows]
         widths = {len(row) for row in rows}
         is_one = len(widths) == 1 < max(widths) and (sign != " " or min(numbers[1:] or numbers) > 1)
@@ -148,18 +148,23 @@ class Table:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
         return ids, kept
 
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows of a CSV or TSV file with the numbers of their lines; as for pandas, blank ones are none."""
+        reader = csv.reader(lines_of(self.source), delimiter=self.source.delimiter or ",", skipinitialspace=True)
+        is_one = len(self.names) == 1
+        return ((reader.line_num, row) for row in reader if row[1:] or "".join(row).strip() or is_one)
+
     def place(self, column: int, at: int, what: str) -> str:
         """Return what is in a column of one of the rows that were read, for a message."""
-        if self.header is not None:  # pandas leaves out blank lines, and a cell may have several
-            rows = csv.reader(lines_of(self.source), delimiter=self.source.delimiter or ",")
-            found = (rows.line_num for row in rows if row or len(self.names) == 1)
-            at = next(islice(found, at + self.header, None), at + 1) - 1
+        if self.header is not None:
+            at = next(islice(self.rows(), at + self.header, None), (at + 1,))[0] - 1
         name = column + 1 if self.header is False else repr(self.names[column])
         return f"column {name} has {what} in row {at + 1}"
 
-    def cell_error(self, column: int, at: int, cell: str) -> DataError:
-        """Return the error for a cell that is no finite number."""
-        name, is_number = shlex.quote(self.names[column] or str(column + 1)), NUMBER.fullmatch(cell)
+    def cell_error(self, column: int, at: int, cell: str, texts: Sequence[int] = ()) -> DataError:
+        """Return the error for a cell that is no finite number, with the columns that have text there, too."""
+        name, *others = (shlex.quote(self.names[i] or str(i + 1)) for i in (column, *texts))
+        is_number = NUMBER.fullmatch(cell)
         what, remedy = "text", f"{ENCODE}, use it as sample ids (--id {name})"
         if cell.lower() in MISSING or (is_number and np.isinf(float(cell))):
             what, remedy = "no finite value", "fill the cell (scikit-learn's SimpleImputer can), delete the row"
@@ -169,6 +174,8 @@ class Table:
             what, remedy = "a number with signs between its thousands", "write it without them"
         place = f"{self.place(column, at, what)} ({cell[:SHOWN]!r}); {remedy}"
         more = ", or say that the row names the columns (--header)" if self.header is False and at == 0 else ""
+        if others:
+            more = f"; so have {listing(others)}{more}"
         return self.error(f"{place}, or leave the column out (--drop {name}){more}")
 
     def texts(self) -> "pd.DataFrame":
@@ -198,7 +205,12 @@ class Table:
     def cells(self, dtype: Any, **options: Any) -> "pd.DataFrame":
         """Return the cells of a CSV or TSV file, without its header."""
         width, header = len(self.names), 0 if self.header else None
-        return parse(self.source, dtype, skip_blank_lines=width > 1, names=range(width), header=header, **options)
+        frame = parse(self.source, dtype, skip_blank_lines=width > 1, names=range(width), header=header, **options)
+        for number, row in self.rows() if (frame[width - 1] == "").any() else ():
+            if 0 < len(row) < width:
+                told = f"row {number} has {len(row)} cells, those before it {width}"
+                raise self.error(f"{told}; give each the same number")
+        return frame
 
     def ids(self, frame: "pd.DataFrame", column: int | None) -> list[str] | None:
         """Return the names of samples as they are written, leading zeros and all; each must be there."""
@@ -213,7 +225,8 @@ class Table:
         """Return columns as a matrix, or name the first cell that is no finite number."""
         X = np.column_stack([self._floats(column, decimal) for _, column in frame.items()])
         for row, i in not_finite(X, gaps=gaps):
-            raise self.cell_error(frame.columns[i], first + row, str(frame.iat[row, i]))
+            columns = [column for k, column in enumerate(frame) if k > i and is_name(str(frame.iat[row, k]))]
+            raise self.cell_error(frame.columns[i], first + row, str(frame.iat[row, i]), columns)
         return X
 
     def _floats(self, column: "pd.Series", decimal: str | None) -> Host:
@@ -246,7 +259,8 @@ def parse(source: Source, dtype: Any = str, **options: Any) -> "pd.DataFrame":
 def lines_of(source: Source, n_lines: int | None = None) -> list[str]:
     """Return the first lines of a CSV or TSV file, or all."""
     as_one = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "names": [0], "skip_blank_lines": False}
-    return parse(source, nrows=n_lines, **as_one)[0].tolist()
+    found = parse(source, object, nrows=n_lines, skipinitialspace=False, **as_one)[0]
+    return [line.strip(" ") for line in found]
 
 
 def open_table(source: Source, header: bool | None = None) -> Table:
@@ -259,16 +273,16 @@ def open_table(source: Source, header: bool | None = None) -> Table:
                 raise DataError(f"{source.path}: the file is empty; give at least one row.")
         index = next((names.index(name) for name in marked if name in names), None)
         return Table(source, names, None, id_column(names) if index is None else index)
-    lines = [line for line in lines_of(source, HEAD) if line][:20]
+    lines = [line for line in lines_of(source, HEAD) if line.strip()][:20]
     if not lines:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
-    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
-    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
-    others = [word for mark, word in DELIMITER_NAMES.items() if mark in first[0] and mark not in (sign, " ")]
-    if len(first) == 1 and others and not COMMA_NUMBER.fullmatch(first[0]):
+    others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
+    if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):
         what = f"row 1 is one cell with a {others[0]} in it; say what stands between cells (--delimiter {others[0]})"
         raise DataError(f"{source.path}: {what}, or give every row as many.")
+    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
+    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
     if header is None and first[1:] and first == [str(i) for i in range(len(first))]:
         if any(cell.isdecimal() for row in below for cell in row):
             what = "row 1 counts the columns, and may be a header or a sample"

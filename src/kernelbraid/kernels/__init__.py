@@ -1,14 +1,6 @@
 """From samples to kernel matrices: kernels and ready banks. What `__all__` names is public, and nothing else."""
 
-from kernelbraid.kernels.banks import (
-    AUTO,
-    BANKS,
-    bank_names,
-    banks_for,
-    build_bank,
-    name_in_view,
-    split_name,
-)
+from kernelbraid.kernels.banks import AUTO, BANKS, bank_names, banks_for, build_bank, name_in_view, split_name
 from kernelbraid.kernels.banks import KERNELS as KERNELS
 from kernelbraid.kernels.banks import resolve_bank as resolve_bank
 from kernelbraid.kernels.banks import resolve_banks as resolve_banks

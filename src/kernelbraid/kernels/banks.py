@@ -7,13 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    device,
-    is_finite,
-    is_foreign,
-    namespace,
-    power_of_two,
-)
+from kernelbraid._arrays import device, is_finite, is_foreign, namespace, power_of_two
 from kernelbraid._typing import Array, DType
 from kernelbraid.kernels.functions import Custom, Gaussian, Given, Kernel, Linear, Normalisation, Pairs, Polynomial
 from kernelbraid.kernels.local import Neighbours, SelfTuning
@@ -183,10 +177,7 @@ def split_name(name: str) -> tuple[int | None, str]:
 
 
 def build_bank(
-    X: Array | Sequence[Array],
-    kernels: BankLike | Sequence[BankLike] = "rmkkm",
-    *,
-    dtype: DType = None,
+    X: Array | Sequence[Array], kernels: BankLike | Sequence[BankLike] = "rmkkm", *, dtype: DType = None
 ) -> Array:
     """Evaluate a bank of kernels on data.
 

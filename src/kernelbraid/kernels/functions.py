@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from kernelbraid._arrays import asarray_like, in_place, namespace
+from kernelbraid._arrays import asarray_like, clip_negative, in_place, itemsize, namespace
 from kernelbraid._typing import Array
 
 #: What `kernelbraid.kernels` exports; kernels among it can be saved with a model.
@@ -66,12 +66,35 @@ class Pairs:
         return replace(self, **{name: place(array) for name, array in arrays.items() if array is not None})
 
     def about_origin(self) -> tuple[Array, Array, Array]:
-        """Return the products of rows and columns, and the squares of both, wherever the samples lie."""
+        """Return the products of rows and columns, not to be changed, and the squares of both, about the origin."""
+        return self._origin if self.new else self._about_origin()
+
+    @cached_property
+    def _origin(self) -> tuple[Array, Array, Array]:
+        """Products of new samples, which several kernels need."""
+        return self._about_origin()
+
+    def _about_origin(self) -> tuple[Array, Array, Array]:
         if self.row_sides is None or self.column_sides is None:
             return self.products, self.row_squares, self.column_squares
         sides = self.row_sides[:, None] + self.column_sides[None, :]
         rows, columns = self.row_squares + 2 * self.row_sides, self.column_squares + 2 * self.column_sides
         return in_place("add", sides, self.products), rows, columns
+
+    def cosines(self, offset: float) -> Array:
+        """Return (a + x . y) / sqrt((a + x . x) (a + y . y)); of new samples, not to be changed."""
+        if offset in self._cosines:
+            return self._cosines[offset]
+        a = self.to_scale(offset)
+        products, rows, columns = self.about_origin()
+        found = _unit_diagonal(products + a, rows + a, columns + a)
+        if self.new:
+            self._cosines[offset] = found
+        return found
+
+    @cached_property
+    def _cosines(self) -> dict[float, Array]:
+        return {}
 
     def to_scale(self, offset: float) -> float:
         """Return what a number added to x . y is in the scale of the products."""
@@ -88,6 +111,8 @@ class Pairs:
 
     def _measure(self) -> Array:
         sums = self.row_squares[:, None] + self.column_squares[None, :]
+        if self.new and itemsize(sums.dtype) == 4:
+            return clip_negative(in_place("add", sums, -2 * self.products))
         distances = in_place("add", -2 * self.products, sums)
         # What is left of coinciding samples is the rounding of the sums; a narrow kernel would take it for a distance.
         far = distances > in_place("multiply", sums, COINCIDENT)
@@ -189,11 +214,10 @@ class Polynomial:
 
     def matrix(self, pairs: Pairs) -> Array:
         """Return ((a + x.y) / scale)^b: dividing before the power cannot overflow."""
-        offset = pairs.to_scale(self.offset)
-        products, rows, columns = pairs.about_origin()
-        base = offset + products
         if self.normalise == "cosine":
-            return _power(_unit_diagonal(base, rows + offset, columns + offset), self.degree)
+            return _power(pairs.cosines(self.offset), self.degree)
+        offset = pairs.to_scale(self.offset)
+        base = offset + pairs.about_origin()[0]
         if self.normalise == "max":
             return _power(base / ((offset + pairs.max_square) or 1.0), self.degree)
         return _power(base * pairs.scale * pairs.scale, self.degree)
@@ -264,12 +288,13 @@ def _check_normalisation(normalise: Normalisation) -> None:
 
 
 def _power(A: Array, degree: int) -> Array:
-    """Return A^b by products, several times faster than the power of floating-point numbers; A may be overwritten."""
+    """Return A^b by products, several times faster than the power of floating-point numbers; A^1 is A itself."""
     if degree == 1:
         return A
     if degree % 2:
-        return in_place("multiply", _power(A * A, degree // 2), A)
-    return _power(in_place("multiply", A, A), degree // 2)
+        return in_place("multiply", _power(A, degree - 1), A)
+    half = _power(A, degree // 2)
+    return half * half if half is A else in_place("multiply", half, half)
 
 
 def _unit_diagonal(K: Array, row_diagonal: Array, column_diagonal: Array) -> Array:

@@ -150,8 +150,8 @@ class Neighbours:
 
     @property
     def n_matrices(self) -> int:
-        """While it is bound, the graph; it is sparse then."""
-        return 1
+        """While it is bound, the graph and what it is joined from; it is sparse then."""
+        return 2
 
     def bind(self, pairs: Pairs) -> "Neighbours":
         """Find the neighbours and form the kernel."""

@@ -169,11 +169,6 @@ class FittedBank:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
         return _combine(self._between(views), weights)
 
-    def cross_and_distances(self, views: list[Array], weights: Vector) -> tuple[Array, Array]:
-        """Return the same and, from the same products, the squared distances, each view in units of its largest."""
-        between = list(self._between(views))
-        return _combine(between, weights), _summed_distances([pairs for *_, pairs in between])
-
     def _between(self, views: list[Array]) -> Iterator[tuple[list[Kernel | Custom], Array, Array, Pairs]]:
         """Yield for each view its kernels, the new samples, the fitted ones, and what is known of their pairs."""
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]

@@ -18,6 +18,8 @@ Places: TypeAlias = NDArray[np.int64]
 N_TELLING = 500
 #: Rows of a pass over all samples.
 PASS = 4096
+#: Numbers of a tile that kernels pass over several times, which stays in the cache.
+TILE = 2**17
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class ViewRows:
 
     def samples(self) -> Array:
         """Return the samples in their own units."""
-        X = self.points.X if self.mean is None else self.points.X + self.mean
+        X = self.points.X if self.mean is None else self.points.X + self.mean.astype(np.float32)
         return X * self.scale
 
     def new(self, X: Array) -> Points:
@@ -148,12 +150,15 @@ class ViewRows:
 
     def smooth_values(self, pairs: Pairs) -> Host:
         """Return what smooth kernels add to the average."""
-        if not self.smooth:
-            return np.zeros(pairs.products.shape, dtype=np.float32)
-        total = self.smooth[0].matrix(pairs)
-        for kernel in self.smooth[1:]:
-            total += kernel.matrix(pairs)
-        return np.asarray(total / np.float32(len(self.smooth) + len(self.local)))
+        found = np.zeros(pairs.products.shape, dtype=np.float32)
+        size = max(1, TILE // max(found.shape[1], 1))
+        for first in range(0, len(found) if self.smooth else 0, size):
+            rows = slice(first, first + size)
+            part = pairs.rows(rows)
+            for kernel in self.smooth:
+                found[rows] += kernel.matrix(part)
+        found /= np.float32(len(self.smooth) + len(self.local))
+        return found
 
     def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Host:
         """Return what local kernels add to the average: between samples by their places, or for new ones if None."""

@@ -11,11 +11,12 @@ from kernelbraid.learning.progress import reach
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.graphs import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import kmeans
-from kernelbraid.solvers.landmark_centres import Centres
-from kernelbraid.solvers.lloyd import Labels
+from kernelbraid.solvers.lloyd import Labels, nearest_centres, squared_lengths
 
 #: Times that the clusters are found again, every time with other weights of the samples; fewer of many samples.
 REPLICATES, FEW_REPLICATES, MANY = 20, 5, 20_000
+#: How fast memberships fall with the distance to a centre, in units of the distance between centres.
+SHARPNESS = 4.0
 #: Steps that labels walk along the graph: to the neighbours of neighbours.
 STEPS = 2
 
@@ -38,8 +39,7 @@ def memberships(
 
     - :math:`H` has a one for the label of each sample, and :math:`P` is the random walk on the graph, so that
       :math:`P^2 H` holds the labels of the neighbours of neighbours,
-    - :math:`E` falls with the distances to the centres of the clusters in the embedding, as
-      :meth:`~kernelbraid.solvers.landmark_centres.Centres.memberships` has it,
+    - :math:`E` falls with the distances to the centres of the clusters in the embedding (:func:`from_centres`),
     - :math:`V_r` has a one for the label that each sample gets when the clusters are found again in the graph with
       edges :math:`w_i w_j G_{ij}`, the weights of samples drawn from the exponential distribution (the Bayesian
       bootstrap), and matched to those that there are.
@@ -85,12 +85,26 @@ def walked(graph: Array, given: np.ndarray) -> np.ndarray:
 
 
 def from_centres(embedding: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Return shares that fall with the distances to the means of the clusters; none is of a cluster without samples."""
+    r"""Return shares :math:`e^{-4 d_c / s}` over their sum; none is of a cluster without samples.
+
+    d are the distances to the means of the clusters, and s is the mean distance of a mean from the nearest other one.
+    """
     present = np.flatnonzero(given.any(axis=0))
-    mine = given[:, present]
-    shares = Centres((mine / mine.sum(axis=0)).T @ embedding).memberships(embedding).astype(np.float64)
+    mine, placed = given[:, present], embedding.astype(np.float64, copy=False)
+    centres = (mine / mine.sum(axis=0)).T @ placed
+    lengths = squared_lengths(centres)
+    between = lengths[:, None] + lengths[None, :] - 2 * centres @ centres.T
+    np.fill_diagonal(between, np.inf)
+    apart = float(np.sqrt(np.maximum(between.min(axis=1), 0.0)).mean()) if len(lengths) > 1 else 1.0
+    products = placed @ centres.T
+    squares = squared_lengths(placed)[:, None] + lengths[None, :] - 2 * products
+    distances = np.sqrt(np.maximum(squares, 0.0)) * (SHARPNESS / (apart or 1.0))
+    odds = np.exp(distances.min(axis=1, keepdims=True) - distances)
+    # Equal distances are no reason to contradict the label: rounding decides there.
+    rows, first, best = np.arange(len(odds)), nearest_centres(products, lengths), odds.argmax(axis=1)
+    odds[rows, first], odds[rows, best] = odds[rows, best], odds[rows, first]
     found = np.zeros_like(given)
-    found[:, present] = shares / shares.sum(axis=1, keepdims=True)
+    found[:, present] = odds / odds.sum(axis=1, keepdims=True)
     return found
 
 

@@ -1,195 +1,205 @@
-"""The number of clusters, from several graphs over the same samples.
+"""The number of clusters: a graph is learned for about as many as there may be, and again for those that it shows.
 
-With the right number, graphs that were learned with different penalties and refined to more edges or fewer fall into
-the same clusters, which share few edges and hold many. Too many clusters cut what belongs together, each graph
-elsewhere; too few join what lies apart, each graph something else.
+Clouds without clusters, as large and as wide as the samples, say what any data would show. They are normal, with the
+mean and the covariances of the samples, and their graphs are made alike.
 """
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
+from scipy import sparse
 
+from kernelbraid._arrays import to_numpy
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
+from kernelbraid.kernels import Custom
 from kernelbraid.learning import progress
-from kernelbraid.learning.counts import Counts
-from kernelbraid.metrics.partitions import agreement, cut_share, modularity
-from kernelbraid.ops.graphs import normalised_graph, spectral_vectors, unit_rows
-from kernelbraid.solvers.kmeans import PIECES, Edges, cut, join, kmeans, settle
+from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
+from kernelbraid.learning.readout import seed_from
+from kernelbraid.learning.settings import FEW_PER_CLUSTER, GUESS, Settings
+from kernelbraid.learning.sources import Views
+from kernelbraid.learning.weighing import Weighed
+from kernelbraid.ops.graphs import refine_graph
+from kernelbraid.solvers.communities import Network
 
-T = TypeVar("T")
-
-LARGEST = 150  # clusters that are tried at most, and a third of the samples
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
-COARSE = 20  # numbers over the whole range, on a geometric scale
-FINE = 8  # numbers around each of the best two of them
-MIDDLE = 20  # about where they are, as long as they are not known
-RESTARTS, FEW_RESTARTS = 3, 1  # of k-means where the choice is made; and over the whole range, or with many samples
-LARGE = 3000  # samples above which there are fewer graphs and restarts
+#: Samples above which a graph is learned again for as many clusters as were found, if these are small.
+LOOK_AGAIN = 300
+#: Samples of a cloud at most; and, where there are more features than samples, numbers of all its views together.
+MOST_SAMPLES, MOST_NUMBERS = 20_000, 100_000_000
+CLOUDS, FEW_SAMPLES = 2, 700  # that are drawn of so few samples; one of more, which tells enough
+KEPT_EDGES = 20  # of each sample in a dense graph
 
 
-def largest_count(n_samples: int) -> int:
-    """Return the largest number of clusters that is tried."""
-    return min(LARGEST, n_samples // 3)
+@dataclass(frozen=True)
+class Counted:
+    """A graph, what it was learned with, and its levels."""
+
+    learned: LearnedGraph
+    settings: Settings
+    levels: list[Level]
+    n_distinct: int  # samples, copies counted once
+
+    @property
+    def taken(self) -> Level:
+        """The level that is taken."""
+        return next(level for level in self.levels if level.is_taken)
+
+    def doubts(self) -> list[str]:
+        """Return what speaks against the choice."""
+        if self.n_distinct >= SMALLEST_PROBLEM:
+            return doubts(self.levels)
+        few = f"{self.n_distinct} {'is' if self.n_distinct == 1 else 'are'} distinct"
+        return [f"Of all samples {few}, the rest copies."]
+
+    def sentences(self) -> list[str]:
+        """Return the choice in words."""
+        return self.doubts() if self.n_distinct < SMALLEST_PROBLEM else sentences(self.levels)
+
+    @property
+    def warning(self) -> str | None:
+        """What a user must know before using the labels."""
+        told = self.doubts()
+        return f"n_clusters='auto' found no clear clusters. {told[0]}" if told else None
 
 
-def effort_of_counting(n_samples: int, n_graphs: int, n_jobs: int | None = None) -> float:
-    """Return the effort of :func:`count_clusters`, as far as it is known before.
-
-    Parameters
-    ----------
-    n_samples, n_graphs : int
-        Sizes of the problem.
-    n_jobs : int, default=None
-        Processes.
-    """
-    coarse = _coarse(n_samples)
-    bases = n_graphs * progress.basis_effort(n_samples, coarse[-1])
-    tried = sum(progress.evidence_effort(n_samples, k, n_graphs, FEW_RESTARTS) for k in coarse)
-    return (bases + tried + _near_effort(n_samples, [MIDDLE] * 2 * FINE, n_graphs)) / (n_jobs or 1)
-
-
-def _near_effort(n_samples: int, near: Sequence[int], n_graphs: int) -> float:
-    """Return the effort of trying numbers around the best."""
-    return sum(progress.evidence_effort(n_samples, k, n_graphs, _restarts(n_samples)) for k in near)
-
-
-def _restarts(n_samples: int) -> int:
-    """Return the restarts of k-means where the choice is made."""
-    return RESTARTS if n_samples <= LARGE else FEW_RESTARTS
-
-
-def count_clusters(
-    graphs: Sequence[Array],
+def count(
+    weighed: Weighed,
+    settings: Settings,
     *,
     random_state: np.random.RandomState,
-    n_jobs: int | None = None,
-) -> Counts:
-    """Try numbers of clusters from 2 on: first over the whole range, then around the best.
+    n_counted: float | None = None,
+    sizes: NDArray[np.float64] | None = None,
+) -> Counted:
+    """Learn a graph, and choose the number of its clusters.
 
     Parameters
     ----------
-    graphs : sequence of sparse matrices of shape (n, n)
-        At least two, symmetric and not negative.
+    weighed : Weighed
+        Samples, and what each of their views counts.
+    settings : Settings
+        How the graph is learned, in which the number of clusters and what follows it are left open.
     random_state : RandomState
-        Draws the starts of k-means.
-    n_jobs : int, default=None
-        Processes, each with one thread of linear algebra; this one alone if None.
-
-    Returns
-    -------
-    Counts
-        The evidence; ``best`` is the choice.
+        Draws clouds to compare with, and the order in which communities form.
+    n_counted : float, default=None
+        As how many samples they count.
+    sizes : ndarray of shape (n_samples,), default=None
+        As how many each counts.
     """
-    n, n_graphs = graphs[0].shape[0], len(graphs)
-    share = 1 / (n_jobs or 1)  # of the effort, which processes divide
-    coarse = _coarse(n)
-    largest = coarse[-1]
-    tasks = each(_basis, ((graph, largest) for graph in graphs), n_jobs)
-    bases = [_next(tasks, share * progress.basis_effort(n, largest)) for _ in graphs]
-    seed = int(random_state.randint(np.iinfo(np.int32).max))
-    tried: dict[int, Counts] = {}
+    n, every = weighed.n_samples, n_counted or weighed.n_samples
+    seed, n_distinct = seed_from(random_state), int(weighed.identities.max()) + 1
+    smallest, n_jobs = settings.readout.min_cluster_size, settings.readout.n_jobs
+    several = weighed.trust is not None
 
-    def attempt(numbers: Sequence[int], n_init: int) -> None:
-        tasks = each(_evidence, ((graphs, bases, k, n_init, np.random.RandomState(seed)) for k in numbers), n_jobs)
-        for k in numbers:
-            tried[k] = _next(tasks, share * progress.evidence_effort(n, k, n_graphs, n_init))
+    def learned_for(n_clusters: int) -> tuple[LearnedGraph, Settings]:
+        sized = settings.sized(n, n_clusters, several=several, n_counted=n_counted)
+        sized = replace(sized, readout=replace(sized.readout, n_clusters="auto", assign_labels="communities"))
+        return learn(weighed, sized, random_state=random_state), sized
 
-    attempt(coarse, FEW_RESTARTS)
-    best = sorted(coarse, key=lambda k: -float(tried[k].score[0]))[:2]
-    near = sorted({k for peak in best for k in _around(peak, coarse)})
-    progress.expect(share * (_near_effort(n, near, n_graphs) - _near_effort(n, [MIDDLE] * 2 * FINE, n_graphs)))
-    attempt(near, _restarts(n))
-    return _gather(tried, near)
+    def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
+        with progress.unheard():
+            clouds = [] if settings.is_solved else clouds_of(weighed, settings, n_clusters, seed)
+        with calm(n_jobs):
+            network = network_of(learned.graph)
+            levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)
+        progress.reach(1.0)
+        return Counted(learned, sized, levels, n_distinct)
+
+    guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
+    with progress.phase(progress.LEARN):
+        learned, sized = learned_for(guess)
+    with progress.phase(progress.CHOOSE):
+        if n_distinct < SMALLEST_PROBLEM:
+            return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
+        counted = searched(learned, sized, guess)
+        found = counted.taken.n_clusters
+        depends = bool(settings.left_open & {"alpha", "n_neighbors"}) and weighed.samples.has_kernels
+        is_one = not several and settings.learning.is_closed_form
+        if not (depends and is_one and n > LOOK_AGAIN and every <= FEW_PER_CLUSTER * found):
+            return counted
+        with progress.unheard():
+            return searched(*learned_for(found), found)
 
 
-def each(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> Iterator[T]:
-    """Yield the results in the order of the tasks, which are made as they are needed.
+def network_of(graph: Array) -> Network:
+    """Return a graph to be searched; of a dense one the strongest edges of each sample."""
+    return Network.of(graph if sparse.issparse(graph) else refine_graph(to_numpy(graph), n_neighbors=KEPT_EDGES))
+
+
+def clouds_of(weighed: Weighed, settings: Settings, n_clusters: int, seed: int) -> list[Network]:
+    """Return graphs of clouds without clusters as large and as wide as the samples; none where none can be drawn.
 
     Parameters
     ----------
-    function : callable
-        Known by its name where there are several processes.
-    tasks : iterable of tuple
-        Its arguments. Large arrays are shared between processes, not copied.
-    n_jobs : int, default=None
-        Processes, each with one thread of linear algebra; this one alone if None or 1.
+    weighed : Weighed
+        Samples, and what each of their views counts.
+    settings : Settings
+        How their graph is learned.
+    n_clusters : int
+        For how many clusters.
+    seed : int
+        Draws the cloud.
     """
-    if n_jobs is None or n_jobs == 1:
-        for task in tasks:
-            yield function(*task)
-        return
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(*task) for task in tasks)
-        try:
-            for result in results:  # noqa: UP028 (delegating would close them without the filter below)
-                yield result
-        finally:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # joblib warns of tasks that nobody wants any more
-                results.close()
+    samples = weighed.samples
+    if not isinstance(samples, Views) or not settings.learning.is_closed_form:
+        return []
+    banks = [bank for view in range(samples.n_views) for bank in samples.row_banks(view, settings.fused_banks)]
+    if any(isinstance(kernel, Custom) for bank in banks for kernel in bank):
+        return []
+    networks, random_state = [], np.random.RandomState(seed)
+    for _ in range(CLOUDS if samples.n_samples <= FEW_SAMPLES else 1):
+        drawn = cloud_of(samples.views, samples.measured, random_state)
+        if drawn is None:
+            break
+        cloud = replace(weighed, samples=Views(drawn), counts=None, joined=None)
+        if weighed.joined is not None and weighed.trust is not None:
+            cloud = cloud.joining(settings.kernels, learned=False)
+        elif weighed.joined is not None:
+            cloud = replace(cloud, joined=cloud.samples.pose(settings.kernels))
+        sized = settings.sized(cloud.n_samples, n_clusters, several=weighed.trust is not None)
+        networks.append(network_of(learn(cloud, sized).graph))
+    return networks
 
 
-def _next(results: Iterator[T], length: float) -> T:
-    """Return the next result of several, which is a stretch of the work."""
-    with progress.stretch(length):
-        return next(results)
+def cloud_of(
+    views: Sequence[Array], measured: Sequence[NDArray[np.bool_]], random_state: np.random.RandomState
+) -> list[np.ndarray] | None:
+    """Return normal samples that have the mean and the covariances of those of all views; None if they are too many.
 
-
-def _coarse(n_samples: int) -> list[int]:
-    """Return numbers of clusters over the whole range."""
-    found = np.unique(np.geomspace(2, largest_count(n_samples), COARSE).round().astype(int))
-    return [int(k) for k in found]
-
-
-def _around(k: int, coarse: Sequence[int]) -> list[int]:
-    """Return numbers between the two neighbours of one that was tried, all of them if they are few."""
-    at = coarse.index(k)
-    low, high = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
-    return [int(near) for near in np.unique(np.linspace(low, high, min(high - low + 1, FINE)).round())]
-
-
-def _gather(tried: dict[int, Counts], near: Sequence[int]) -> Counts:
-    """Return the evidence of single numbers as one, in their order."""
-    rows = [tried[k] for k in sorted(tried)]
-    names = ("n_clusters", "stability", "modularity", "cut", "eigengap")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(row, name) for row in rows]) for name in names}
-    return Counts(**columns, is_near=np.isin(columns["n_clusters"], near))
-
-
-def _basis(graph: Array, largest: int) -> tuple[Array, NDArray[np.float64]]:
-    """Return the leading eigenvectors of a graph, one more than clusters at most, and their eigenvalues."""
-    single = graph.astype(np.float32)  # enough to tell clusters apart, at half the price
-    vectors = spectral_vectors(single, min(largest + 1, graph.shape[0]))
-    values = np.sum(vectors * (normalised_graph(single) @ vectors), axis=0)
-    return vectors, values
-
-
-def _evidence(
-    graphs: Sequence[Array],
-    bases: Sequence[tuple[Array, NDArray[np.float64]]],
-    k: int,
-    n_init: int,
-    random_state: np.random.RandomState,
-) -> Counts:
-    """Return what speaks for one number of clusters: those of pieces that are joined, and of k-means, in each graph."""
-    spaces = [unit_rows(V[:, :k]) for V, _ in bases]
-    found = [kmeans(X, k, n_init=n_init, random_state=random_state, spread=True).labels for X in spaces]
-    progress.within(0.6)
-    draw = partial(cut, n_cuts=1, n_init=n_init, random_state=random_state, spread=False)
-    pieces = [draw(X, min(PIECES * k, X.shape[0]))[0] for X in spaces]
-    progress.within(0.8)
-    edges = [Edges.of(graph) for graph in graphs]
-    joined = [settle(own, join(own, piece, k)) for own, piece in zip(edges, pieces, strict=True)]
-    evidence = {
-        "stability": np.mean([agreement(found).mean(), agreement(joined).mean()]),
-        "modularity": np.mean([modularity(graph, labels) for graph, labels in zip(graphs, joined, strict=True)]),
-        "cut": np.mean([cut_share(graph, labels) for graph, labels in zip(graphs, joined, strict=True)]),
-        "eigengap": np.mean([values[k - 1] - values[k] for _, values in bases]),
-    }
-    columns: dict[str, Any] = {name: np.array([float(value)]) for name, value in evidence.items()}
-    return Counts(np.array([k]), **columns)
+    Parameters
+    ----------
+    views : sequence of matrices
+        Samples, a row of NaN where a view lacks one; the cloud lacks the same.
+    measured : sequence of ndarray of shape (n,)
+        Which samples each view has.
+    random_state : RandomState
+        Draws the cloud.
+    """
+    n, widths = int(views[0].shape[0]), [int(view.shape[1]) for view in views]
+    width, m = sum(widths), min(n, MOST_SAMPLES)
+    is_narrow = width < n and not any(sparse.issparse(view) for view in views)
+    if not is_narrow and n * max(n, width) > MOST_NUMBERS:
+        return None
+    centred, means = [], []
+    for view, rows in zip(views, measured, strict=True):
+        X = view if sparse.issparse(view) else to_numpy(view).astype(np.float64)
+        means.append(np.asarray(X[rows].mean(axis=0)).ravel())
+        centred.append(X if sparse.issparse(X) else np.where(rows[:, None], X - means[-1], 0.0))
+    if is_narrow:
+        joined = np.concatenate(centred, axis=1)
+        values, vectors = np.linalg.eigh(joined.T @ joined / n)
+        drawn = random_state.normal(size=(m, width)) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        mixed = np.split(drawn, np.cumsum(widths)[:-1], axis=1)
+    else:
+        draws = random_state.normal(size=(m, n)) / np.sqrt(n)
+        mixed = [
+            np.asarray(draws @ X) - (draws.sum(axis=1)[:, None] * mean if sparse.issparse(X) else 0.0)
+            for X, mean in zip(centred, means, strict=True)
+        ]
+    cloud = [values + mean for values, mean in zip(mixed, means, strict=True)]
+    for view, rows in zip(cloud, measured, strict=True):
+        view[~rows[:m]] = np.nan
+    return cloud

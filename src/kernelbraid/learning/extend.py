@@ -4,26 +4,31 @@ A learned graph is a sum of graphs, of each of which a member knows what new sam
 a view, or of several together, or a graph that was handed over. One view is a sum of one.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import Digests, asarray_like, namespace, quiet_overflow, row_blocks, row_digests, to_numpy
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_blocks, row_digests, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.graphs import as_affinities, scales_of
 from kernelbraid.learning.outliers import Unexplained
+from kernelbraid.learning.reach import Reach
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
+#: New samples that are placed at a time.
+AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,30 @@ class NewSamples:
     given: list[list[Array]]  # of every view of the fit: its matrix, its kernels with the fitted samples, or its graph
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
+    @classmethod
+    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
+        """Take all of the samples that are there, or some of them."""
+        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
+        return every if rows is None else every.some(rows)
+
+    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+        """Return some of them."""
+        given = [[rows_of(A, rows) for A in view] for view in self.given]
+        return NewSamples(given, [has[rows] for has in self.measured])
+
     @property
     def n_samples(self) -> int:
         """Number of new samples."""
         return len(self.measured[0])
+
+    def in_blocks(self) -> Iterator["NewSamples"]:
+        """Yield so many of them at a time that what is known of them needs little memory."""
+        n = self.n_samples
+        if n <= AT_ONCE:
+            yield self
+            return
+        for first in range(0, n, AT_ONCE):
+            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""
@@ -206,13 +231,16 @@ class Placement:
 
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
-        xp = namespace(edges)
-        degrees = xp.sum(edges, axis=1)[:, None]
-        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))
+        xp, basis = namespace(self.basis), self.basis
+        if sparse.issparse(edges):
+            degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
+        else:
+            edges = asarray_like(edges, basis)
+            degrees, sums = xp.sum(edges, axis=1), edges @ basis
+        degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))[:, None]
         if self.spectrum == "unnormalised":
-            distance = degrees - self.values[None, :]
-            return unit_rows((edges @ self.basis) / _away_from_zero(distance))
-        placed = (edges @ self.basis) / degrees / _away_from_zero(self.values[None, :])
+            return unit_rows(sums / _away_from_zero(degrees - self.values[None, :]))
+        placed = sums / degrees / _away_from_zero(self.values[None, :])
         return placed if self.spectrum == "random_walk" else unit_rows(placed)
 
 
@@ -284,36 +312,56 @@ class Extension:
                 total = _added(total, found, rows, new.n_samples)
         return total
 
-    def nearness(self, new: NewSamples, edges: Array, graph: Array) -> np.ndarray:
-        """Return how far what neighbours say holds for new samples: 1 within reach, and less the farther beyond it.
-
-        Within reach are samples that are as near to their neighbours as a fitted one is to its own: means of squared
-        distances along edges are compared, over the views that a sample has. Where no samples are kept, all are.
-        """
-        total, n_views = np.zeros(new.n_samples), np.zeros(new.n_samples)
-        edges, graph = sparse.csr_array(edges), sparse.csr_array(graph)
-        for view, (rows, A) in self.samples().items():
-            there, mine = np.flatnonzero(new.measured[view]), slice(None) if rows is None else rows
-            fitted, given = _about_mean(A, *new.of([view], there))
-            reach = float(_distances_along(graph[mine][:, mine], fitted, fitted).max(initial=0.0))
-            if reach > 0:
-                total[there] += _distances_along(edges[there][:, mine], given, fitted) / reach
-                n_views[there] += 1
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.minimum(n_views / total, 1.0, where=total > 0, out=np.ones(new.n_samples)))
-
     def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
-        if not sparse.issparse(edges):
-            return self._place(edges, places, embedding)
-        blocks = row_blocks(edges.shape[0], edges.shape[0] / embedding.shape[0])
-        found = [self._place(edges[rows].toarray(), places[rows], embedding) for rows in blocks]
-        return np.concatenate(found) if found else to_numpy(embedding)[:0]
-
-    def _place(self, edges: np.ndarray, places: np.ndarray, embedding: Array) -> Array:
-        placed = self.placement.embed(asarray_like(edges, self.placement.basis))
+        placed = self.placement.embed(edges)
         fitted = asarray_like(to_numpy(embedding)[places], placed)
         return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
+
+    fitted: Extension
+    graph: Array  # of the distinct samples, with their places and clusters
+    embedding: Array
+    labels: NDArray[np.int64]
+
+    def coordinates(self, new: NewSamples) -> Array:
+        """Return coordinates in the embedding; fitted samples have their own."""
+        return self.fitted.place(self.fitted.edges(new), self.fitted.known(new), self.embedding)
+
+    def nearest(self, new: NewSamples) -> NDArray[np.int64]:
+        """Return the clusters with the nearest centre; of fitted samples their own."""
+        return self.by_edges(self.fitted.edges(new), self.fitted.known(new))[1]
+
+    def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.float64]]:
+        """Return edges to the fitted samples as a csr array, coordinates, clusters, and how far samples stand aside."""
+        edges = sparse.csr_array(self.fitted.edges(new))
+        return edges, *self.by_edges(edges, self.fitted.known(new)), self.reach.aside(new, edges)
+
+    def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
+        """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
+        placed = self.fitted.place(edges, places, self.embedding)
+        found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
+        return placed, np.where(places >= 0, self.labels[places], found)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """How far fitted samples are from their neighbours."""
+        return Reach.of(self.fitted.samples(), self.graph)
+
+    @cached_property
+    def centres(self) -> NDArray[Any]:
+        """The means of the clusters."""
+        numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
+        return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
+
+    def with_fewer_cells(self) -> "Placing":
+        """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
+        members = [getattr(member, "with_fewer_cells", lambda same=member: same)() for member in self.fitted.members]
+        return replace(self, fitted=replace(self.fitted, members=members))
 
 
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
@@ -326,28 +374,17 @@ def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
     return edges if total is None else total + edges
 
 
-def _about_mean(A: Array, B: Array) -> tuple[Array, Array]:
-    """Return fitted and new samples on the host, about the mean of the fitted ones if these are dense."""
-    if sparse.issparse(A):
-        return A, sparse.csr_array(B)
-    A, B = to_numpy(A).astype(np.float64), (B.toarray() if sparse.issparse(B) else to_numpy(B)).astype(np.float64)
-    mean = A.mean(axis=0)
-    return A - mean, B - mean
-
-
-def _distances_along(edges: Array, rows: Array, columns: Array) -> np.ndarray:
-    """Return mean squared distances of samples to those that edges lead to; infinity where numbers end."""
-    sums = np.asarray(edges.sum(axis=1)).ravel()
-    shares = sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ edges
-    squares = [np.asarray((A * A).sum(axis=1)).ravel() for A in (rows, columns)]
-    with quiet_overflow():
-        found = squares[0] - 2 * np.asarray((rows * (shares @ columns)).sum(axis=1)).ravel() + shares @ squares[1]
-    return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
-
-
 def _away_from_zero(A: Array) -> Array:
     """Return numbers that can divide: eigenvalues of zero carry no information and are not blown up."""
     xp = namespace(A)
     least = 1e-8 * (1 + xp.max(xp.abs(A)))
     sign = xp.where(A < 0, asarray_like(-1.0, A), asarray_like(1.0, A))
     return xp.where(xp.abs(A) < least, least * sign, A)
+
+
+def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
+    """Return a symmetric sparse graph with edges between some samples, which have none there, and others."""
+    known, new = graph.tocoo(), edges.tocoo()
+    mine, theirs = rows[new.row], columns[new.col]
+    places = (np.concatenate([known.row, mine, theirs]), np.concatenate([known.col, theirs, mine]))
+    return sparse.csr_array((np.concatenate([known.data, new.data, new.data]), places), shape=graph.shape)

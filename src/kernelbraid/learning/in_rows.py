@@ -1,10 +1,11 @@
 """Learn where samples are too many for matrices of n x n: the closed form in rows, and what new samples need of it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
@@ -31,8 +32,23 @@ from kernelbraid.solvers.low_rank.rows import (
 #: Samples up to which the closed form is exact; from which rows are formed over the nearest cells alone; and features
 #: up to which cells are found in dense samples themselves, and not in what their kernels say.
 EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
+#: Samples of which one graph is learned at most: of more, so many stand for all others.
+MOST = 60_000
+#: Nearest cells of new samples that are looked at where that is enough.
+FEW_CELLS = 4
 #: Share of the work when nearest neighbours are known.
 HALF = 0.5
+
+
+def representatives(n: int, random_state: np.random.RandomState) -> NDArray[np.int64] | None:
+    """Draw the samples that stand for all of so many, in ascending order; None if all of them do.
+
+    A graph is learned of these; every other sample is placed and labelled by its edges to them, as a new one is.
+    """
+    if n <= MOST:
+        return None
+    drawing = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    return np.sort(drawing.choice(n, MOST, replace=False))
 
 
 @dataclass
@@ -188,6 +204,11 @@ class RowMember:
 
     def move(self, place: Callable[[Array], Array]) -> None:
         """Rows are formed on the host."""
+
+    def with_fewer_cells(self) -> "RowMember":
+        """Return the same, with new samples compared with those of fewer cells."""
+        cells = self.kernels.cells
+        return self if cells is None else replace(self, kernels=replace(self.kernels, cells=cells.nearest(FEW_CELLS)))
 
     def unexplained(self) -> Unexplained:
         """Return what is left of the samples of the view when others stand in for them."""

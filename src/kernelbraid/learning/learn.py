@@ -1,8 +1,8 @@
 """Learn: from samples to one graph, the sum of what each of their views, or all of them together, has to say."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,11 +152,10 @@ def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
     n, bank, alphas = weighed.n_samples, settings.fused_banks[0], settings.alphas[:1]
     learning, readout = replace(settings.learning, alpha=alphas[0]), settings.fused_readout(weighed.n_samples)
     if weighed.in_rows:
-        kernels = joined_rows(weighed, replace(settings, kernels=bank), alphas)
-        few = int(readout.n_neighbors)
-        (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
-        views, own = tuple(weighed.used), degrees(graph)[None, :]
-        return RowMember(views, n, None, 1.0, kernels, alphas, own, few, readout.edge_weights), normalised_graph(graph)
+        one = replace(settings, kernels=bank, learning=learning, readout=readout)
+        learned = _one_in_rows(weighed, one)
+        in_rows = replace(cast(RowMember, learned.members[0]), degrees=degrees(learned.graph)[None, :])
+        return in_rows, normalised_graph(learned.graph)
     candidates = weighed.joining(bank, learned=False).joined
     assert candidates is not None
     found = express(candidates, learning)
@@ -205,15 +204,12 @@ def _of_kernels(
 ) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
     learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
-    for view, number, candidates in weighed.posed(settings.fused_banks):
+    for view, candidates in weighed.posed(settings.fused_banks):
         readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
         for learning in learnings:
-            # One that the number of clusters was chosen by is there.
-            graph = weighed.graphs.get((view, number, learning.alpha))
-            if graph is None:
-                found = express(candidates, learning, random_state=random_state)
-                graph, told = as_sparse(graph_of(found, readout, candidates.counts)), _worse(told, found)
-            graphs.append(graph)
+            found = express(candidates, learning, random_state=random_state)
+            graphs.append(as_sparse(graph_of(found, readout, candidates.counts)))
+            told = _worse(told, found)
         rows = weighed.rows_of(view)
         n_graphs = len(learnings) * len(weighed.samples.banks_of(view, settings.fused_banks))
         weight = weighed.weight_of(view) / n_graphs
@@ -240,44 +236,30 @@ def _of_kernels(
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
     """Learn one graph of kernels over all samples in rows."""
-    learning, readout, used = settings.learning, settings.readout, tuple(weighed.used)
-    alphas, few = (learning.alpha,), int(readout.n_neighbors)
-    kernels = joined_rows(weighed, settings, alphas)
-    (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
-    member = RowMember(used, weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
-    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
-
-
-def joined_rows(weighed: Weighed, settings: Settings, alphas: Sequence[float]) -> RowKernels:
-    """Return kernels in rows: of one view, or the weighted sum of those of several."""
     samples: Any = weighed.samples
     if samples.has_gaps:
         raise ValueError(
             "X lacks samples in some views, and kernels cannot be joined then; leave out fusion, with which graphs are."
         )
-    banks = [bank for view in weighed.used for bank in samples.row_banks(view, [settings.kernels])]
-    views, shares = [samples.views[view] for view in weighed.used], weighed.weights[weighed.used].tolist()
-    return RowKernels.of(views, banks, shares, alphas, weighed.counts, settings.learning.n_jobs)
-
-
-def rows_by_view(
-    weighed: Weighed, settings: Settings, alphas: Sequence[float]
-) -> Iterator[tuple[int, int, int, RowKernels]]:
-    """Yield the views that are needed, with the number of each bank and of all of them, and its kernels in rows."""
-    samples: Any = weighed.samples
-    for view in weighed.needed:
-        rows, X = weighed.rows_of(view), samples.only(view).views[0]
-        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
-        banks = samples.row_banks(view, settings.fused_banks)
-        for number, bank in enumerate(banks):
-            kernels = RowKernels.of([X], [bank], [1.0], alphas, counts, settings.learning.n_jobs)
-            yield view, number, len(banks), kernels
+    learning, readout, used = settings.learning, settings.readout, weighed.used
+    alphas, few = (learning.alpha,), int(readout.n_neighbors)
+    banks = [bank for view in used for bank in samples.row_banks(view, [settings.kernels])]
+    views, weights = [samples.views[view] for view in used], weighed.weights[used].tolist()
+    kernels = RowKernels.of(views, banks, weights, alphas, weighed.counts, learning.n_jobs)
+    (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
+    member = RowMember(tuple(used), weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
+    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
 
 
 def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
     """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
-    for view, _, n_banks, kernels in rows_by_view(weighed, settings, settings.alphas):
-        rows = weighed.rows_of(view)
+    samples: Any = weighed.samples
+    posed = ((view, bank) for view in weighed.needed for bank in samples.row_banks(view, settings.fused_banks))
+    for view, bank in posed:
+        rows, X = weighed.rows_of(view), samples.only(view).views[0]
+        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
+        kernels = RowKernels.of([X], [bank], [1.0], settings.alphas, counts, settings.learning.n_jobs)
+        n_banks = len(samples.banks_of(view, settings.fused_banks))
         readout = settings.fused_readout(kernels.kernel.n_samples)
         few = int(readout.n_neighbors)
         weight = weighed.weight_of(view) / (len(settings.alphas) * n_banks)

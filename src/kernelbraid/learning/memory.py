@@ -1,26 +1,30 @@
 """How much memory a fit needs, and whether it may have it."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
+from kernelbraid._arrays import BLOCK_SIZE
 from kernelbraid._machine import available_bytes
 from kernelbraid._system import counted, format_bytes
+from kernelbraid.solvers.low_rank.rows import BLOCK, LANDMARKS, RANK
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
-WORKING_MATRICES, SVD_MATRICES = 12.0, 4.0
+WORKING_MATRICES, SVD_MATRICES = 9.5, 4.0
 # The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph.
-CLOSED_FORM_MATRICES = 3.0
-# What it takes beside them to choose the number of clusters: a cloud, what it is drawn from, and its kernel.
-COUNTING_MATRICES = 3.0
-# The same where graphs of several views are fused: one kernel, what it is solved in, and a view's own.
-FUSED_MATRICES = 5.0
-#: Numbers in the blocks of a pass over rows.
-BLOCK = 2**23
+CLOSED_FORM_MATRICES = 1.0
+# What it takes beside them to choose the number of clusters: a cloud and what it is drawn from.
+COUNTING_MATRICES = 2.0
+# The same where views are compared: similarities of one, what they are sorted in, and its neighbours.
+FUSED_MATRICES = 5.5
+# Blocks that a pass over matrices of n x n keeps.
+PASS_BLOCKS = 2.4
+#: Of a fit in rows: matrices of landmarks, blocks that each thread keeps, also of local kernels, and numbers beside
+#: features and factor that a sample has: edges on their way to a graph.
+LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
 STORAGES = ("auto", "stored", "lazy")
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
-BATCH_NUMBERS, BATCH_ARRAYS = 4_000_000, 4
-PIECES_AND_PLACES = 4  # for each cluster: its two pieces, and coordinates before and after they are scaled
+BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
+PIECES_AND_PLACES = 2  # for each cluster: coordinates before and after they are scaled
 
 
 def clustering_bytes(n_samples: int, n_clusters: int, n_init: int) -> int:
@@ -33,7 +37,7 @@ def clustering_bytes(n_samples: int, n_clusters: int, n_init: int) -> int:
     """
     one = n_samples * 2 * n_clusters
     numbers = min(n_init * one, max(BATCH_NUMBERS, one))
-    return 8 * (BATCH_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * n_clusters)
+    return 8 * (RUN_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * n_clusters)
 
 
 def batch_bytes(n_samples: int) -> int:
@@ -64,7 +68,7 @@ def predict_bytes(
         Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix per view.
     n_given : int, default=0
         How many of the kernels are functions of the user, whose matrices are kept in either case.
-    working : float, default=12.0
+    working : float, default=9.5
         Matrices of n x n at the peak beside the kernels.
     beside : int, default=0
         Further bytes, which do not grow with n x n.
@@ -79,17 +83,28 @@ def predict_bytes(
     return int(square * (working * itemsize + kernels)) + beside
 
 
-def rows_bytes(n_samples: int, widths: Sequence[int]) -> int:
-    """Return what a fit in rows takes: samples in single precision, values of eigenvectors, edges, and blocks.
+def pass_bytes(n_samples: int) -> int:
+    """Return what the blocks of a pass over matrices of n x n take."""
+    return int(8 * PASS_BLOCKS * min(n_samples**2, BLOCK_SIZE))
+
+
+def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int) -> int:
+    """Return what a fit in rows takes: landmarks and blocks, or clustering; and beside them what samples have.
 
     Parameters
     ----------
-    n_samples : int
-        Number of samples.
-    widths : sequence of int
-        Features of the views, one of which is in work at a time.
+    n_samples, width : int
+        Number of samples, and of features of the widest view.
+    clustering : int
+        As :func:`clustering_bytes` says.
+    has_local : bool
+        Whether some kernels are local.
+    n_jobs : int
+        Blocks in work at a time.
     """
-    return int(n_samples * (4 * (max(widths) + 1000) + 400)) + 40 * BLOCK
+    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES)
+    blocks = 4 * BLOCK * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
 
 
 def room(on_device: int | None = None) -> int | None:
@@ -108,7 +123,6 @@ def choose_storage(
     n_given: int = 0,
     working: float = WORKING_MATRICES,
     beside: int = 0,
-    instead: str | None = None,
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -120,12 +134,10 @@ def choose_storage(
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
     n_samples, n_kernels, n_views, itemsize, n_given : int
         As for :func:`predict_bytes`.
-    working : float, default=12.0
+    working : float, default=9.5
         As for :func:`predict_bytes`.
     beside : int, default=0
         As for :func:`predict_bytes`.
-    instead : str or None, default=None
-        Call of an estimator that needs less.
     """
     limit = room(on_device)
     size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
@@ -142,7 +154,6 @@ def choose_storage(
     if itemsize == 8:
         halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
         ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
-    ways += [instead] if instead is not None else []
     ways.append("fewer samples")
     raise MemoryError(
         f"a fit of {n_samples} samples with {counted(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "

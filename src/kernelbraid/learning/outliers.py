@@ -9,7 +9,7 @@ from scipy import sparse
 from kernelbraid._arrays import namespace, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.confidence import without_loops
-from kernelbraid.ops.neighbourhoods import kernel_distances
+from kernelbraid.ops.closed_forms import kernel_distances
 from kernelbraid.solvers.low_rank.ridge import ridge_inverse
 
 #: Weight of the squared coefficients in units of the mean kernel value of a sample with itself: small, so that what is

@@ -7,7 +7,6 @@ or as many as its effort asks for. Efforts are milliseconds, about, of one core 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 Task = TypeVar("Task")
@@ -81,6 +80,16 @@ def phase(name: str) -> Iterator[None]:
         watcher.leave()
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Do what is a part of a phase, and has none of its own to tell of."""
+    token = _watchers.set(())
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+
+
 def reach(share: float) -> None:
     """Tell what share of the phase is done; in another process, nobody is told."""
     for watcher in _watchers.get():
@@ -115,89 +124,6 @@ def _counted(
             watcher.reach(first + (last - first) * done / total)
 
 
-@dataclass
-class Course:
-    """Work of which it is known about how much there is.
-
-    Parameters
-    ----------
-    total : float
-        All of it, in units that take about the same time.
-    """
-
-    total: float
-    done: float = 0.0
-    span: tuple[float, float] = (0.0, 0.0)  # of the stretch that is gone through: where it begins, and how long it is
-
-    def reach(self, place: float) -> None:
-        """Come to a place, and tell."""
-        self.done = min(place, self.total)
-        reach(self.done / (self.total or 1.0))
-
-
-_course: ContextVar[Course | None] = ContextVar("_course", default=None)
-
-
-@contextmanager
-def on_course(total: float) -> Iterator[Course]:
-    """Begin work, all of which is done in stretches: so much of it."""
-    course = Course(total)
-    token = _course.set(course)
-    course.reach(0.0)
-    try:
-        yield course
-        course.reach(course.total)
-    finally:
-        _course.reset(token)
-
-
-@contextmanager
-def stretch(length: float) -> Iterator[None]:
-    """Do a part of the work that was begun; without any, nobody is told.
-
-    Parameters
-    ----------
-    length : float
-        How much of it.
-    """
-    course = _course.get()
-    if course is None:
-        yield
-        return
-    start = course.done
-    course.span = (start, length)
-    course.reach(start)
-    yield
-    course.reach(start + length)
-
-
-def within(share: float) -> None:
-    """Tell that a share of the stretch is done; in another process, nobody is told.
-
-    Parameters
-    ----------
-    share : float
-        Between 0 and 1.
-    """
-    course = _course.get()
-    if course is not None:
-        start, length = course.span
-        course.reach(start + share * length)
-
-
-def expect(more: float) -> None:
-    """Correct how much work there is.
-
-    Parameters
-    ----------
-    more : float
-        What comes on top; negative if there is less.
-    """
-    course = _course.get()
-    if course is not None:
-        course.total = max(course.total + more, course.done)
-
-
 def factor_effort(n: int) -> float:
     """Return the effort of a graph's coefficients: a kernel of n samples is factorised."""
     return 75.0 * (n / 1000) ** 3
@@ -208,29 +134,9 @@ def refine_effort(n: int) -> float:
     return 50.0 * (n / 1000) ** 2
 
 
-def basis_effort(n: int, largest: int) -> float:
-    """Return the effort of the leading eigenvectors of a graph, one per cluster at most."""
-    return 1.6 * (n / 1000) ** 2 * largest
-
-
-def evidence_effort(n: int, k: int, n_graphs: int, n_init: int) -> float:
-    """Return the effort of cutting graphs of n samples into k clusters."""
-    return (n / 1000) * n_graphs * (8 + 0.6 * k) * (2 + n_init) / 3
-
-
-def separation_effort(n: int) -> float:
-    """Return the effort of cutting one graph of n samples as often as a cloud is."""
-    return factor_effort(n) + refine_effort(n) + 60.0 * n / 1000
-
-
-def cloud_effort(n: int) -> float:
-    """Return the effort of drawing as many samples, and of their kernels."""
-    return 80.0 * (n / 1000) ** 2
-
-
 def efforts_of_fit(n: int, k: int | None, *, n_graphs: int = 1, in_rows: bool = False) -> dict[str, float]:
     """Return the effort of each phase of a fit of LKG to n samples; k is None where the number is to be found."""
     few = k or 10
     learning = n_graphs * (0.045 * n**1.3 if in_rows else factor_effort(n) + refine_effort(n))
-    cutting = 4 * few * n / 1000 + 20
-    return {CHOOSE: 10 * (learning + cutting), LEARN: learning, CUT: cutting, JUDGE: cutting / 10}
+    cutting, searching = 4 * few * n / 1000 + 20, 0.5 * n
+    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting, JUDGE: cutting / 10}

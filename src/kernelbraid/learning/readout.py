@@ -17,7 +17,7 @@ from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
 from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
-from kernelbraid.solvers.kmeans import PIECES, Edges, cut, in_order, join, kmeans, separate, settle
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, in_order, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
@@ -75,7 +75,13 @@ class Reading:
     evidence: "Evidence | None" = None  # where several ways were compared
 
 
-def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
+def read_out(
+    learned: LearnedGraph,
+    readout: Readout,
+    *,
+    random_state: np.random.RandomState,
+    sizes: np.ndarray | None = None,
+) -> Reading:
     """Return the graph that was learned, its spectral embedding, and the clusters that are found there.
 
     Parameters
@@ -87,6 +93,8 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
         which decides how many there are.
     random_state : RandomState
         Draws the starts of k-means, and the order in which communities form.
+    sizes : ndarray of shape (n,), default=None
+        As how many samples each counts where clusters have a least size; one if None.
 
     Returns
     -------
@@ -95,9 +103,32 @@ def read_out(learned: LearnedGraph, readout: Readout, *, random_state: np.random
         have its label.
     """
     if readout.resolution is not None:
-        seed = seed_from(random_state)
-        return published(learned, communities(learned.graph, readout.resolution, seed=seed), readout)
+        labels = communities(learned.graph, readout.resolution, seed=seed_from(random_state))
+        return published(learned, dissolve(learned.graph, labels, readout.min_cluster_size or 0, sizes), readout)
+    if readout.min_cluster_size is not None and readout.n_clusters != 1:
+        return published(learned, _large_enough(learned, readout, sizes, random_state), readout)
     return cluster(place(learned, readout), readout, random_state=random_state)
+
+
+def _large_enough(
+    learned: LearnedGraph, readout: Readout, sizes: np.ndarray | None, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Return as many clusters as asked for that are large enough: those that stay where more of them are found."""
+    k, n, best = int(readout.n_clusters), len(learned.identities), np.zeros(0, dtype=np.int64)
+    if readout.assign_labels == "best":  # whose ways differ from one number to the next
+        readout = replace(readout, assign_labels="merge")
+    for more in (0, 1, 2, 4, 8, 16, 32):
+        if k + more > n:
+            break
+        asked = replace(readout, n_clusters=k + more, min_cluster_size=None)
+        found = read_out(learned, asked, random_state=random_state).labels
+        found = dissolve(learned.graph, found, float(readout.min_cluster_size or 0), sizes)
+        if np.bincount(found, sizes).min() < float(readout.min_cluster_size or 0):
+            break  # none is large enough any more
+        best = found if found.max(initial=0) >= best.max(initial=-1) else best
+        if best.max() + 1 >= k:
+            break
+    return join(learned.graph, best, k) if len(best) else np.zeros(n, dtype=np.int64)
 
 
 def seed_from(random_state: np.random.RandomState) -> int:
@@ -148,7 +179,9 @@ def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.Random
     themselves. Neither modularity nor the normalised cut could tell: each is best for the way that it belongs to.
     """
     k = int(readout.n_clusters)
-    found = placed.communities or steady_communities(placed.graph, k, seed=seed_from(random_state))
+    seed, found = seed_from(random_state), placed.communities
+    if found is None or found.labels.max() + 1 != k:
+        found = steady_communities(placed.graph, k, seed=seed)
     groups = _of_labels(placed, found.labels, k)
     means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
     agree = adjusted_rand(groups.labels, means.labels)
@@ -274,6 +307,14 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
 
 
+def in_words(reliability: float) -> str:
+    """Return the reliability of communities in a sentence."""
+    told = f"Reliability is {reliability:.2f}"
+    if reliability < LOW:
+        return f"{told}, which is low: with other weights of the edges, or at other resolutions, clusters are others."
+    return f"{told}, which is high." if reliability >= HIGH else f"{told}."
+
+
 def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
     """Return what the evidence says, in sentences."""
     if evidence.is_short:
@@ -297,17 +338,17 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         )
     elif evidence.reliability >= HIGH:
         told.append("That is high: the clusters do not hang on how the graph is cut.")
-    return [*told, _parts_in_words(n_components, n_clusters)]
+    return [*told, parts_in_words(n_components, n_clusters)]
 
 
 def scattered(evidence: Evidence, n_clusters: int, n_components: int) -> str | None:
     """Return what a user must know of a graph with far more components than clusters; None of another."""
     if evidence.is_short or n_clusters == 1 or n_components <= SCATTERED * n_clusters:
         return None
-    return f"{_parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
+    return f"{parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
 
 
-def _parts_in_words(n_components: int, n_clusters: int) -> str:
+def parts_in_words(n_components: int, n_clusters: int) -> str:
     """Return how many components a graph has."""
     told = f"The graph has {counted(n_components, 'connected component')}"
     return f"{told}{', more than clusters: nothing says which of them belong together' * (n_components > n_clusters)}."

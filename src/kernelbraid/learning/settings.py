@@ -29,6 +29,8 @@ FUSED_NEIGHBORS = (10, 20)
 SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
 #: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
 NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
+#: What has no value where nobody gives one.
+OPTIONAL = ("resolution", "min_cluster_size")
 #: Clusters that a graph is learned for where their number is still to be found.
 GUESS = 10
 #: Restarts of k-means from so many samples on, where each takes long and starts far apart differ little.
@@ -114,6 +116,7 @@ class Readout:
     restart_score: RestartScore = "inertia"
     n_clusters: int | Literal["auto"] = 8
     resolution: float | None = None  # of communities, where it decides their number
+    min_cluster_size: int | None = None  # samples of a cluster; None: four where the number is found
     graph_from: GraphName = "Z"  # which of two learned graphs
     n_jobs: int | None = None  # threads of BLAS
 
@@ -220,9 +223,7 @@ class Settings:
         parts = {name: getattr(self, name) for name in names}
         for part in (self.learning, self.readout):
             parts |= {field.name: getattr(part, field.name) for field in fields(part)}
-        if self.readout.resolution is None:
-            del parts["resolution"]
-        return parts
+        return {name: value for name, value in parts.items() if value is not None or name not in OPTIONAL}
 
 
 def check_resolution(given: Parameters) -> None:

@@ -4,7 +4,7 @@ Equal samples are one vertex of the graph, which counts as often as they occur.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -45,8 +45,6 @@ class Weighed:
     in_rows: bool = False  # whether kernels are never posed over all pairs of samples
     counts: NDArray[np.float64] | None = None  # how often each sample counts, relative to their mean; None: once
     joined: Candidates | None = None  # kernels of all that count, where one graph is learned of them all
-    # Refined graphs that were needed before: by view, number of the bank, weight of the penalty.
-    graphs: dict[tuple[int, int, float], Array] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def alike(cls, samples: Samples) -> "Weighed":
@@ -110,14 +108,14 @@ class Weighed:
         rows = self.samples.measured[view]
         return None if rows.all() else np.flatnonzero(rows)
 
-    def posed(self, banks: Sequence[Any]) -> Iterator[tuple[int, int, Candidates]]:
-        """Yield the views that are needed, with the number of each bank and its candidates, posed one at a time."""
+    def posed(self, banks: Sequence[Any]) -> Iterator[tuple[int, Candidates]]:
+        """Yield the views that are needed, with the candidates of each bank, posed one at a time."""
         for view in self.needed:
             one = self.samples.only(view)
-            for number, bank in enumerate(self.samples.banks_of(view, banks)):
+            for bank in self.samples.banks_of(view, banks):
                 rows = self.rows_of(view)
                 counts = self.counts if self.counts is None or rows is None else self.counts[rows]
-                yield view, number, replace(one.pose(bank, is_shared=True), counts=counts)
+                yield view, replace(one.pose(bank, is_shared=True), counts=counts)
 
     def joining(self, kernels: Any, *, learned: bool) -> "Weighed":
         """Return the same views, of which one graph is learned: each has one kernel, the average of its own.
@@ -232,7 +230,14 @@ class Vertices:
     counts: NDArray[np.float64] | None  # (n_vertices,): how often each counts, relative to their mean; None: alike
 
     @classmethod
-    def of(cls, samples: Samples, sample_weight: Any = None, *, are_joined: bool = True, least: int = 0) -> "Vertices":
+    def of(
+        cls,
+        samples: Samples,
+        sample_weight: Any = None,
+        *,
+        are_joined: bool = True,
+        least: int = 0,
+    ) -> "Vertices":
         """Find the distinct samples.
 
         Parameters
@@ -270,6 +275,14 @@ class Vertices:
         counts = sums[order]
         return cls(place[numbers], first[order], None if is_even else counts / counts.mean())
 
+    def within(self, n_samples: int, rows: NDArray[np.int64] | None) -> "Vertices":
+        """Return the same of more samples, of which these have some rows; the others count nothing."""
+        if rows is None:
+            return self
+        index = np.full(n_samples, -1)
+        index[rows] = self.index
+        return Vertices(index, rows[self.first], self.counts)
+
     @property
     def are_others(self) -> bool:
         """Whether vertices are not just the samples in their order."""
@@ -279,6 +292,11 @@ class Vertices:
     def n_counted(self) -> float:
         """As how many samples the vertices count, if the one that counts least is one of them."""
         return float(len(self.first) if self.counts is None else self.counts.sum() / self.counts.min())
+
+    @property
+    def sizes(self) -> NDArray[np.float64] | None:
+        """As how many samples each vertex counts, where these are not the same."""
+        return np.bincount(self.index[self.index >= 0]).astype(np.float64) if self.are_others else None
 
     @property
     def silent(self) -> NDArray[np.int64]:

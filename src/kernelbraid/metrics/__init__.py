@@ -2,18 +2,7 @@
 
 from kernelbraid.metrics.from_scikit_learn import ami, held_out_agreement, kernel_silhouette, kernel_silhouettes
 from kernelbraid.metrics.partitions import agreement, balance, cut_share, modularity
-from kernelbraid.metrics.scores import (
-    SCORES,
-    accuracy,
-    ari,
-    entropy,
-    evaluate,
-    f_score,
-    nmi,
-    precision,
-    purity,
-    recall,
-)
+from kernelbraid.metrics.scores import SCORES, accuracy, ari, entropy, evaluate, f_score, nmi, precision, purity, recall
 
 __all__ = [
     "evaluate",

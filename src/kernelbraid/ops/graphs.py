@@ -20,7 +20,7 @@ from kernelbraid._arrays import (
     symmetric_part,
     to_numpy,
 )
-from kernelbraid._eigen import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
+from kernelbraid._linalg import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid._typing import Array, Host
 from kernelbraid.ops.closed_forms import nonnegative
 
@@ -44,11 +44,7 @@ MORE, FEW_MORE = 50, 10
 
 
 def refine_graph(
-    A: Array,
-    *,
-    n_neighbors: int | None = None,
-    edge_weights: EdgeWeights = "learned",
-    counts: Host | None = None,
+    A: Array, *, n_neighbors: int | None = None, edge_weights: EdgeWeights = "learned", counts: Host | None = None
 ) -> Array:
     """Return the symmetric graph of coefficients, with the strongest neighbours of every sample alone if asked for.
 

@@ -4,8 +4,8 @@ A function of a picture draws on the axes it is given, or on those of a new figu
 no global setting is changed, and matplotlib is imported only when a function is called.
 """
 
-from kernelbraid.plotting.choices import plot_n_clusters
 from kernelbraid.plotting.fits import plot_convergence, plot_embedding, plot_graph, plot_kernel, plot_kernel_weights
+from kernelbraid.plotting.levels import plot_levels
 from kernelbraid.plotting.views import plot_views
 
 __all__ = [
@@ -14,6 +14,6 @@ __all__ = [
     "plot_graph",
     "plot_kernel",
     "plot_kernel_weights",
-    "plot_n_clusters",
+    "plot_levels",
     "plot_views",
 ]

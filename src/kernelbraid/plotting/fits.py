@@ -1,4 +1,4 @@
-"""Pictures of a fitted LKG or LandmarkLKG: its kernel weights, graph, kernel, embedding and convergence."""
+"""Pictures of a fitted LKG: its kernel weights, graph, kernel, embedding and convergence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy import sparse
 
-    from kernelbraid.estimators import LKG, LandmarkLKG
+    from kernelbraid.estimators import LKG
     from kernelbraid.plotting.layout import Layout
 
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
@@ -24,12 +24,12 @@ PALEST = 0.15  # opacity of a sample whose label is not sure at all
 BRIGHTEST = 99.5  # percentile of the off-diagonal values at which the colour scale ends
 
 
-def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
+def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     """Draw the weight of every candidate kernel as a bar, in the order of the bank.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -63,12 +63,12 @@ def plot_kernel_weights(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> 
     return finish(ax, f"Kernel weights{', all alike' if np.ptp(weights) == 0 else ''}", "weight")
 
 
-def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
+def plot_graph(model: LKG, *, ax: Axes | None = None) -> Axes:
     """Draw the learned graph as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -84,15 +84,15 @@ def plot_graph(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     diagonal, so that weak and strong edges both show.
     """
     check_fitted(model, "graph_")
-    return _heat_map(model.graph_, _vertex_labels(model), "Learned graph", ax, power=0.5)
+    return _heat_map(model.graph_, np.asarray(model.labels_), "Learned graph", ax, power=0.5)
 
 
-def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
+def plot_kernel(model: LKG, *, ax: Axes | None = None) -> Axes:
     """Draw the kernel that a solver has learned as a heat map, its samples sorted by cluster.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -107,17 +107,15 @@ def plot_kernel(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
     Colours follow the values, between the 0.5th and the 99.5th percentile of those off the diagonal.
     """
     solved: Any = _solved(model)
-    return _heat_map(solved.K, _vertex_labels(model), "Consensus kernel", ax, power=1.0)
+    return _heat_map(solved.K, np.asarray(model.labels_), "Consensus kernel", ax, power=1.0)
 
 
-def plot_embedding(
-    model: LKG | LandmarkLKG, *, layout: Layout = "auto", confidence: bool = False, ax: Axes | None = None
-) -> Axes:
+def plot_embedding(model: LKG, *, layout: Layout = "auto", confidence: bool = False, ax: Axes | None = None) -> Axes:
     """Draw the samples in the plane, every cluster with a colour and a marker of its own.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     layout : {"auto", "spectral", "graph"}, default="auto"
         Where samples stand. ``"spectral"``: on the first two principal axes of the spectral embedding, which show two
@@ -137,9 +135,8 @@ def plot_embedding(
     Notes
     -----
     The map is made by t-SNE of scikit-learn. Samples are drawn together that a walk of one or two steps on the graph
-    often joins; for :class:`~kernelbraid.LandmarkLKG`, whose graph is one of landmarks, those that are near in the
-    embedding. Distances between clusters and their sizes on the map mean little. The same model gives the same map. Of
-    more than 20,000 samples, and on the map of more than 2,000, so many at even distances are drawn.
+    often joins. Distances between clusters and their sizes on the map mean little. The same model gives the same map.
+    Of more than 20,000 samples, and on the map of more than 2,000, so many at even distances are drawn.
     """
     check_fitted(model, "embedding_")
     ax = make_axes(ax, figsize=(5.0, 4.5))
@@ -196,12 +193,12 @@ def _with_opacity(colour: str, opacity: np.ndarray) -> np.ndarray:
     return np.column_stack([np.tile(to_rgb(colour), (len(opacity), 1)), opacity])
 
 
-def plot_convergence(model: LKG | LandmarkLKG, *, ax: Axes | None = None) -> Axes:
+def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
     """Draw the change of the kernel and both residuals over the steps, on a logarithmic axis.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure by default.
@@ -261,11 +258,6 @@ def _solved(model: Any, instead: str | None = None) -> Any:
     raise ValueError(
         f"{type(model).__name__} was fitted without a solver, which learns a kernel; fit LKG(solver=ADMM())."
     )
-
-
-def _vertex_labels(model: LKG | LandmarkLKG) -> np.ndarray:
-    """Return the clusters of what graph and kernel are about: the landmarks, or all samples."""
-    return np.asarray(getattr(model, "landmark_labels_", model.labels_))
 
 
 def _heat_map(

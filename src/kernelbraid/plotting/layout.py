@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from kernelbraid.estimators import LKG, LandmarkLKG
+    from kernelbraid.estimators import LKG
 
 Layout: TypeAlias = Literal["auto", "spectral", "graph"]
 LAYOUTS = get_args(Layout)
@@ -22,14 +22,12 @@ START, JITTER = 1e-4, 1e-6  # spread of the first coordinates, and what parts po
 FAINT = 1e-6  # weight of neighbours in the embedding beside those in the graph
 
 
-def place(
-    model: LKG | LandmarkLKG, layout: Layout = "auto", most: int | None = None
-) -> tuple[np.ndarray, slice, Layout]:
+def place(model: LKG, layout: Layout = "auto", most: int | None = None) -> tuple[np.ndarray, slice, Layout]:
     """Return coordinates in the plane, (n_drawn, 2), the samples that are drawn, and the layout they have.
 
     Parameters
     ----------
-    model : LKG or LandmarkLKG
+    model : LKG
         Fitted estimator.
     layout : {"auto", "spectral", "graph"}, default="auto"
         As for :func:`~kernelbraid.plotting.plot_embedding`.
@@ -77,7 +75,7 @@ def _distances(graph: Any, embedding: np.ndarray, drawn: slice) -> sparse.csr_ar
 
     Neighbours are those of the graph and theirs, near if a walk of one or two steps often ends there:
     d^2 = 1 - log w, so that t-SNE has powers of w as affinities. A sample with few of them has others that are near in
-    the embedding, far behind. If the graph is not one of all samples, as that of landmarks is not, the embedding alone
+    the embedding, far behind. If the graph is not one of all samples, the embedding alone
     decides.
     """
     from sklearn.neighbors import NearestNeighbors

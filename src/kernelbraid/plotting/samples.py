@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernelbraid.datasets import Images
-from kernelbraid.plotting.drawing import INK, new_figure
+from kernelbraid.plotting.axes import INK, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-    from kernelbraid.estimators import LKG, LandmarkLKG, LKGClassifier
+    from kernelbraid.estimators import LKG, LKGClassifier
     from kernelbraid.estimators.view_report import ViewReport
 
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
@@ -26,7 +26,7 @@ MANY = 8  # views: from there on their names stand upright
 
 
 def plot_views(
-    model: LKG | LandmarkLKG | LKGClassifier,
+    model: LKG | LKGClassifier,
     *,
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
@@ -35,7 +35,7 @@ def plot_views(
 
     Parameters
     ----------
-    model : LKG, LandmarkLKG or LKGClassifier
+    model : LKG or LKGClassifier
         Fitted on several views.
     names : sequence of str, default=None
         What the views are called; "view 1", "view 2" and so on by default.

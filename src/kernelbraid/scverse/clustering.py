@@ -1,23 +1,176 @@
-"""One call from an AnnData or MuData to clusters."""
+"""One call from an AnnData or MuData to clusters, and where its results are written."""
 
 import difflib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kernelbraid._typing import Parameters
-from kernelbraid.estimators import LKG, LandmarkLKG
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import measured_rows
+from kernelbraid._typing import Array, Parameters
+from kernelbraid.estimators import LKG
+from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.estimators.tables import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
-from kernelbraid.scverse.results import Keys, write
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
-# Parameters that say how samples are handed over, which is known here.
-GIVEN_HERE = ("view_widths", "landmarks")
+METHOD = "kernelbraid"
+
+
+class Keys:
+    """Where results are written.
+
+    Parameters
+    ----------
+    key : str
+        Name of the clustering.
+    views : list of View
+        What was clustered; several views have columns of their weights.
+    """
+
+    def __init__(self, key: str, views: list[View]) -> None:
+        self.labels = self.report = key
+        self.confidence = f"{key}_confidence"
+        self.connectivities, self.distances = f"{key}_connectivities", f"{key}_distances"
+        self.embedding = f"X_{key}"
+        self.weights = [weight_key(key, view.name) for view in views] if len(views) > 1 else []
+
+    def check(self, data: "AnnData | MuData") -> None:
+        """Refuse to overwrite what somebody else has written; results of an earlier call are replaced."""
+        if _is_ours(data.uns.get(self.report)):
+            return
+        written = {
+            "obs": [self.labels, self.confidence, *self.weights],
+            "obsm": [self.embedding],
+            "obsp": [self.connectivities, self.distances],
+            "uns": [self.report],
+        }
+        for room, keys in written.items():
+            for key in keys:
+                if key in getattr(data, room):
+                    raise ValueError(
+                        f"{room}[{key!r}] is there already, and is not a result of this function; give another "
+                        "key_added, or delete it first."
+                    )
+
+    def clear(self, data: "AnnData | MuData") -> None:
+        """Delete the results of an earlier call that the next one need not have."""
+        earlier = data.uns.get(self.report)
+        if not _is_ours(earlier):
+            return
+        gone = [self.confidence, *(weight_key(self.labels, name) for name in earlier["views"].index)]
+        data.obs = data.obs.drop(columns=[column for column in gone if column in data.obs])
+
+
+def weight_key(key: str, view: str) -> str:
+    """Return the column of the weights that a view has in each cell."""
+    return f"{key}_weight_{view.replace('/', '_')}"  # slashes are folders in files
+
+
+def _is_ours(report: Any) -> bool:
+    return isinstance(report, Mapping) and dict(report.get("params", {})).get("method") == METHOD
+
+
+def write(
+    data: "AnnData | MuData",
+    keys: Keys,
+    model: "LKG",
+    views: list[View],
+    asked: Mapping[str, Any],
+) -> None:
+    """Write labels, graph, embedding and report."""
+    import pandas as pd
+
+    labels, embedding = by_size(np.asarray(model.labels_)), np.asarray(model.embedding_)
+    graph, distances = learned_graph(model.graph_, embedding)
+    columns: dict[str, Any] = {
+        keys.labels: pd.Categorical(labels.astype(str), categories=[str(i) for i in range(labels.max() + 1)])
+    }
+    columns[keys.confidence] = np.asarray(model.confidence_)
+    weights = model.views_.shares
+    if weights is not None:
+        columns |= {key: np.asarray(weights)[:, view] for view, key in enumerate(keys.weights)}
+    keys.clear(data)
+    for key, column in columns.items():
+        data.obs[key] = pd.Series(column, index=data.obs_names)
+    data.obsm[keys.embedding] = embedding
+    data.obsp[keys.connectivities], data.obsp[keys.distances] = graph, distances
+    data.uns[keys.report] = {
+        "connectivities_key": keys.connectivities,
+        "distances_key": keys.distances,
+        # The names that scanpy's own functions look for; theirs is the representation that was embedded.
+        "params": {
+            "method": METHOD,
+            "n_neighbors": max(round(graph.nnz / graph.shape[0]), 2),
+            "metric": "euclidean",
+            "use_rep": keys.embedding,
+        },
+        "parameters": {name: _storable(value) for name, value in asked.items() if value is not None},
+        "n_clusters": int(labels.max()) + 1,
+        "views": _table(model, views),
+        "agreement": model.views_.agreement,
+        "reliability": float(model.reliability_),
+        "why": np.array(model.why_, dtype=str),
+    }
+
+
+def by_size(labels: np.ndarray) -> np.ndarray:
+    """Return labels numbered by the sizes of their clusters, the largest first, as scanpy numbers them."""
+    _, first, inverse, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    return np.argsort(order)[inverse]
+
+
+def learned_graph(graph: Array, embedding: np.ndarray) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """Return the learned graph, its largest edge one, and the distances of connected cells in the embedding."""
+    edges = sparse.coo_array(graph)
+    off = (edges.row != edges.col) & (edges.data > 0)
+    row, column, weights = edges.row[off], edges.col[off], edges.data[off]
+    weights = weights / (weights.max() if len(weights) else 1.0)
+    apart = np.linalg.norm(embedding[row] - embedding[column], axis=1)
+    return _csr(weights, row, column, len(embedding)), _csr(apart, row, column, len(embedding))
+
+
+def _csr(values: np.ndarray, row: Any, column: Any, n: int) -> sparse.csr_matrix:
+    """Return a matrix as scanpy has them: the older kind, in single precision."""
+    return sparse.csr_matrix((np.asarray(values, dtype=np.float32), (row, column)), shape=(n, n))
+
+
+def _table(model: "LKG", views: list[View]) -> Any:
+    """Return what is known of each view as a data frame; what is not known is NaN."""
+    import pandas as pd
+
+    report = model.views_
+    return pd.DataFrame(
+        {
+            "representation": [view.path for view in views],
+            "trusted": report.trusted,
+            "weight": report.weights,
+            "reason": [in_names(why, views) for why in report.why],
+            "n_obs": [int(measured_rows(view.matrix).sum()) for view in views],
+            "clarity": report.clarity,
+        },
+        index=[view.name for view in views],
+    )
+
+
+def _storable(value: Any) -> Any:
+    """Return a parameter as something that files of AnnData can hold."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _storable(entry) for name, entry in value.items() if entry is not None}
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return repr(value)
+    return array if array.dtype.kind in "biufU" else repr(value)
 
 
 def cluster(
@@ -26,7 +179,6 @@ def cluster(
     *,
     use_rep: Any = None,
     key_added: str = "kernelbraid",
-    n_landmarks: int | None = None,
     copy: bool = False,
     **parameters: Any,
 ) -> "AnnData | MuData | None":
@@ -46,14 +198,10 @@ def cluster(
         there, and X otherwise, with a warning if that has more than 50 features.
     key_added : str, default="kernelbraid"
         Under which names results are written. Results of an earlier call are replaced; nothing else is.
-    n_landmarks : int, default=None
-        Cluster through so many landmarks (:class:`~kernelbraid.LandmarkLKG`), in time and memory linear in the cells.
-        If None, that is done where there is not enough memory for an exact fit (:class:`~kernelbraid.LKG`), with 500.
     copy : bool, default=False
         Leave the data as they are, and return a copy with the results.
     **parameters
-        Further parameters of :class:`~kernelbraid.LKG` or :class:`~kernelbraid.LandmarkLKG`; `random_state` is 0 unless
-        it is given.
+        Further parameters of :class:`~kernelbraid.LKG`; `random_state` is 0 unless it is given.
 
     Returns
     -------
@@ -63,13 +211,11 @@ def cluster(
         - ``obs[key]``: clusters as categories, ``"0"`` the largest one;
         - ``obs[key + "_confidence"]``: how sure each label is, between 0 and 1;
         - ``obs[key + "_weight_" + view]``: which share of its edges a cell has from each of several views;
-        - ``obsp[key + "_connectivities"]``: the learned graph, its largest edge one; through landmarks, that of the
-          nearest neighbours in the embedding;
+        - ``obsp[key + "_connectivities"]``: the learned graph, its largest edge one;
         - ``obsp[key + "_distances"]``: distances of these neighbours in the embedding;
         - ``obsm["X_" + key]``: the embedding that was clustered;
-        - ``uns[key]``: where the graph is, for ``neighbors_key=key`` of scanpy; ``solver`` (``"exact"`` or
-          ``"landmarks"``) and why it was taken; ``parameters`` as they were given; ``views``, a data frame with what is
-          known of each, and their ``agreement``; ``reliability`` and ``why`` of an exact fit.
+        - ``uns[key]``: where the graph is, for ``neighbors_key=key`` of scanpy; ``parameters`` as they were given;
+          ``views``, a data frame with what is known of each, and their ``agreement``; ``reliability`` and ``why``.
 
     Raises
     ------
@@ -91,20 +237,19 @@ def cluster(
     >>> cluster(cells, 3)
     >>> cells.obs["kernelbraid"].value_counts().tolist()
     [20, 20, 20]
-    >>> cells.uns["kernelbraid"]["solver"]
-    'exact'
     """
-    _check(data, key_added, n_landmarks, parameters)
+    _check(data, key_added, parameters)
     views = views_of(data, use_rep)
     keys = Keys(key_added, views)
     keys.check(data)
     parameters = {"random_state": 0, **parameters}
     with _names_in_sentences(views):
-        model, solver = _fit(views, n_clusters, n_landmarks, parameters)
+        X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
+        model = LKG(n_clusters, **parameters).fit(X)
     if copy:
         data = data.to_memory() if getattr(data, "isbacked", False) and not is_mudata(data) else data.copy()
-    asked = {"n_clusters": n_clusters, "use_rep": use_rep, "n_landmarks": n_landmarks, **parameters}
-    write(data, keys, model, views, asked, solver)
+    asked = {"n_clusters": n_clusters, "use_rep": use_rep, **parameters}
+    write(data, keys, model, views, asked)
     return data if copy else None
 
 
@@ -123,24 +268,7 @@ def _names_in_sentences(views: list[View]) -> Iterator[None]:
             warnings.warn(in_names(str(warning.message), views), warning.category, stacklevel=4)
 
 
-def _fit(
-    views: list[View], n_clusters: int | str, n_landmarks: int | None, parameters: Parameters
-) -> tuple[LKG | LandmarkLKG, Parameters]:
-    """Fit exactly if there is room and nobody asks otherwise, through landmarks if not; say which way was taken."""
-    X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
-    if n_landmarks is not None:
-        model = LandmarkLKG(n_clusters, n_landmarks=n_landmarks, **parameters).fit(X)
-        return model, {"solver": "landmarks", "solver_reason": "n_landmarks was given", "n_landmarks": n_landmarks}
-    try:
-        return LKG(n_clusters, **parameters).fit(X), {"solver": "exact", "solver_reason": "there was enough memory"}
-    except MemoryError as error:
-        reason = str(error) or "memory ran out"
-    _check_parameters(parameters, LandmarkLKG, reason)
-    model = LandmarkLKG(n_clusters, **parameters).fit(X)
-    return model, {"solver": "landmarks", "solver_reason": reason, "n_landmarks": int(model.landmarks_.shape[0])}
-
-
-def _check(data: object, key: object, n_landmarks: object, parameters: Parameters) -> None:
+def _check(data: object, key: object, parameters: Parameters) -> None:
     """Refuse what cannot be clustered, before anything is read."""
     if not (is_anndata(data) or is_mudata(data)):
         raise TypeError(
@@ -151,17 +279,15 @@ def _check(data: object, key: object, n_landmarks: object, parameters: Parameter
         raise ValueError(f"key_added={key!r} must be a name without slashes, which files of AnnData cannot hold.")
     if parameters.get("kernels") == "precomputed":
         raise ValueError("kernels='precomputed' has no representation to read; give the kernels to kernelbraid.LKG.")
-    _check_parameters(parameters, LKG if n_landmarks is None else LandmarkLKG)
+    _check_parameters(parameters)
 
 
-def _check_parameters(parameters: Parameters, kind: type[LKG | LandmarkLKG], reason: str | None = None) -> None:
-    """Refuse a parameter that an estimator does not have."""
-    known = [name for name in kind().get_params() if name not in ("n_clusters", "n_landmarks", *GIVEN_HERE)]
+def _check_parameters(parameters: Parameters) -> None:
+    """Refuse a parameter that LKG does not have."""
+    refuse_moved(LKG, parameters)
+    known = [name for name in LKG().get_params() if name != "n_clusters"]
     for name in parameters:
-        if name in known:
-            continue
-        if reason is not None:
-            raise MemoryError(f"{reason} Through landmarks there is no {name}; leave it out.")
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"those of {kind.__name__} are allowed."
-        raise TypeError(f"there is no parameter {name}; {hint}")
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else "those of LKG are allowed."
+            raise TypeError(f"there is no parameter {name}; {hint}")

@@ -9,15 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from kernelbraid._arrays import (
-    asarray_like,
-    device,
-    is_on_host,
-    linalg_errors,
-    namespace,
-    quiet_overflow,
-    to_numpy,
-)
+from kernelbraid._arrays import asarray_like, device, is_on_host, linalg_errors, namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack, Vector
@@ -159,11 +151,7 @@ def _solve_one(kernels: KernelStack, R: Matrix, setting: Setting, options: _Opti
 
 
 def _solve_batches(
-    kernels: StoredStack,
-    R: Matrix,
-    settings: Sequence[Setting],
-    options: _Options,
-    then: Then,
+    kernels: StoredStack, R: Matrix, settings: Sequence[Setting], options: _Options, then: Then
 ) -> list[Any]:
     """Run batches of one penalty each; fits that end badly are done again singly, to find their last sound iterate."""
     results: dict[int, Any] = {}  # by the places of the settings

@@ -115,8 +115,9 @@ def communities(
     network = Network.of(graph)
     given = (network.starts, network.ends, network.weights, network.n)
     _, found = graspologic_native.leiden_csr(*given, resolution=float(resolution), iterations=n_rounds, seed=seed)
-    alone = ((vertex, -1 - vertex) for vertex in range(network.n))
-    return in_order(np.fromiter((found.get(*of) for of in alone), dtype=np.int64, count=network.n))
+    labels = -1 - np.arange(network.n)  # a vertex without edges is not among those that are found
+    labels[np.fromiter(found.keys(), np.int64, len(found))] = np.fromiter(found.values(), np.int64, len(found))
+    return in_order(labels)
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from kernelbraid._arrays import (
     namespace,
 )
 from kernelbraid._typing import Array
-from kernelbraid.ops.closed_forms import project_to_simplex
+from kernelbraid.ops.closed_forms import Neighbourhoods, project_to_simplex
 from kernelbraid.ops.graphs import normalised_graph, symmetrise
-from kernelbraid.ops.neighbourhoods import Neighbourhoods
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -89,7 +88,7 @@ def view_graph(D: Array, n_neighbors: int, width: float, *, by_order: bool) -> A
     width : float
         Of the similarity.
     by_order : bool
-        As for :class:`~kernelbraid.ops.neighbourhoods.Neighbourhoods`.
+        As for :class:`~kernelbraid.ops.closed_forms.Neighbourhoods`.
     """
     xp, n = namespace(D), int(D.shape[0])
     near = Neighbourhoods.of(D, min(n_neighbors - 1, n - 2), by_order=by_order).near

@@ -17,13 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespace, to_numpy
-from kernelbraid._eigen import choose_vectors, eigh
+from kernelbraid._linalg import choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
-from kernelbraid.ops.closed_forms import project_to_simplex
-from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.closed_forms import (
+    Neighbourhoods,
+    complete_graph,
+    cosine_kernel,
+    kernel_distances,
+    nearest_graph,
+    project_to_simplex,
+)
 from kernelbraid.ops.graphs import symmetrise
-from kernelbraid.ops.neighbourhoods import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances
 
@@ -129,11 +134,7 @@ def update_graph(problem: FusionProblem, S: Sequence[Array], w: Vector, F: Array
 
 
 def fuse_graphs(
-    problem: FusionProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, FusionState], bool | None] | None = None,
+    problem: FusionProblem, *, max_iter: int, tol: float, watch: Callable[[int, FusionState], bool | None] | None = None
 ) -> Solution[FusionState]:
     """Alternate between the graphs of the views, their weights, the common graph and F until that has k components.
 

@@ -45,13 +45,7 @@ class KernelSpace:
 
 
 def kernel_kmeans(
-    kernels: KernelStack,
-    n_clusters: int,
-    *,
-    rule: Rule,
-    start: Start,
-    n_init: int,
-    random_state: np.random.RandomState,
+    kernels: KernelStack, n_clusters: int, *, rule: Rule, start: Start, n_init: int, random_state: np.random.RandomState
 ) -> Clustering:
     """Cluster samples in the feature space of kernels.
 

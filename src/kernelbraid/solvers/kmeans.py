@@ -275,6 +275,46 @@ def settle(graph: Array | Edges, labels: Labels) -> Labels:
     return moved if np.bincount(moved, minlength=k).all() else labels
 
 
+def dissolve(graph: Array | Edges, labels: Labels, smallest: float, sizes: NDArray[np.float64] | None = None) -> Labels:
+    """Give the vertices of clusters that are too small the cluster to which most of their edges go.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), or Edges
+        Symmetric; negative edges count as none.
+    labels : ndarray of shape (n,)
+        Clusters.
+    smallest : float
+        Vertices that a cluster has at least.
+    sizes : ndarray of shape (n,), default=None
+        As how many each vertex counts; one if None.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Clusters from 0 on, in order of appearance. Vertices that reach no cluster that is large enough join the
+        largest one; where none is, all stay as they are.
+    """
+    edges, labels = Edges.of(graph), in_order(labels)
+    is_small = np.bincount(labels, sizes) < smallest
+    if is_small.all() or not is_small.any():
+        return labels
+    largest = int(np.bincount(labels, sizes).argmax())
+    homeless = is_small[labels]
+    while homeless.any():
+        from_there = homeless[edges.ends[0]] & ~homeless[edges.ends[1]]
+        starts, ends = edges.ends[:, from_there]
+        shape = (edges.n, len(is_small))
+        to_clusters = sparse.csr_array((edges.weights[from_there], (starts, labels[ends])), shape=shape)
+        reached = np.flatnonzero(np.diff(to_clusters.indptr))
+        if not len(reached):
+            labels[homeless] = largest
+            break
+        labels[reached] = np.asarray(to_clusters[reached].argmax(axis=1)).ravel()
+        homeless[reached] = False
+    return in_order(labels)
+
+
 def separate(labels: Labels, n_clusters: int, same: Labels) -> Labels:
     """Number the clusters in order of appearance, splitting off distinct samples until there are `n_clusters` of them.
 

@@ -65,12 +65,6 @@ def squared_lengths(X: Array) -> Array:
     return namespace(X).sum(X * X, axis=1)
 
 
-def cluster_sums(X: Array, labels: Labels, k: int) -> Array:
-    """Return the sums of the samples of each cluster, (k, d), sparse for sparse X."""
-    n = X.shape[0]
-    return sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(k, n)) @ X
-
-
 @dataclass(frozen=True)
 class Clusters:
     """The clusters of a batch of runs; their weighted means are the centres, numbered run after run."""

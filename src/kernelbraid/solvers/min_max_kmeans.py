@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import device, namespace, to_numpy
-from kernelbraid._eigen import choose_vectors, eigh, eigvalsh, tolerance
+from kernelbraid._linalg import choose_vectors, eigh, eigvalsh, tolerance
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
-from kernelbraid.ops.cosines import cosine_kernel
+from kernelbraid.ops.closed_forms import cosine_kernel
 from kernelbraid.ops.graphs import with_positive_peaks
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
@@ -174,11 +174,7 @@ def _point(
 
 
 def solve_min_max(
-    problem: MinMaxProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, MinMaxState], bool | None] | None = None,
+    problem: MinMaxProblem, *, max_iter: int, tol: float, watch: Callable[[int, MinMaxState], bool | None] | None = None
 ) -> Solution[MinMaxState]:
     """Follow the reduced gradient until the weights stay as they are.
 

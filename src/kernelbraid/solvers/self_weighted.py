@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
-from kernelbraid._eigen import eigh, eigvalsh, outer_eigh
-from kernelbraid._linalg import solve_in_place
+from kernelbraid._linalg import eigh, eigvalsh, outer_eigh, solve_in_place
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack
-from kernelbraid.ops.closed_forms import nonnegative
-from kernelbraid.ops.cosines import check_squares
+from kernelbraid.ops.closed_forms import check_squares, nonnegative
 from kernelbraid.ops.graphs import symmetrise
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances

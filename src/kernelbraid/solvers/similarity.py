@@ -113,11 +113,7 @@ def update_weights(costs: Vector, rounding: Vector, unused: NDArray[np.bool_] | 
 
 
 def solve_twin(
-    problem: TwinProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, TwinState], bool | None] | None = None,
+    problem: TwinProblem, *, max_iter: int, tol: float, watch: Callable[[int, TwinState], bool | None] | None = None
 ) -> Solution[TwinState]:
     """Alternate between the kernel weights, F and Z until the graph stays as it is.
 
@@ -173,10 +169,7 @@ class SimplexState:
 
 
 def solve_simplex(
-    kernels: KernelStack,
-    *,
-    max_iter: int,
-    watch: Callable[[int, SimplexState], bool | None] | None = None,
+    kernels: KernelStack, *, max_iter: int, watch: Callable[[int, SimplexState], bool | None] | None = None
 ) -> Solution[SimplexState]:
     """Minimise ||X - X Z||_F^2 = Tr(K - 2 K Z + Z'K Z) for columns on the simplex and a zero diagonal (SSR).
 

@@ -18,15 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelbraid._arrays import (
-    asarray_like,
-    device,
-    identity_like,
-    namespace,
-    replace_rows,
-    take_rows,
-    to_numpy,
-)
+from kernelbraid._arrays import asarray_like, device, identity_like, namespace, replace_rows, take_rows, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.ops.closed_forms import project_to_simplex
 

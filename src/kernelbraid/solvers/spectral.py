@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
-from kernelbraid._eigen import choose_vectors, eigh
+from kernelbraid._linalg import choose_vectors, eigh
 from kernelbraid._typing import Array
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights

@@ -20,7 +20,7 @@ from kernelbraid._arrays import (
     quiet_overflow,
     row_blocks,
 )
-from kernelbraid._eigen import eigh
+from kernelbraid._linalg import eigh
 from kernelbraid._machine import blas_threads, calm
 from kernelbraid._typing import Array
 from kernelbraid.ops.closed_forms import nonnegative

@@ -16,7 +16,7 @@ F are formed on the way. They give a better factor, by which a few candidates of
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._machine import blas_threads, workers
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.rows import KernelRows, Places, Points, ViewRows, squared_distances
 
@@ -70,9 +71,9 @@ class Basis:
         lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
         return cls(landmarks, lift, _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs))
 
-    def at(self, kernel: KernelRows, points: Sequence[Points]) -> Host:
+    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Host:
         """Return the rows of the factor for other samples."""
-        return _lifted(kernel, points, self.landmarks, self.lift, 1)
+        return _lifted(kernel, points, self.landmarks, self.lift, n_jobs)
 
     def left(self, diagonal: Host) -> Host:
         """Return what is left of the diagonal of the kernel."""
@@ -151,9 +152,13 @@ class Cells:
 
     def tasks_of(self, X: Host) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
-        cell = _cells_of(X, self.centres, 1)
+        cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
             yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]))
+
+    def nearest(self, count: int) -> "Cells":
+        """Return the same with fewer nearest cells of each."""
+        return replace(self, near=self.near[:, :count])
 
     def _of(self, cells: Host) -> Places:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
@@ -363,4 +368,5 @@ def in_threads(function: Callable[[Any], T], tasks: Iterable[Any], n_jobs: int) 
         yield from map(function, tasks)
         return
     working = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    yield from working(delayed(function)(task) for task in tasks)
+    with blas_threads(0, 1):  # several threads of each would wait for each other
+        yield from working(delayed(function)(task) for task in tasks)

@@ -4,9 +4,8 @@ import sys
 import pytest
 
 from kernelbraid import __version__
-from kernelbraid.blocks import client
-from kernelbraid.blocks.client import check_version, open_client
-from kernelbraid.blocks.dask_parts import DaskError
+from kernelbraid import _dask as client
+from kernelbraid._dask import DaskError, check_version, open_client
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 

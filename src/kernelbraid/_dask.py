@@ -1,20 +1,77 @@
-"""A connection to a Dask scheduler whose workers have this version of the package."""
+"""Dask: tasks for its workers, its failures in words, and a connection to workers that have this package."""
 
 import asyncio
 import logging
 import pkgutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+from uuid import uuid4
 
 from kernelbraid._system import install
 from kernelbraid._version import __version__
-from kernelbraid.blocks.dask_parts import DaskError
 
 # Seconds in which a scheduler must answer, and must have a worker.
 PATIENCE = 10.0
 GIVE_ADDRESS = "give the address that dask scheduler prints when it starts, such as tcp://127.0.0.1:8786"
 SAME_VERSION = f"install kernelbraid {__version__} on the scheduler and on every worker, and start them again"
+LOST = "the Dask cluster was lost before the work was done; start it again, then fit again."
+
+
+class DaskError(Exception):
+    """A Dask cluster cannot be used; the text says why and what to do."""
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def task(function: Callable[..., Any], named_after: Any, *arguments: Any) -> Any:
+    """Return a call that a worker makes later; a dashboard shows it by the name of a function."""
+    import dask
+
+    name = getattr(named_after, "__qualname__", type(named_after).__name__).strip("_").lower()
+    return dask.delayed(function, pure=False)(*arguments, dask_key_name=f"{name}-{uuid4()}")
+
+
+def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the results of calls, or say in a sentence that the cluster was lost."""
+    import dask
+
+    with in_words(), _large_graphs():
+        return tuple(dask.compute(*tasks))
+
+
+def _large_graphs() -> AbstractContextManager[Any]:
+    """Let graphs be large: the fitted samples and their kernels travel with them, once."""
+    import dask
+
+    if "distributed" not in sys.modules:  # no client then, and no settings of its own to be changed
+        return nullcontext()
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn what Dask raises when workers or the scheduler are lost into a sentence."""
+    try:
+        yield
+    except (ConnectionError, CancelledError):
+        raise DaskError(LOST) from None
+    except Exception as error:
+        # Classes of distributed, which need not be installed for Dask's threads.
+        if type(error).__name__ == "KilledWorker":
+            deaths = getattr(error, "allowed_failures", 0) + 1
+            raise DaskError(
+                f"the Dask workers died again and again with the same block ({deaths} times); see their logs, and give "
+                "them more memory or smaller blocks."
+            ) from None
+        if type(error).__name__ == "CommClosedError":
+            raise DaskError(LOST) from None
+        raise
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from scipy.linalg import subspace_angles
 from scipy.stats import ortho_group
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._eigen import DOUBLE, SINGLE, choose_vectors, leading_eigenvectors, outer_eigh, tolerance
+from kernelbraid._linalg import DOUBLE, SINGLE, choose_vectors, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid.ops.graphs import spectral_vectors
 
 

@@ -1,1 +1,0 @@
-"""Samples in blocks: mapped, kept and summed by threads of this process, or by the workers of Dask."""

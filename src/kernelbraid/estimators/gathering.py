@@ -1,0 +1,232 @@
+"""Samples that come in blocks, of files or of whoever yields them: read once, and brought together as a matrix."""
+
+import errno
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._arrays import is_foreign, to_numpy
+from kernelbraid._dask import is_dask
+from kernelbraid._machine import available_bytes
+from kernelbraid._typing import Array, Host
+from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
+from kernelbraid.io.streams import Stream, open_stream
+
+#: The part of the free memory that blocks may fill; more of them go to a temporary file.
+SHARE = 4
+
+
+class Blocks:
+    """Samples in blocks of rows, one after the other, which are gone through once.
+
+    A list of matrices means several views of the same samples. In this class, it means parts of one matrix.
+
+    Parameters
+    ----------
+    blocks : list of matrices, or iterable
+        Matrices of shape (n_rows, n_features), dense, sparse or data frames: a list of them, or an object that yields
+        them. They may have different numbers of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelbraid import LKG, Blocks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat([[0.0, 5.0], [5.0, 0.0]], 500, axis=0) + rng.normal(size=(1000, 2))
+    >>> model = LKG(2, random_state=0).fit(Blocks([X[:300], X[300:]]))
+    >>> np.bincount(model.labels_).tolist()
+    [500, 500]
+
+    Blocks that are made or read when they are needed:
+
+    >>> class Drawn:
+    ...     def __iter__(self):
+    ...         for seed in range(3):
+    ...             yield np.random.default_rng(seed).normal(size=(100, 2))
+    >>> [block.shape for block in Blocks(Drawn())]
+    [(100, 2), (100, 2), (100, 2)]
+    """
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        given = type(blocks).__name__
+        if hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path):
+            raise ValueError(f"Blocks takes several blocks of rows, not one {given}; give that to the fit itself.")
+        if not hasattr(blocks, "__iter__"):
+            raise ValueError(
+                f"Blocks cannot go through {given}; give a list of matrices, or an object that yields them."
+            )
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the blocks, from the first one."""
+        return iter(self._blocks)
+
+
+def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
+    """Return what users hand over, with matrices for files, streams and blocks, alone or as views.
+
+    Parameters
+    ----------
+    X : object
+        Anything; arrays stay as they are.
+    names : sequence of str, default=None
+        The columns of a file, where a fit has seen them; all if None.
+    """
+    if isinstance(X, list | tuple):
+        several = len(X) > 1
+        return type(X)(
+            _matrix(view, f"view {number} of X", None, gaps=several) if _comes_in_blocks(view) else view
+            for number, view in enumerate(X, 1)
+        )
+    return _matrix(X, "X", names, gaps=False) if _comes_in_blocks(X) else X
+
+
+def _comes_in_blocks(X: Any) -> bool:
+    return isinstance(X, str | Path | Stream | Blocks)
+
+
+def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> Any:
+    """Return samples as a matrix, or as a data frame if their columns have names."""
+    if isinstance(X, str | Path):
+        X = open_stream(X, keep=None if names is None else list(names), gaps=gaps)
+    elif isinstance(X, Stream):
+        X = replace(X, gaps=gaps)
+    columns = X.feature_names if isinstance(X, Stream) else None
+    if isinstance(X, Stream) and X.table is None:
+        found = np.load(X.path, mmap_mode="r", allow_pickle=False) if X.X is None else X.X
+    else:
+        pieces = _Pieces(X, name, gaps=gaps)
+        found = _together(iter(pieces), name)
+        columns = columns or pieces.columns
+    if columns is None or sparse.issparse(found):
+        return found
+    import pandas as pd
+
+    return pd.DataFrame(found, columns=columns, copy=False)
+
+
+class _Pieces:
+    """Blocks of rows as matrices, each of the same width and kind, or a sentence about the one that is not."""
+
+    def __init__(self, blocks: Iterable[Any], name: str, *, gaps: bool) -> None:
+        self._blocks, self._name, self._gaps = blocks, name, gaps
+        self.columns: list[Any] | None = None
+
+    def __iter__(self) -> Iterator[Array]:
+        width = n_rows = 0
+        is_sparse = False
+        for number, given in enumerate(self._blocks):
+            what = f"block {number} of {self._name}"
+            piece = checked_block(given, self._name, what, n_rows, gaps=self._gaps)
+            columns = list(given.columns) if hasattr(given, "columns") else None
+            if number == 0:
+                width, is_sparse, self.columns = piece.shape[1], sparse.issparse(piece), columns
+            if piece.shape[1] != width:
+                raise ValueError(
+                    f"{what} has {piece.shape[1]} features, and block 0 has {width}; give every block the same "
+                    "features."
+                )
+            if columns is not None and columns != self.columns:
+                raise ValueError(
+                    f"{what} has other columns than block 0, or in another order; give every block the same."
+                )
+            n_rows += piece.shape[0]
+            if sparse.issparse(piece) != is_sparse:
+                piece = sparse.csr_array(piece) if is_sparse else piece.toarray()
+            yield piece
+
+
+def checked_block(given: Any, name: str, what: str, first_row: int | None, *, gaps: bool) -> Array:
+    """Return a block of samples as a finite matrix, or say what is wrong with it; gaps are rows of NaN."""
+    piece = _as_matrix(given, name)
+    if piece is None:
+        raise ValueError(f"{what} has shape {np.shape(given)}; every block must be a matrix (rows, features).")
+    _check_finite(piece, what, first_row, gaps=gaps)
+    return piece
+
+
+def _together(pieces: Iterator[Array], name: str) -> Array:
+    """Return blocks as one matrix: in memory, or on disk where that is short."""
+    free = available_bytes()
+    room = np.inf if free is None else free / SHARE
+    kept: list[Array] = []
+    n_bytes = 0
+    for piece in pieces:
+        kept.append(piece)
+        n_bytes += piece.data.nbytes
+        if n_bytes > room and not sparse.issparse(piece):
+            return _on_disk(chain(kept, pieces), name)
+    if not kept:
+        raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
+    if len(kept) == 1:
+        return kept[0]
+    return sparse.vstack(kept, format="csr") if sparse.issparse(kept[0]) else np.concatenate(kept)
+
+
+def _on_disk(pieces: Iterator[Host], name: str) -> Host:
+    """Return blocks as a map of a temporary file without a name, which goes when nobody has it."""
+    first = next(pieces)
+    n_rows = 0
+    with tempfile.TemporaryFile(prefix="kernelbraid-") as file:
+        for piece in chain([first], pieces):
+            try:
+                file.write(np.ascontiguousarray(piece, dtype=first.dtype).data)
+                file.flush()
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+                told = f"the disk is full after {n_rows} samples of {name} were brought together in "
+                told += f"{tempfile.gettempdir()}; let TMPDIR name a folder with more room"
+                raise OSError(error.errno, told) from None
+            n_rows += piece.shape[0]
+        return np.memmap(file, first.dtype, "r+", shape=(n_rows, first.shape[1]))
+
+
+def _as_matrix(piece: Any, name: str) -> Array | None:
+    """Return a block as a floating-point matrix; None if it is none."""
+    if is_dask(piece):
+        raise ValueError(
+            f"the blocks of {name} are Dask collections; join them, for instance with dask.array.concatenate."
+        )
+    if sparse.issparse(piece):
+        piece = sparse.csr_array(piece)
+    elif hasattr(piece, "columns") and hasattr(piece, "to_numpy"):
+        for header, dtype in zip(piece.columns, piece.dtypes, strict=True):
+            if getattr(dtype, "kind", "O") not in NUMBERS:
+                raise no_numbers(name, header, dtype)
+        single = all(dtype == np.float32 for dtype in piece.dtypes)
+        piece = np.asarray(piece.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
+    else:
+        piece = to_numpy(piece) if is_foreign(piece) else np.asarray(piece)
+    if piece.ndim != 2:
+        return None
+    if piece.dtype.kind not in "fiub":
+        raise ValueError(f"the blocks of {name} hold {piece.dtype} values; samples must be real numbers.")
+    return piece if piece.dtype in (np.float32, np.float64) else piece.astype(np.float64)
+
+
+def _check_finite(piece: Array, what: str, first_row: int | None, *, gaps: bool) -> None:
+    """Name the first element of a block that is not finite, and its row among all; gaps are rows of NaN."""
+    values = piece.data if sparse.issparse(piece) else piece
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    bad = ~np.isfinite(values)
+    if gaps and not sparse.issparse(piece):
+        bad[np.isnan(values).all(axis=1)] = False
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    coordinates = piece.tocoo() if sparse.issparse(piece) else None
+    row, column = place if coordinates is None else (coordinates.row[place[0]], coordinates.col[place[0]])
+    value, overall = values[tuple(place)], "" if first_row is None else f", row {first_row + row} of all"
+    raise ValueError(
+        f"{what} contains {'NaN' if np.isnan(value) else 'infinity'} (row {row} of the block{overall}, column "
+        f"{column}, counted from 0); {remedy_for(value)}."
+    )

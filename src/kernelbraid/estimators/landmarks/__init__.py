@@ -1,5 +1,0 @@
-"""LKG of many samples, through landmarks."""
-
-from kernelbraid.estimators.landmarks.estimator import LandmarkLKG
-
-__all__ = ["LandmarkLKG"]
