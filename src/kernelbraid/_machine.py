@@ -6,6 +6,7 @@ thread (:func:`calm`), and factorisations and products of large matrices get wha
 """
 
 import contextlib
+import ctypes
 import functools
 import os
 import threading
@@ -17,6 +18,8 @@ from typing import Any
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+#: Settings of the C library's mallopt, and what it is to keep.
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, KEPT_BYTES = -1, -3, 2**28
 #: Order of matrices from which several threads work on them.
 ORDER = 3000
 _asked: ContextVar[int | None] = ContextVar("_asked", default=None)
@@ -110,6 +113,16 @@ def workers(asked: int | None = None) -> int:
     asked = asked or _asked.get()
     pools = _pools()
     return asked or min(pools.before if pools.depth else pools.get(), default=1)
+
+
+def keep_freed_memory() -> None:
+    """Let the C library of Linux keep what is freed for the next block; Dask tells its workers to hand it back at once.
+
+    Every pass over a block would fetch fresh pages otherwise, which takes as long as the work.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        for setting in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
+            ctypes.CDLL(None).mallopt(setting, KEPT_BYTES)
 
 
 def available_bytes() -> int | None:

@@ -130,6 +130,7 @@ def test_what_is_not_given_is_left_to_the_estimator_or_the_method(run, built, bl
         ("cluster {data} -k 3 --method SC --dask tcp://w:1", "--dask is for LKG, and SC needs its samples here"),
         ("cluster {data} -k 3 --scale minmax", ["--scale", "'standard', 'unit', 'none'"]),
         ("cluster {data} -k 3 --scale unit --kernels graph", "--scale is for features"),
+        ("cluster {data} -k 3 --set solver=ADMM() --set solver__gamma=1", ["LKG has no parameter 'solver'"]),
         ("cluster {data} -k 3 --format xls", ["--format", "'xls' is not one of"]),
         ("cluster {data} -k 3 --decimal ;", ["--decimal", "'point', 'comma'"]),
         ("cluster - - -k 3", "standard input, which can be read once"),

@@ -13,6 +13,7 @@ def test_a_page_tells_ids_columns_and_the_command(run, blobs, blobs_csv, tmp_pat
     monkeypatch.setattr(sys, "argv", ["kernelbraid", *asked])
     result = run(*asked)
     assert result.exit_code == 0, result.stderr
+    assert f"page           {page}" in result.stdout
     told = html.unescape(page.read_text())
     assert "<h1>blobs.csv</h1>" in told
     assert " ".join(["kernelbraid", *asked]) in told

@@ -67,6 +67,15 @@ def test_files_with_the_id_column_are_matched_by_it(tables):
     np.testing.assert_array_equal(views.data[1], [[9, 3], [8, 2], nothing, [7, 1]])
 
 
+def test_ids_that_cannot_be_matched_are_told_with_their_file(tables):
+    tables[1].write_text("z,id\n7,s4\n8,s2\n9,s4\n")
+    with pytest.raises(ValueError, match=r"^b\.csv has more than one row 's4', the second at position 3"):
+        READERS["at once"](tables, asked(id="id"))
+    tables[1].write_text("z,id\n7,t1\n8,t2\n")
+    with pytest.raises(ValueError, match=r"the first of a\.csv is 's1', that of b\.csv 't1'"):
+        READERS["at once"](tables, asked(id="id"))
+
+
 @pytest.mark.parametrize("text", ["id,z\ns1,7\ns3,8\ns2,9\n", "id,z\ns1,7\ns2,8\n"], ids=["order", "number"])
 @pytest.mark.parametrize(
     ("read", "what"),

@@ -90,7 +90,7 @@ def test_a_dask_array_is_for_lkg():
     dask = pytest.importorskip("dask.array")
     X = dask.from_array(np.random.default_rng(0).normal(size=(20, 3)))
     with pytest.raises(TypeError, match=r"^X is a Dask Array, and KernelKMeans needs its samples here; call its"):
-        kernelbraid.KernelKMeans(2).fit(X)
+        methods.KernelKMeans(2).fit(X)
     assert len(LKG(2, random_state=0).fit(X).labels_) == 20
 
 

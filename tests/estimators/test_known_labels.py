@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernelbraid import LKGClassifier
-from kernelbraid.estimators.known_labels import read_labels
+from kernelbraid.estimators.classifier import read_labels
 from problems import blobs
 
 X, y = blobs(n=60)

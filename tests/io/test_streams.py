@@ -77,8 +77,8 @@ def test_the_first_value_that_is_not_finite_is_named(tmp_path, parquet):
     np.save(tmp_path / "X.npy", spoilt)
     tables = [parquet("inf.parquet", **columns_of(spoilt)), parquet(f0=X[:, 0], f1=[*X[:16, 1], None, *X[17:, 1]])]
     says = [
-        r"column 'f1' has no finite value in row 17 \('inf'\)",
-        r"column 'f1' has no finite value in row 17 \('nan'\)",
+        r"column 'f1' has an infinite value in row 17 \('inf'\)",
+        r"column 'f1' has no value in row 17 \('nan'\)",
     ]
     for path, message in zip([tmp_path / "X.npy", *tables], [r"\(17, 2\), counted from 1, is inf", *says], strict=True):
         stream = open_stream(path)

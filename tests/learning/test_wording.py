@@ -3,7 +3,7 @@ import pytest
 
 from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import BANKS, bank_names
-from kernelbraid.learning.wording import describe_weights
+from kernelbraid.learning.report import describe_weights
 from problems import blobs
 
 FOUR = ["gaussian s=2", "polynomial (1 + x.y)^2", "polynomial (1 + x.y)^4", "linear"]

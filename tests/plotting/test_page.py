@@ -164,6 +164,27 @@ def test_rows_keep_samples_in_their_own_units_too():
     np.testing.assert_allclose(A, X[rows], rtol=1e-5)
 
 
+def test_levels_are_rows_of_clusters_from_coarse_to_fine(browser, tmp_path):
+    centres = np.array([[0, 0], [0, 9], [40, 0], [40, 9], [0, 60], [9, 60]])
+    X = make_blobs(240, n_features=2, centers=centres, random_state=0)[0]
+    model = LKG("auto", random_state=0).fit(X)
+    assert len(model.levels_) > 1
+    path = tmp_path / "levels.html"
+    model.report(path)
+    visit(browser, path, 400)
+    rows = browser.find_elements("css selector", "#levels ~ div .row div")
+    for level, row in zip(model.levels_, rows, strict=False):
+        widths = [part.size["width"] for part in row.find_elements("css selector", "span")]
+        assert len(widths) == level.n_clusters
+        shares = np.sort(np.bincount(level.labels)) / 240
+        np.testing.assert_allclose(np.sort(widths) / sum(widths), shares, atol=0.02)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+    told = text_of(path)
+    assert "taken" in told
+    LKG(6, random_state=0).fit(X).report(path)
+    assert "Levels" not in text_of(path)
+
+
 def test_views_are_told_with_their_agreement_and_the_numbers_they_had(tmp_path):
     X, _ = make_blobs(90, n_features=4, centers=3, random_state=0)
     noise = np.random.default_rng(0).normal(size=(90, 2))

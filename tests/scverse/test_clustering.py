@@ -224,3 +224,12 @@ def assert_same_report(found, expected):
             pd.testing.assert_frame_equal(found[name], value, check_dtype=False)
         else:
             np.testing.assert_array_equal(found[name], value)
+
+
+def test_many_cells_are_told_how_far_to_rely_on_the_clusters_too():
+    rng = np.random.default_rng(0)
+    cells = anndata.AnnData(np.repeat(5 * np.eye(3), 701, axis=0) + rng.normal(size=(2103, 3)))
+    cluster(cells, 3)
+    told = cells.uns["kernelbraid"]
+    assert 0 <= told["reliability"] <= 1
+    assert len(told["why"]) >= 2

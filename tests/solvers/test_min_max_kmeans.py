@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import StoredStack, build_bank, stack_given
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.min_max_kmeans import MinMaxProblem, comparable_kernels, descent_line, solve_min_max
+from kernelbraid.solvers.kernel_kmeans import MinMaxProblem, comparable_kernels, descent_line, solve_min_max
 from problems import blobs, relative_gap, rival, rival_kernels
 
 BANK = build_bank(blobs(n=36)[0] + np.random.default_rng(0).normal(size=(36, 6)), "rmkkm")[2:9]

@@ -56,6 +56,7 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
             write_page(model, views, options, watch)
     summary = {"method": name, **summarise_fit(model, views), "seconds": round(seconds, 4), "warnings": warnings}
     summary |= {"scale": options.scale or "none", "model": options.save and str(options.save)}
+    summary |= {} if options.report is None else {"report": str(options.report)}
     if options.save is not None:
         if views.names is not None:
             first = fitted[0] if fitted is not model else model
@@ -92,7 +93,7 @@ def make(name: str, options: SimpleNamespace) -> Any:
         if not sign:
             raise Failure(f"--set {setting} gives no value; write --set {setting}=VALUE.", BAD_USAGE)
         given[parameter] = value_of(text)
-    known = list(model.get_params(deep=False))
+    known = [name for name in model.get_params(deep=False) if name != "solver"]  # that takes an object
     if isinstance(model, LKG):
         known += [f"solver__{parameter}" for parameter in ADMM().get_params()]
         try:

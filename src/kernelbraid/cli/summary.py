@@ -11,7 +11,7 @@ import typer
 
 from kernelbraid.cli.output import STANDARD, print_json, print_table, print_warnings, write_labels
 from kernelbraid.cli.views import HEADERS, FileViews, by_file, table_in_words
-from kernelbraid.learning.wording import USED, describe_weights
+from kernelbraid.learning.report import USED, describe_weights
 from kernelbraid.methods import TITLES
 
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
@@ -105,6 +105,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         "time": f"{summary['seconds']:.2f} seconds",
         "labels": {None: "not written; give --out labels.csv", "-": "on standard output"}.get(out, out),
         "model": used or summary["model"],
+        "page": get("report"),
     }
     print_table([f"{name:13}", str(text)] for name, text in rows.items() if text is not None)
     print_views(get("views", ()))

@@ -1,5 +1,6 @@
 """The files of a command as views of the same samples, read at once or opened to be read in blocks."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -97,7 +98,10 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
     files: list[Any] = [read(source, **choice, **more) for source, choice in zip(sources, choices, strict=True)]
     called, are_matched = names_of([source.path for source in sources]), not (on_pairs or in_blocks)
     if len(files) > 1 and are_matched and all(choice["id_column"] is not None for choice in choices):
-        frames, index = align_views([pd.DataFrame(file.X, index=file.ids) for file in files])
+        try:
+            frames, index = align_views([pd.DataFrame(file.X, index=file.ids) for file in files])
+        except ValueError as error:
+            raise DataError(re.sub(r"view (\d+)", lambda found: called[int(found[1]) - 1], str(error))) from None
         return FileViews([frame.to_numpy() for frame in frames], list(index), files, called, on_pairs)
     data = files if in_blocks else [file.X for file in files]
     matched = ", or name a column of ids that all files have (--id COLUMN)" if are_matched else ""

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import measured_rows
 from kernelbraid._dask import compute, is_dask, task
-from kernelbraid._machine import calm
+from kernelbraid._machine import calm, keep_freed_memory
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.base import read_views
 from kernelbraid.estimators.gathering import checked_block
@@ -63,6 +63,7 @@ def take(block: Block, places: NDArray[np.int64], *given: Any) -> list[Array]:
 
 def ask(block: Block, question: Question, *given: Any) -> Any:
     """Return the answers to a question about the samples of a block, one after the other if they are many."""
+    keep_freed_memory()
     views = block.read(given)
     new = NewSamples([[A] for A in views], [measured_rows(A) for A in views])
     with calm(1):

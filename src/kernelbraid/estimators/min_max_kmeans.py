@@ -12,8 +12,8 @@ from kernelbraid.learning.progress import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.ops.graphs import unit_rows
+from kernelbraid.solvers.kernel_kmeans import MinMaxProblem, comparable_kernels, solve_min_max
 from kernelbraid.solvers.kmeans import kmeans
-from kernelbraid.solvers.min_max_kmeans import MinMaxProblem, comparable_kernels, solve_min_max
 
 # Matrices of n x n at the peak of a fit beside the kernels.
 WORKING = 5.0

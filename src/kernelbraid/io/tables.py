@@ -166,8 +166,10 @@ class Table:
         name, *others = (shlex.quote(self.names[i] or str(i + 1)) for i in (column, *texts))
         is_number = NUMBER.fullmatch(cell)
         what, remedy = "text", f"{ENCODE}, use it as sample ids (--id {name})"
-        if cell.lower() in MISSING or (is_number and np.isinf(float(cell))):
-            what, remedy = "no finite value", "fill the cell (scikit-learn's SimpleImputer can), delete the row"
+        if cell.lower() in MISSING:
+            what, remedy = "no value", "fill the cell (scikit-learn's SimpleImputer can), delete the row"
+        elif is_number and np.isinf(float(cell)):
+            what, remedy = "an infinite value", "correct it"
         elif self.header is not None and (is_number or COMMA_NUMBER.fullmatch(cell)):
             what, remedy = "a number in another way", MARKS
         elif IN_THOUSANDS.fullmatch(cell):

@@ -31,6 +31,7 @@ LOOK_AGAIN = 300
 #: Samples of a cloud at most; and, where there are more features than samples, numbers of all its views together.
 MOST_SAMPLES, MOST_NUMBERS = 20_000, 100_000_000
 CLOUDS, FEW_SAMPLES = 2, 700  # that are drawn of so few samples; one of more, which tells enough
+DISTINCT = 0.9  # share of the samples that are, from which on a cloud, where all are, is like them
 KEPT_EDGES = 20  # of each sample in a dense graph
 
 
@@ -101,7 +102,8 @@ def count(
 
     def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
         with progress.unheard():
-            clouds = [] if settings.is_solved else clouds_of(weighed, settings, n_clusters, seed)
+            is_alike = not settings.is_solved and n >= DISTINCT * every
+            clouds = clouds_of(weighed, settings, n_clusters, seed) if is_alike else []
         with calm(n_jobs):
             network = network_of(learned.graph)
             levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)

@@ -28,7 +28,7 @@ from kernelbraid.solvers.low_rank.ridge import Expression
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
 #: New samples that are placed at a time.
-AT_ONCE = 50_000
+AT_ONCE = 25_000
 
 
 @dataclass(frozen=True)
@@ -385,6 +385,6 @@ def _away_from_zero(A: Array) -> Array:
 def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
     """Return a symmetric sparse graph with edges between some samples, which have none there, and others."""
     known, new = graph.tocoo(), edges.tocoo()
-    mine, theirs = rows[new.row], columns[new.col]
+    mine, theirs = rows.astype(known.row.dtype)[new.row], columns.astype(known.row.dtype)[new.col]
     places = (np.concatenate([known.row, mine, theirs]), np.concatenate([known.col, theirs, mine]))
     return sparse.csr_array((np.concatenate([known.data, new.data, new.data]), places), shape=graph.shape)

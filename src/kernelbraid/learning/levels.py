@@ -9,7 +9,8 @@ with :math:`s` the agreement of runs from several seeds, :math:`p` that with the
 :math:`w` the share of the edges within clusters, :math:`Q` the modularity and :math:`w_0` the share of a cloud without
 clusters that is cut into as many. A cloud in two or three directions is itself as modular as any clusters, since
 everything long can be cut with few edges; there modularity says nothing, :math:`\sqrt{1 - (1-w)/(1-w_0)}` takes the
-place of the last two factors, and of maxima that are nearly as good the finest is taken. Local maxima are the levels.
+place of the last two factors, and of maxima that are nearly as good and beyond doubt the finest is taken. Local maxima
+are the levels.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ FEW_DIRECTIONS = 0.68
 AS_GOOD, PLAUSIBLE = 0.8, 0.4
 SAME = 0.95  # adjusted Rand index from which on two levels are one
 #: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters; where there are none.
-DOUBTFUL, NONE = (0.65, 0.1), (0.8, 0.06)
+DOUBTFUL, NONE = (0.65, 0.1), (0.85, 0.06)
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
@@ -236,7 +237,9 @@ def levels_of(
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
     peaks = _peaks(score, alike)
     best = max(peaks, key=lambda peak: float(score[peak]))
-    chosen = max(peak for peak in peaks if score[peak] >= AS_GOOD * score[best]) if is_finest_taken else best
+    background = (1 - found.inside) / np.maximum(1 - within, TINY)
+    as_good = [peak for peak in peaks if score[peak] >= AS_GOOD * score[best] and background[peak] < DOUBTFUL[0]]
+    chosen = max([best, *as_good]) if is_finest_taken else best
     others = (score / score.max()) ** SHARPNESS
     levels = [
         Level(
@@ -247,7 +250,7 @@ def levels_of(
             float(near[i]),
             float((others * alike[i]).sum() / others.sum()),
             float(found.modularity[i]),
-            float((1 - found.inside[i]) / max(1 - within[i], TINY)) if clouds else None,
+            float(background[i]) if clouds else None,
             float(found.modularity[i] - beyond[i]) if clouds else None,
             is_taken=i == chosen,
         )

@@ -165,6 +165,7 @@ def _facts(model: Any, labels: np.ndarray, X: Any, ids: list[str]) -> dict[str, 
         "n_unsure": None if sure is None else int((sure < UNSURE).sum()),
         "aside": [] if aside is None else _aside(aside, labels, ids),
         "n_aside": None if aside is None else int((aside > ASIDE).sum()),
+        "levels": _levels(model, labels),
         "views": [] if views is None or len(views) < 2 else views.entries(),
         "settings": {**params, **getattr(model, "settings_", {})},
         "is_seeded": params.get("random_state") is not None,
@@ -267,6 +268,22 @@ def _aside(scores: np.ndarray, labels: np.ndarray, ids: list[str]) -> list[tuple
     """Return the samples that stand aside the most."""
     first = [i for i in np.argsort(-scores, kind="stable")[:MOST_SAMPLES] if scores[i] > ASIDE]
     return [(ids[i], int(labels[i]), float(scores[i])) for i in first]
+
+
+def _levels(model: Any, labels: np.ndarray) -> list[dict[str, Any]]:
+    """Return plausible partitions from coarse to fine, as far as several are: each as a row of clusters.
+
+    These are coloured by, and stand in the order of, the clusters that were taken of which they hold most.
+    """
+    found, k = getattr(model, "levels_", None) or [], int(labels.max()) + 1
+    told = []
+    for level in found if len(found) > 1 else []:
+        shared = np.bincount(np.asarray(level.labels) * k + labels, minlength=level.n_clusters * k).reshape(-1, k)
+        sizes, most = shared.sum(axis=1), shared.argmax(axis=1)
+        order = np.lexsort((-sizes, most)).tolist()
+        segments = [(_colour(int(most[i])), float(sizes[i]) / len(labels)) for i in order]
+        told.append({"level": level, "segments": segments})
+    return told
 
 
 def _map(model: Any, labels: np.ndarray, sure: np.ndarray | None, ids: list[str]) -> dict[str, Any] | None:

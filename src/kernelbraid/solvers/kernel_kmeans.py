@@ -1,5 +1,7 @@
-"""Kernel k-means (KKM), its robust form (RKKM), and both with learned kernel weights (MKKM, RMKKM)."""
+"""Kernel k-means (KKM), its robust form (RKKM), both with learned weights (MKKM, RMKKM), and relaxed (SimpleMKKM)."""
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -8,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, namespace
+from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
+from kernelbraid._linalg import choose_vectors, eigh, eigvalsh, tolerance
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack, without_spread
+from kernelbraid.kernels import KernelStack, StoredStack, without_spread
+from kernelbraid.ops.closed_forms import cosine_kernel
+from kernelbraid.ops.graphs import with_positive_peaks
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.kmeans import plus_plus, random_samples
 from kernelbraid.solvers.lloyd import Clustering, Labels, Rule, best_of, nearest_centres
 
@@ -114,3 +120,190 @@ class KernelCentres:
         xp = namespace(self.V)
         V, squares = (xp.astype(part, xp.float64) for part in (self.V, self.squares))  # new values may be large
         return nearest_centres(asarray_like(cross, V) @ V.T, squares)
+
+
+GOLDEN = (math.sqrt(5) + 1) / 2
+#: Length of the first stretch of a line search, unless a weight becomes zero before.
+FIRST = 0.1
+#: Weights below are zero.
+ZERO = 1e-16
+#: Golden sections end at this share of the stretch; where exactness is asked for, tenth by tenth down to the last.
+COARSE, FINE = 1e-3, 1e-8
+#: Steps that differ by less, relatively, are one and the same but for rounding.
+SAME = 1e-12
+
+
+@dataclass
+class MinMaxState:
+    """Where the descent stands."""
+
+    w: Vector  # weights, (m,), on the simplex
+    H: Array  # partition, relaxed: orthonormal columns, (n, k)
+    value: float  # J(w)
+    section: float = COARSE  # share of a stretch at which golden sections end
+    progress: AlternationProgress | None = None
+
+
+@dataclass(frozen=True)
+class MinMaxProblem:
+    """Problem (1) for given kernels."""
+
+    kernels: KernelStack
+    n_clusters: int
+    exact: bool  # whether H belongs to w; the published iteration keeps that of a point beside it
+
+    def start(self) -> MinMaxState:
+        """Return even weights."""
+        m = self.kernels.n_kernels
+        w = np.full(m, 1 / m)
+        return MinMaxState(w, self.partition(w), self.value(w))
+
+    def value(self, w: Vector) -> float:
+        """Return J(w)."""
+        values = eigvalsh(self.kernels.combine(w**2))
+        return float(namespace(values).sum(values[-self.n_clusters :]))
+
+    def partition(self, w: Vector) -> Array:
+        """Maximise Tr(H'K H) over H'H = I: the eigenvectors of largest eigenvalue."""
+        values, vectors = eigh(self.kernels.combine(w**2), overwrite=True)
+        host = to_numpy(values).astype(float)
+        apart = tolerance(vectors.dtype, namespace(vectors)) * max(float(np.abs(host).max()), ZERO)
+        return with_positive_peaks(choose_vectors(host, vectors, self.n_clusters, tol=apart))
+
+    def gradient(self, w: Vector, H: Array) -> Vector:
+        """Return dJ/dw_p = 2 w_p Tr(H'K_p H)."""
+        return 2 * w * self.kernels.traces(H @ H.T)
+
+
+def comparable_kernels(kernels: KernelStack) -> StoredStack:
+    """Return the kernels of samples about their mean, each scaled to length one, as published."""
+    m, n, like = kernels.n_kernels, kernels.n_samples, kernels.like
+    stack = None
+    for p in range(m):
+        K = cosine_kernel(kernels.combine(np.eye(m)[p]), f"kernel {p} of X", centred=True)
+        if stack is None:
+            stack = namespace(K).empty((m, n, n), dtype=K.dtype, device=device(like))
+        stack[p, ...] = K
+    return StoredStack.of(stack, overwrite=True)
+
+
+@dataclass
+class _Line:
+    """A point, a direction along the simplex, and how far it leads until a weight is zero."""
+
+    w: Vector
+    d: Vector
+    pivot: int  # the largest weight, which balances the others
+
+    @property
+    def reach(self) -> float:
+        """The largest feasible step; 0 if no weight falls."""
+        falling = self.d < 0
+        return float((-self.w[falling] / self.d[falling]).min()) if falling.any() else 0.0
+
+    def at(self, step: float) -> Vector:
+        """Return the point after a step."""
+        return self.w + step * self.d
+
+    def turn(self, step: float) -> "_Line":
+        """Return the line from the point after a step on, along the face that it has reached."""
+        w = self.at(step)
+        w = np.where(w < ZERO, 0.0, w)
+        w = w / w.sum()
+        return replace(self, w=w, d=_balanced(np.where((w > ZERO) | (self.d > 0), self.d, 0.0), self.pivot))
+
+
+def _balanced(d: Vector, pivot: int) -> Vector:
+    """Return a direction along which the sum of the weights stays."""
+    d = d.copy()
+    d[pivot] = 0.0
+    d[pivot] = -d.sum()
+    return d
+
+
+def descent_line(w: Vector, gradient: Vector) -> _Line:
+    """Return the direction of the reduced gradient (2): no weight that is zero falls."""
+    length = float(np.linalg.norm(gradient))
+    g = gradient / length if length > 0 else gradient
+    pivot = int(np.argmax(w))
+    g = g - g[pivot]
+    return _Line(w, _balanced(np.where((w > 0) | (g < 0), -g, 0.0), pivot), pivot)
+
+
+def search_line(problem: MinMaxProblem, state: MinMaxState) -> tuple[Vector, float, Vector]:
+    """Return the weights of the lowest value along the line, this value, and the weights whose H was looked at last."""
+    line = descent_line(state.w, problem.gradient(state.w, state.H))
+    low, reach = state.value, line.reach
+    last = state.w
+    high, step = low, min(reach, FIRST)
+    while step > 0:
+        last = line.at(step)
+        high = problem.value(last)
+        if high >= low:
+            break
+        line, low = line.turn(step), high
+        reach = step = line.reach
+    # Golden sections of [0, step], from a line that starts at the lowest value so far.
+    left, right = (0.0, low), (step, high)
+    best, known = left, [left]
+    while right[0] - left[0] > state.section * reach:
+        upper = left[0] + (right[0] - left[0]) / GOLDEN
+        lower = left[0] + (upper - left[0]) / GOLDEN
+        known = [_point(problem, line, inner, known) for inner in (lower, upper)]
+        points = [left, *known, right]
+        lowest = int(np.argmin([value for _, value in points]))
+        best = points[lowest]
+        end = points[(1, 2, 1, 2)[lowest]]  # the inner point that becomes an end
+        left, right = (left, end) if lowest < 2 else (end, right)
+        last = line.at(end[0])
+    if best[1] < state.value:
+        return line.at(best[0]), best[1], last
+    return state.w, state.value, last
+
+
+def _point(
+    problem: MinMaxProblem, line: _Line, step: float, known: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """Return a step and the value there, which the last section may have: of its two inner points, one often stays."""
+    for point in known:
+        if abs(point[0] - step) <= SAME * step:
+            return point
+    return step, problem.value(line.at(step))
+
+
+def solve_min_max(
+    problem: MinMaxProblem, *, max_iter: int, tol: float, watch: Callable[[int, MinMaxState], bool | None] | None = None
+) -> Solution[MinMaxState]:
+    """Follow the reduced gradient until the weights stay as they are.
+
+    Parameters
+    ----------
+    problem : MinMaxProblem
+        What to minimise.
+    max_iter : int
+        Largest number of steps.
+    tol : float
+        Change of a weight that ends the iteration.
+    watch : callable, default=None
+        ``watch(n, state)`` sees every state; returning True stops the iteration.
+    """
+
+    def step(old: MinMaxState) -> MinMaxState:
+        w, value, last = search_line(problem, old)
+        change = float(np.abs(w - old.w).max())
+        H = problem.partition(w if problem.exact else last)
+        section = old.section if change > tol else max(old.section / 10, FINE)
+        return MinMaxState(w, H, value, section, AlternationProgress(value, change))
+
+    def converged(n: int, state: MinMaxState) -> bool:
+        is_still = state.progress is not None and state.progress.change <= tol
+        return is_still and (not problem.exact or state.section <= FINE)
+
+    return iterate(
+        lambda: (step, problem.start()),
+        converged=converged,
+        defect=defect,
+        fallback=problem.start,
+        max_iter=max_iter,
+        watch=watch,
+    )

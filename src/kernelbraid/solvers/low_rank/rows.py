@@ -363,10 +363,10 @@ def slices(n: int, width: int) -> list[slice]:
 
 
 def in_threads(function: Callable[[Any], T], tasks: Iterable[Any], n_jobs: int) -> Iterator[T]:
-    """Yield the results for tasks in their order, some of which are in work at a time."""
-    if n_jobs == 1:
-        yield from map(function, tasks)
-        return
-    working = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    """Yield the results for tasks in their order, some of which are in work at a time, each by one thread of BLAS."""
     with blas_threads(0, 1):  # several threads of each would wait for each other
+        if n_jobs == 1:
+            yield from map(function, tasks)
+            return
+        working = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         yield from working(delayed(function)(task) for task in tasks)
