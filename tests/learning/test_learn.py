@@ -11,7 +11,7 @@ from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.given_kernels import GivenKernels
 from kernelbraid.learning.graphs import GivenGraphs
-from kernelbraid.learning.learn import as_sparse, graph_of, learn
+from kernelbraid.learning.learn import as_sparse, graph_of, learn, with_joined
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, weigh
@@ -210,3 +210,33 @@ def test_dense_graphs_become_sparse(xp):
 def test_the_package_names_the_two_functions():
     assert package.learn is learn
     assert set(package.__all__) <= set(dir(package))
+
+
+class TestJoining:
+    """What all views say together joins the sum of their graphs, or does not."""
+
+    def added(self, views, seed=0, **parameters):
+        weighed, settings = weigh(Views(views)), settings_of(**parameters)
+        learned = learn(weighed, settings)
+        return learned, with_joined(learned, weighed, settings, np.random.RandomState(seed))
+
+    def test_weak_views_that_are_clear_together_are_joined(self):
+        rng = np.random.default_rng(0)
+        truth = np.arange(200) % 3
+        places = rng.normal(size=(3, 12))[truth]
+        views = [places + 2.0 * rng.normal(size=places.shape) for _ in range(6)]
+        learned, joined = self.added(views)
+        assert len(joined.members) == len(learned.members) + 1
+        assert joined.members[-1].views == tuple(range(6))
+        np.testing.assert_allclose(joined.shares.sum(axis=1), 1.0)
+        edges, again = joined.members[-1].edges([view[:5] for view in views], 1e9), joined.graph.toarray()[:5]
+        assert edges.shape == again.shape
+
+    def test_clear_views_stay_as_they_are(self):
+        learned, same = self.added([FIRST, SECOND])
+        assert len(same.members) == len(learned.members)
+        assert same.communities.steadiness > 0.97
+
+    def test_another_way_to_read_out_leaves_the_sum_alone(self):
+        learned, same = self.added([FIRST, SECOND], assign_labels="kmeans")
+        assert same is learned

@@ -12,10 +12,22 @@ from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.learn import LearnedGraph, graph_of
-from kernelbraid.learning.readout import Evidence, cluster, distinct_labels, judge, place, place_graph, read_out, tell
+from kernelbraid.learning.readout import (
+    Evidence,
+    cluster,
+    distinct_labels,
+    evenness,
+    join_pieces,
+    judge,
+    place,
+    place_graph,
+    read_out,
+    tell,
+)
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.ops.graphs import spectral_embedding
+from kernelbraid.solvers.communities import steady_communities
 from problems import blobs, dense
 
 X, y = blobs(n=45)
@@ -210,7 +222,7 @@ def fitted(X, n_clusters, **given):
     return read_out(learned, settings.readout, random_state=np.random.RandomState(0)), settings.readout
 
 
-@pytest.mark.parametrize("way", ["merge", "kmeans"])
+@pytest.mark.parametrize("way", ["best", "merge", "kmeans", "communities"])
 def test_clear_clusters_are_relied_on_and_noise_is_not(way):
     X, y = blobs(n=90)
     clear = judge(*fitted(X, 3, assign_labels=way), random_state=np.random.RandomState(0))
@@ -219,6 +231,32 @@ def test_clear_clusters_are_relied_on_and_noise_is_not(way):
     assert clear.reliability == pytest.approx(1.0)
     assert vague.reliability < 0.5
     assert len(set(y)) == 3
+
+
+def test_the_way_that_is_taken_is_one_of_the_three_and_gives_its_labels():
+    X, _ = uneven_blobs()
+    reading, readout = fitted(X, 4)
+    assert reading.evidence.way == "merge"  # communities divide the largest
+    again = join_pieces(reading.placed, readout, np.random.RandomState(1))
+    assert adjusted_rand_score(reading.labels, again.labels) > 0.95
+    clear, classes = make_blobs(300, 4, centers=5, random_state=3)
+    reading, _ = fitted(clear, 5)
+    assert reading.evidence.way == "communities"
+    np.testing.assert_array_equal(reading.labels, steady_communities(reading.placed.graph, 5).labels)
+    assert adjusted_rand_score(classes, reading.labels) > 0.95
+
+
+def test_evenness_is_one_for_clusters_of_one_size_and_falls_with_the_largest():
+    assert evenness(np.repeat([0, 1, 2], 5)) == pytest.approx(1.0)
+    values = [evenness(np.repeat([0, 1, 2], sizes)) for sizes in ([8, 4, 3], [13, 1, 1], [98, 1, 1])]
+    assert 1 > values[0] > values[1] > values[2] > 0
+    assert evenness(np.zeros(4, dtype=int)) == 0.0
+
+
+def test_where_every_way_collapses_nothing_is_relied_on_and_a_sentence_says_so():
+    evidence = Evidence(0.3, 0.9, has_collapsed=True)
+    assert evidence.reliability == 0.0
+    assert "Nearly all samples are in one cluster, whatever the way" in tell(evidence, 3, 1)[1]
 
 
 def test_reliability_is_a_product_between_zero_and_one():

@@ -202,9 +202,9 @@ def test_what_is_given_is_not_sized():
     assert sized.sized(10, 2).learning.alpha == 3.0
 
 
-def test_several_views_keep_what_is_left_open_and_k_means():
+def test_several_views_keep_what_is_left_open():
     sized = recommended().sized(1000, 10, several=True)
-    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "kmeans")
+    assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (1.0, 10, "best")
     assert recommended(assign_labels="merge").sized(1000, 10, several=True).readout.assign_labels == "merge"
 
 

@@ -309,7 +309,7 @@ def test_fused_views_list_penalties_and_banks():
     settings = LKG(3, n_init=2, random_state=0).fit([X[:, :6], X[:, 6:]]).settings_
     assert settings["alpha"] == [1.0, 30.0]
     assert settings["kernels"] == ["middle", [SelfTuning(7)]]
-    assert (settings["fusion"], settings["assign_labels"], settings["n_neighbors"]) == ("graphs", "kmeans", 10)
+    assert (settings["fusion"], settings["assign_labels"], settings["n_neighbors"]) == ("graphs", "best", 10)
     given = LKG(3, alpha=2.0, n_neighbors=7, n_init=2, random_state=0).fit([X[:, :6], X[:, 6:]]).settings_
     assert (given["alpha"], given["n_neighbors"]) == ([2.0], 7)
 
@@ -325,4 +325,4 @@ def test_given_kernels_and_graphs_are_named_and_nothing_is_said_of_what_a_graph_
     graph = LKG(3, kernels="graph", n_init=2, random_state=0).fit(kernels.graph_)
     assert graph.settings_["kernels"] == "graph"
     assert {graph.settings_[name] for name in LEARNED} == {None}
-    assert graph.settings_["assign_labels"] == "merge"
+    assert graph.settings_["assign_labels"] == "best"

@@ -20,6 +20,7 @@ from kernelbraid.ops.graphs import (
     spectral_vectors,
     strongest_edges,
     symmetrise,
+    with_strongest_edges,
 )
 from problems import dense
 
@@ -443,3 +444,13 @@ def test_the_scale_of_a_column_does_not_matter_when_it_is_divided_out(coefficien
 def test_binary_edges_count_one_or_one_half(coefficients):
     graph = dense(refine_graph(coefficients, n_neighbors=4, edge_weights="binary"))
     assert set(np.unique(graph)) == {0.0, 0.5, 1.0}
+
+
+def test_the_strongest_edges_of_either_end_stay_and_the_graph_that_was_given_is_as_before():
+    A = np.random.default_rng(0).random((12, 12))
+    A = np.triu(A, 1) + np.triu(A, 1).T
+    given = sparse.csr_array(A)
+    kept = with_strongest_edges(given, 3).toarray()
+    strong = np.sort(A, axis=1)[:, [-3]] <= A
+    np.testing.assert_array_equal(kept, np.where(strong | strong.T, A, 0.0))
+    np.testing.assert_array_equal(given.toarray(), A)

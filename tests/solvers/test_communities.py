@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.solvers.communities import Network, communities, communities_of_number
+from kernelbraid.solvers.communities import Network, communities, communities_of_number, steady_communities
 
 
 def blocks(sizes, inside=1.0, between=0.02):
@@ -74,6 +74,26 @@ def test_the_number_of_blocks_gives_the_blocks_also_where_more_of_them_fall_apar
     joined = communities_of_number(apart, 2)
     assert {int(max(joined[of == block])) for block in range(4)} == {0, 1}
     assert all(len(set(joined[of == block])) == 1 for block in range(4))  # whole components
+
+
+def test_blocks_are_steady_and_noise_is_not():
+    graph, of = blocks([30, 30, 20], between=0.05)
+    found = steady_communities(graph, 3)
+    np.testing.assert_array_equal(found.labels, of)
+    assert found.steadiness == pytest.approx(1.0)
+    np.testing.assert_array_equal(communities(graph, found.resolution), of)
+    noise = np.random.default_rng(0).random((80, 80)) ** 8
+    assert steady_communities(noise + noise.T, 3).steadiness < 0.5
+
+
+def test_of_several_runs_the_most_modular_is_taken():
+    noise = np.random.default_rng(1).random((90, 90)) ** 6
+    graph = noise + noise.T
+    np.fill_diagonal(graph, 0.0)
+    found = steady_communities(graph, 5, seed=7, n_same=6)
+    assert len(set(found.labels.tolist())) == 5
+    first = communities_of_number(graph, 5, seed=7)
+    assert quality(graph, found.labels, found.resolution) >= quality(graph, first, found.resolution) - 1e-12
 
 
 def test_a_graph_without_edges_or_with_negative_ones_has_no_communities():

@@ -49,9 +49,9 @@ from kernelbraid.learning import progress
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
 from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placing, with_rows
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
-from kernelbraid.learning.learn import LearnedGraph, learn
+from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
-from kernelbraid.learning.readout import Evidence, Reading, judge, published, read_out, scattered, tell
+from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import KEPT, Samples
 from kernelbraid.learning.spreading import shares_of
@@ -107,10 +107,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
     embedding : {"largest", "magnitude", "unnormalised", "random_walk"}, default=None
         Eigenvectors that are clustered: of the normalised graph those of largest eigenvalue (recommended, ``"paper"``)
         or absolute eigenvalue (``"authors"``), of the Laplacian those of smallest one, or of the random walk.
-    assign_labels : {"merge", "kmeans", "communities"}, default=None
-        ``"merge"`` (recommended for one view without a solver) cuts the embedding into twice as many pieces and joins
-        those that share most edges; ``"kmeans"`` takes the best of `n_init` runs; ``"communities"`` are found in the
-        graph itself, by Leiden's method at the resolution that gives `n_clusters` of them.
+    assign_labels : {"best", "merge", "kmeans", "communities"}, default=None
+        ``"merge"`` cuts the embedding into twice as many pieces and joins those that share most edges; ``"kmeans"``
+        takes the best of `n_init` runs; ``"communities"`` are found in the graph itself, by Leiden's method at the
+        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is the one of these three
+        for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     min_cluster_size : int, default=None
@@ -327,7 +328,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
         with progress.phase(progress.LEARN):
-            return learn(weighed, settings, random_state=random_state), None, settings
+            learned = learn(weighed, settings, random_state=random_state)
+            return with_joined(learned, weighed, settings, random_state), None, settings
 
     def _explain_fit(
         self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState
@@ -337,6 +339,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if counted is None:
             evidence = judge(reading, settings.readout, random_state=random_state)
             self.reliability_, self.why_ = evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
+            if evidence.has_collapsed:
+                return COLLAPSED
             return scattered(evidence, self.n_clusters_, self.n_components_)
         self._explain(counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]

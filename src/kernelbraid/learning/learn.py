@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,16 @@ from kernelbraid.learning.in_rows import RowKernels, RowMember
 from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
-from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise
+from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise, with_strongest_edges
+from kernelbraid.solvers.communities import Communities, steady_communities
 from kernelbraid.solvers.iterate import Status
+
+#: Edges that stay of each sample in the sum of graphs of views, in units of those in each of them.
+CLEAREST = 2
+#: Steadiness of communities above which nothing is added to such a sum.
+CLEAR = 0.97
+#: More runs by which two graphs are compared.
+RUNS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,7 @@ class LearnedGraph(Coefficients):
     identities: np.ndarray  # numbers of the distinct samples: copies get one label
     members: list[Member] = field(default_factory=list)  # what it is the sum of, for new samples
     shares: NDArray[np.float64] | None = None  # of the views in each sample's edges, rows of sum one; None: no sum
+    communities: Communities | None = None  # as many as clusters are wanted, where they were compared
 
     @classmethod
     def of(
@@ -104,6 +113,68 @@ def learn(
         members=members,
         shares=shares / np.where(totals > 0, totals, 1.0),
     )
+
+
+def with_joined(
+    learned: LearnedGraph, weighed: Weighed, settings: Settings, random_state: np.random.RandomState
+) -> LearnedGraph:
+    """Add what all views say together to the sum of their graphs, where its communities become steadier by that.
+
+    Of the sum the strongest edges stay, on which views agree.
+
+    Noise of single views averages out in the sum of their kernels; but where views lie on scales of their own, or say
+    little of most samples, that sum knows less than each of them. Labels are not there to tell, and so the graph does.
+    """
+    k, samples, few = settings.readout.n_clusters, weighed.samples, settings.kept_edges(weighed.n_samples)
+    is_sum = learned.shares is not None and len(weighed.used) > 1 and settings.readout.assign_labels == "best"
+    if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples):
+        return learned
+    seed = int(random_state.randint(np.iinfo(np.int32).max))
+    graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
+    before = steady_communities(graph, k, seed=seed, n_same=RUNS)
+    learned = replace(learned, graph=graph, communities=before)
+    if before.steadiness > CLEAR or samples.has_gaps:
+        return learned
+    member, joined = _of_all(weighed, settings)
+    total = sparse.csr_array(learned.graph + joined)
+    total = total if few is None else with_strongest_edges(total, CLEAREST * few)
+    after = steady_communities(total, k, seed=seed, near=before.resolution, n_same=RUNS)
+    if after.steadiness + after.certainty <= before.steadiness + before.certainty:
+        return learned
+    by_view = learned.shares * degrees(learned.graph)[:, None] + degrees(joined)[:, None] * weighed.weights
+    totals = by_view.sum(axis=1, keepdims=True)
+    shares = by_view / np.where(totals > 0, totals, 1.0)
+    return replace(learned, graph=total, members=[*learned.members, member], shares=shares, communities=after)
+
+
+def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
+    """Return the graph of the sum of the kernels of all views that count, with its degrees divided out."""
+    n, bank, alphas = weighed.n_samples, settings.fused_banks[0], settings.alphas[:1]
+    learning, readout = replace(settings.learning, alpha=alphas[0]), settings.fused_readout(weighed.n_samples)
+    if weighed.in_rows:
+        one = replace(settings, kernels=bank, learning=learning, readout=readout)
+        learned = _one_in_rows(weighed, one)
+        in_rows = replace(cast(RowMember, learned.members[0]), degrees=degrees(learned.graph)[None, :])
+        return in_rows, normalised_graph(learned.graph)
+    candidates = weighed.joining(bank, learned=False).joined
+    assert candidates is not None
+    found = express(candidates, learning)
+    graph = as_sparse(graph_of(found, readout, candidates.counts))
+    member = KernelMember(
+        candidates.views,
+        n,
+        None,
+        1.0,
+        candidates.bank,
+        candidates.of_bank(found.weights),
+        None if candidates.bank is not None else candidates.average(),
+        alphas,
+        degrees(graph)[None, :],
+        None if readout.n_neighbors == "all" else int(readout.n_neighbors),
+        readout.edge_weights,
+        counts=candidates.counts,
+    )
+    return member, normalised_graph(graph)
 
 
 def _learn_one(candidates: Candidates, settings: Settings, random_state: np.random.RandomState | None) -> LearnedGraph:

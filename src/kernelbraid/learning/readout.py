@@ -14,15 +14,31 @@ from kernelbraid._system import counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
-from kernelbraid.metrics.partitions import agreement
+from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
-from kernelbraid.solvers.communities import communities, communities_of_number
+from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, in_order, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
 #: Of the restarts of k-means that a user asks for, the part that the other way gets; and the most of them.
 BESIDE, MOST = 4, 20
+#: Steadiness from which communities are taken; below, as a part of the agreement of cuts.
+STEADY = 0.65
+#: Evenness of pieces that were joined, as a part of that of communities, below which they have collapsed; and agreement
+#: above which a way is not mere chance.
+UNEVEN, HALF = 0.7, 0.5
+#: What is told where all ways collapse.
+COLLAPSED = (
+    "Nearly all samples are in one cluster, whatever the way, and no two runs agree on the others: take nothing from "
+    "these labels; other features, scaled samples or another number of clusters may be clearer."
+)
+#: What is told of the way that was taken.
+TAKEN = {
+    "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
+    "merge": "The clusters are pieces that were joined; run again, with other weights, the graph gives its communities",
+    "kmeans": "The clusters are those of k-means, between pieces and communities; run again, the graph gives these",
+}
 #: Reliability below which a sentence warns, and above which one reassures.
 LOW, HIGH = 0.5, 0.8
 #: Components for each cluster that are far too many.
@@ -38,6 +54,7 @@ class PlacedGraph:
     embedding: Array  # what they make of the vertices, (n, k)
     identities: np.ndarray
     is_sum: bool = False  # whether it is the sum of graphs of several views
+    communities: Communities | None = None  # as many as clusters are wanted, where they are known
 
     @cached_property
     def n_components(self) -> int:
@@ -55,6 +72,7 @@ class Reading:
     inertia: float
     n_iter: int  # steps of k-means; 0 if pieces were joined, or communities found
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
+    evidence: "Evidence | None" = None  # where several ways were compared
 
 
 def read_out(
@@ -97,6 +115,8 @@ def _large_enough(
 ) -> np.ndarray:
     """Return as many clusters as asked for that are large enough: those that stay where more of them are found."""
     k, n, best = int(readout.n_clusters), len(learned.identities), np.zeros(0, dtype=np.int64)
+    if readout.assign_labels == "best":  # whose ways differ from one number to the next
+        readout = replace(readout, assign_labels="merge")
     for more in (0, 1, 2, 4, 8, 16, 32):
         if k + more > n:
             break
@@ -126,7 +146,8 @@ def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Re
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
-    return place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
+    placed = place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
+    return replace(placed, communities=learned.communities)
 
 
 def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_sum: bool = False) -> PlacedGraph:
@@ -141,13 +162,55 @@ def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.Ra
     """Return the clusters of a graph: pieces of its embedding that are joined, communities, or those of k-means."""
     k = int(readout.n_clusters)
     with calm(readout.n_jobs):
-        if readout.assign_labels == "communities" and 1 < k < placed.embedding.shape[0]:
-            found = communities_of_number(placed.graph, k, seed=seed_from(random_state))
-            labels = distinct_labels(found, k, placed.identities)
-            return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
-        if readout.assign_labels == "merge" and 1 < k < placed.embedding.shape[0]:
+        if not 1 < k < placed.embedding.shape[0] or readout.assign_labels == "kmeans":
+            return run_kmeans(placed, readout, readout.n_init, random_state)
+        if readout.assign_labels == "communities":
+            return _of_labels(placed, communities_of_number(placed.graph, k, seed=seed_from(random_state)), k)
+        if readout.assign_labels == "merge" or not (sparse.issparse(placed.graph) and placed.graph.nnz):
             return join_pieces(placed, readout, random_state)
-        return run_kmeans(placed, readout, readout.n_init, random_state)
+        return choose(placed, readout, random_state)
+
+
+def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
+    """Return the clusters of the way for which the graph speaks: communities, pieces that are joined, or k-means.
+
+    Communities are taken where they are steady: other weights of the edges give them again, too. Where they are not,
+    they divide what is one cluster or leave aside a few samples, and pieces are joined, unless these are less steady
+    themselves. Neither modularity nor the normalised cut could tell: each is best for the way that it belongs to.
+    """
+    k = int(readout.n_clusters)
+    seed, found = seed_from(random_state), placed.communities
+    if found is None or found.labels.max() + 1 != k:
+        found = steady_communities(placed.graph, k, seed=seed)
+    groups = _of_labels(placed, found.labels, k)
+    means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
+    agree = adjusted_rand(groups.labels, means.labels)
+    taken, way = groups, "communities"
+    if found.steadiness < STEADY:
+        joined = join_pieces(placed, readout, random_state)
+        assert joined.agreement is not None  # of its cuts
+        is_uneven = evenness(joined.labels) < UNEVEN * evenness(groups.labels) and found.steadiness > HALF
+        if found.steadiness < STEADY * joined.agreement and not is_uneven:
+            taken, way = joined, "merge"
+        own, apart = (adjusted_rand(joined.labels, other.labels) for other in (means, groups))
+        if min(own, agree) > apart > HALF and found.steadiness > HALF:
+            taken, way = means, "kmeans"
+        agree = own if way == "merge" else agree
+    has_collapsed = found.steadiness < HALF and max(map(evenness, (groups.labels, taken.labels, means.labels))) < HALF
+    evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
+    return replace(taken, evidence=evidence)
+
+
+def evenness(labels: np.ndarray) -> float:
+    """Return the entropy of the sizes of clusters, over that of clusters of one size."""
+    shares = np.bincount(labels) / len(labels)
+    return float(-(shares * np.log(shares)).sum() / np.log(max(len(shares), 2)))
+
+
+def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Reading:
+    """Return clusters that were found in the graph itself."""
+    labels = distinct_labels(labels, n_clusters, placed.identities)
+    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
 
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
@@ -193,17 +256,23 @@ def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray)
 
 @dataclass(frozen=True)
 class Evidence:
-    """How far other ways to cut the same embedding find the same clusters, as adjusted Rand indices."""
+    """How far other runs and other ways find the same clusters, as adjusted Rand indices."""
 
-    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined
-    of_ways: float = 1.0  # between pieces that were joined and k-means alone
+    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined; steadiness of communities if found
+    of_ways: float = 1.0  # between the clusters that were taken and k-means alone
     of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
+    way: str | None = None  # that was taken, where several were compared
+    has_collapsed: bool = False  # whether nearly all samples are in one cluster, whatever the way, and none is steady
     is_short: bool = False  # whether fewer samples are distinct than clusters were asked for: no cut finds so many
 
     @property
     def reliability(self) -> float:
-        """The product of all, between 0 and 1; 0 if there cannot be as many clusters as were asked for."""
-        return 0.0 if self.is_short else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
+        """The product of all, between 0 and 1; 0 if there cannot be as many clusters, or all ways collapse."""
+        return (
+            0.0
+            if self.is_short or self.has_collapsed
+            else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
+        )
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:
@@ -219,6 +288,8 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         Draws the starts of the other way.
     """
     placed, found = reading.placed, int(reading.labels.max()) + 1
+    if reading.evidence is not None and found == readout.n_clusters:
+        return reading.evidence
     k = found if readout.n_clusters == "auto" else int(readout.n_clusters)
     readout = replace(readout, n_clusters=k)
     if found < k:
@@ -253,11 +324,14 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
         ]
     if n_clusters == 1:
         return ["All samples are in one cluster: nothing was cut."]
+    again = "Cut in other ways, the graph gives the same clusters" if evidence.way is None else TAKEN[evidence.way]
     told = [
-        f"Cut in other ways, the graph gives the same clusters to an adjusted Rand index of {evidence.of_cuts:.2f}, "
-        f"and k-means alone to {evidence.of_ways:.2f}: reliability {evidence.reliability:.2f}."
+        f"{again} to an adjusted Rand index of {evidence.of_cuts:.2f}, and k-means alone to {evidence.of_ways:.2f}: "
+        f"reliability {evidence.reliability:.2f}."
     ]
-    if evidence.reliability < LOW:
+    if evidence.has_collapsed:
+        told.append(COLLAPSED)
+    elif evidence.reliability < LOW:
         told.append(
             "That is low: the clusters hang on how the graph is cut. Take them with caution; other features, scaled "
             "samples or another number of clusters may be clearer."

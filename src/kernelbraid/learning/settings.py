@@ -16,7 +16,7 @@ from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRan
 from kernelbraid.solvers.low_rank.thresholding import Route
 
 Fusion: TypeAlias = Literal["graphs", "kernels"]
-Assignment: TypeAlias = Literal["kmeans", "merge", "communities"]
+Assignment: TypeAlias = Literal["best", "merge", "kmeans", "communities"]
 RestartScore: TypeAlias = Literal["inertia", "distance"]
 S = TypeVar("S", "Learning", "Readout")
 
@@ -187,8 +187,10 @@ class Settings:
             "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
             "n_neighbors": min(few, others) if (n_counted or n_samples) <= FEW_PER_CLUSTER * n_clusters else many,
         }
-        if several or not self.learning.is_closed_form:
+        if not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}
+        elif several:
+            chosen = {}
         if n_samples >= MANY_SAMPLES:
             chosen["n_init"] = FEW_RESTARTS
         chosen = {name: value for name, value in chosen.items() if name in self.left_open}
@@ -319,7 +321,7 @@ PRESETS: dict[str, Settings] = {
             edge_weights="scaled",
             embedding="largest",
             n_init=20,
-            assign_labels="merge",
+            assign_labels="best",
             graph_from="Z",
         ),
         is_solved=False,

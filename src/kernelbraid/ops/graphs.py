@@ -108,6 +108,17 @@ def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
     return to_numpy(values), to_numpy(indices).astype(np.int32), counts
 
 
+def with_strongest_edges(graph: Array, n_neighbors: int) -> Array:
+    """Return a symmetric csr array with the edges that are among so many strongest ones of either end."""
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    order = np.lexsort((-graph.data, rows))
+    is_strong = np.empty(len(order), dtype=bool)
+    is_strong[order] = np.arange(len(order)) - graph.indptr[rows] < n_neighbors
+    ends = (rows[is_strong], graph.indices[is_strong])
+    strong = sparse.csr_array((graph.data[is_strong], ends), shape=graph.shape)
+    return sparse.csr_array(strong.maximum(strong.T))
+
+
 def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeights) -> Array:
     """Return coefficients with the strongest of each column alone, weighted as asked; A is not negative."""
     xp = namespace(A)

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
+from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
 from kernelbraid.solvers.lloyd import Labels
 
@@ -23,6 +24,8 @@ FEW_ROUNDS = 2  # where many resolutions are tried
 TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
 LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
 NEAR = 1.001  # factor between two resolutions that are the same
+FEW_RUNS = 2  # on the graph itself, of which the most modular is taken
+REWEIGHTED = 3  # graphs with random weights by which steadiness is measured
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -117,6 +120,51 @@ def communities(
     return in_order(labels)
 
 
+@dataclass(frozen=True)
+class Communities:
+    """Communities of a wanted number."""
+
+    labels: Labels  # from 0 on, in order of appearance
+    resolution: float  # at which there are as many, or nearly
+    steadiness: float  # mean adjusted Rand index with those of the same edges with random weights
+    certainty: float  # that with those of the graph, whose vertices are moved in other orders; 1 if none were
+
+
+def steady_communities(
+    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_same: int = FEW_RUNS
+) -> Communities:
+    """Return so many communities, and how far they are found again in another order and when the edges weigh otherwise.
+
+    Parameters
+    ----------
+    graph : array or csr array of shape (n, n), Edges or Network
+        Symmetric, not negative, with edges.
+    n_clusters : int
+        How many, at most n.
+    seed : int, default=0
+        As for :func:`communities`; draws the weights, too.
+    near : float, default=1.0
+        Resolution that is tried first.
+    n_same : int, default=2
+        More runs on the graph itself, of which the most modular is taken.
+    """
+    network, random_state = Network.of(graph), np.random.RandomState(seed)
+    found, resolution = _of_number(network, n_clusters, seed, near)
+    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_same + 1)]
+
+    def merit(labels: Labels) -> float:
+        inside, expected = network.sums(labels)
+        return inside - resolution * expected
+
+    best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
+    rest = [labels for labels in [found, *same] if labels is not best]
+    other = [
+        communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=1) for _ in range(REWEIGHTED)
+    ]
+    again, steadiness = (np.mean([adjusted_rand(best, labels) for labels in runs] or 1.0) for runs in (rest, other))
+    return Communities(best, resolution, float(steadiness), float(again))
+
+
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
     """Return so many communities: at the resolution that gives them, else joined from the next finer partition.
 
@@ -134,15 +182,21 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     ndarray of shape (n,)
         Exactly so many clusters from 0 on, in order of appearance.
     """
-    network = Network.of(graph)
+    return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
+
+
+def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
+    """Return so many communities, and the last resolution that was tried."""
     finer = np.arange(network.n)
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
-    place = 0.0  # logarithm of the resolution; low and high have that of the number of clusters beside it
+    place = float(
+        np.log(near)
+    )  # logarithm of the resolution; low and high have that of the number of clusters beside it
     for _ in range(TRIED):
         labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
         found = int(labels.max()) + 1
         if found == n_clusters:
-            return labels
+            return labels, float(np.exp(place))
         if found < n_clusters:
             low = (place, float(np.log(found)))
         else:
@@ -152,4 +206,4 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
             break
         share = (np.log(n_clusters) - low[1]) / max(high[1] - low[1], np.finfo(float).tiny)
         place = low[0] + float(np.clip(share, INWARD, 1 - INWARD)) * (high[0] - low[0])
-    return in_order(settle(network.edges, join(network.edges, finer, n_clusters)))
+    return in_order(settle(network.edges, join(network.edges, finer, n_clusters))), float(np.exp(place))
