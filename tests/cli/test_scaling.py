@@ -51,7 +51,7 @@ def test_unit_is_the_length_of_samples_and_none_is_the_default(run, tmp_path):
     np.testing.assert_array_equal(loaded[1].labels_, LKG(3, random_state=0).fit(Normalizer().transform(X)).labels_)
     assert "scale          unit" in run("cluster", path, "-k", 3, "--scale", "unit").stdout
     result = run("cluster", path, "-k", 3, "--save", model)
-    assert "scale" not in result.stdout
+    assert "\nscale " not in result.stdout
     assert isinstance(load_model(model), LKG)
 
 

@@ -44,13 +44,15 @@ def test_shapes_that_kmeans_does_not_know():
 
 def test_digits_are_told_apart_as_well_as_the_fitted_ones():
     pixels, digits = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(digits))  # pages of one writer lie together
-    pixels, digits = pixels[order], digits[order]
-    model = LKG(10, random_state=0).fit(pixels[:400])
-    names = np.array([np.bincount(digits[:400][model.labels_ == label]).argmax() for label in range(10)])
-    fitted = np.mean(names[model.labels_] == digits[:400])
-    new = np.mean(names[model.predict(pixels[400:600])] == digits[400:600])
-    assert new > fitted - 0.05
+    less = []
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(len(digits))  # pages of one writer lie together
+        X, y = pixels[order], digits[order]
+        model = LKG(10, random_state=0).fit(X[:400])
+        names = np.array([np.bincount(y[:400][model.labels_ == label]).argmax() for label in range(10)])
+        new = np.mean(names[model.predict(X[400:600])] == y[400:600])
+        less.append(np.mean(names[model.labels_] == y[:400]) - new)
+    assert np.mean(less) < 0.05
 
 
 def test_a_sample_does_not_depend_on_its_company():
