@@ -30,14 +30,15 @@ X, y = normalize(X[:300]), y[:300]
 # Fit
 # ---
 # Without further arguments LKG takes the average of a few kernels, chosen by the number of directions in which the
-# samples vary, finds the graph in one linear system, and keeps the strongest edges of each sample. The spectral
-# embedding of the graph is cut into pieces, and those that share many edges are joined. The classes ``y`` are used for
-# scoring only.
+# samples vary, finds the graph in one linear system, and keeps the strongest edges of each sample. Clusters are the
+# communities of the graph, or pieces of its embedding that share many edges, whichever are steadier. The classes ``y``
+# are used for scoring only.
 
 model = LKG(n_clusters=10, random_state=0).fit(X)
 
 # %%
-# How far can the clusters be relied on? The graph is cut in several ways, and the results are compared.
+# How far can the clusters be relied on? The graph is cut again, with other weights and in other ways, and the results
+# are compared.
 
 print(*model.why_, sep="\n")
 

@@ -61,6 +61,7 @@ def test_one_row_and_one_column_are_a_matrix(tmp_path):
         ("id,a\n,2\n", ["column 'id' has no value in row 2"]),
         (b"a,b\n\xff\xfe,2\n", ["not UTF-8"]),
         (b"a,b\n\x00\x00,2\n", [".csv: "]),
+        (b'"a"\n1\n\x00\x00\x002\n', ["zero bytes"]),  # a row that would be lost
         ('a,b\n"1,2\n', ["check its quotes"]),
         ("a,b\n1," + "9x" * 500 + "\n", ["column 'b'"]),
     ],

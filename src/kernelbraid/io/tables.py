@@ -225,6 +225,8 @@ class Table:
 
     def numbers(self, frame: "pd.DataFrame", decimal: str | None = ".", *, first: int = 0, gaps: bool = False) -> Host:
         """Return columns as a matrix, or name the first cell that is no finite number."""
+        if not len(frame):
+            raise DataError(f"{self.source.path}: the file has no row of numbers in it; give at least one.")
         X = np.column_stack([self._floats(column, decimal) for _, column in frame.items()])
         for row, i in not_finite(X, gaps=gaps):
             columns = [column for k, column in enumerate(frame) if k > i and is_name(str(frame.iat[row, k]))]
@@ -278,6 +280,8 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     lines = [line for line in lines_of(source, HEAD) if line.strip()][:20]
     if not lines:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
+    if source.has_zero_bytes():
+        raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
     others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
     if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):
