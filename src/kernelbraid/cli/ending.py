@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
@@ -122,6 +123,7 @@ def run_to_its_end(program: Callable[[], None]) -> None:
         program()
     except SystemExit as ended:
         if ended.code in (INTERRUPTED, TERMINATED):
+            warnings.simplefilter("ignore")  # of work whose result nobody takes
             for child in active_children():
                 child.terminate()  # then what waits for it ends, too
             if wait(at_work, PATIENCE).not_done:
