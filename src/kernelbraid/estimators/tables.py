@@ -117,7 +117,7 @@ def in_one_order(views: Sequence[Any]) -> Sequence[Any]:
 
 def _row_names(view: Any) -> Any:
     """Return the index of a frame of pandas, unless it only counts the rows."""
-    if not type(view).__module__.startswith("pandas."):
+    if type(view).__module__.partition(".")[0] != "pandas":  # pandas.core.frame before pandas 3
         return None
     is_count = type(view.index).__name__ == "RangeIndex" and view.index.start == 0 and view.index.step == 1
     return None if is_count else view.index

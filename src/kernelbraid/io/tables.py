@@ -255,8 +255,9 @@ def parse(source: Source, dtype: Any = str, **options: Any) -> "pd.DataFrame":
     with reading(source.path, "check its quotes, and give every row as many cells"):
         size = source.path.stat().st_size if source.content is None else len(source.content)
         file = source.path if source.content is None else io.BytesIO(source.content)
-        exact = "round_trip" if size < EXACT else None
-        frame = pd.read_csv(file, dtype=dtype, float_precision=exact, **options)
+        if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
+            options["float_precision"] = "round_trip"
+        frame = pd.read_csv(file, dtype=dtype, **options)
     return frame.map(str.strip) if dtype is str else frame
 
 
