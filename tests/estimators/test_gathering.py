@@ -156,7 +156,7 @@ def test_columns_of_blocks_must_be_the_same():
     assert fit(Blocks(frames)).feature_names_in_.tolist() == ["a", "b", "c", "d"]
     with pytest.raises(ValueError, match="block 1 of X has other columns than block 0, or in another order"):
         fit(Blocks([frames[0], frames[1][["b", "a", "c", "d"]]]))
-    with pytest.raises(ValueError, match="X has a column 'a' of (object|str) values"):
+    with pytest.raises(ValueError, match=r"X has a column 'a' of (object|str) values"):
         fit(Blocks([frames[0].assign(a="x")]))
 
 
