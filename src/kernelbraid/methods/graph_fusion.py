@@ -182,7 +182,7 @@ class MultiViewGraphFusion(GraphClusterer):
             solution = fuse_graphs(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         state = solution.state
         graph = xp.astype(state.U.T, dtype, copy=False)
-        learned = self._learned(graph, candidates, solution, history, state.w / state.w.sum())
+        learned = self._learned(graph, solution, history, state.w / state.w.sum())
         if 2 * self.n_clusters > n:  # more components than pairs of samples cannot be had, in however many steps
             return replace(learned, complaint=None)
         unsettled = "its graph has not fallen into as many components as clusters"
@@ -348,4 +348,4 @@ class CrossViewDiffusion(GraphClusterer):
             solution = diffuse(problem, max_iter=self.max_iter, tol=CHANGE, watch=history)
         weights = np.zeros(stack.n_kernels)
         weights[used] = solution.state.b
-        return self._learned(solution.state.mean(), candidates, solution, history, weights)
+        return self._learned(solution.state.mean(), solution, history, weights)
