@@ -213,7 +213,7 @@ def _by_lanczos(S: Array, known: Array, count: int, solve: Callable[[Array], Arr
 
 
 def _solver(S: Array) -> Callable[[Array], Array] | None:
-    """Return what solves with (1 + SHIFT) I - S, for a matrix with a band about as narrow as a graph in the plane has."""
+    """Return what solves with (1 + SHIFT) I - S, for a matrix whose band is about as narrow as in the plane."""
     order = csgraph.reverse_cuthill_mckee(S, symmetric_mode=True)
     n, place = S.shape[0], np.argsort(order)
     rows = np.repeat(place, np.diff(S.indptr))
