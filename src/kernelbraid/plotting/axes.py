@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from kernelbraid._system import install
+from kernelbraid._machine import install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

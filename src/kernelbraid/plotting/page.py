@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import methods
 from kernelbraid._arrays import to_numpy
-from kernelbraid._system import install, write_whole
+from kernelbraid._machine import install, write_whole
 from kernelbraid._version import __version__
 from kernelbraid.plotting.axes import check_fitted, mark
 from kernelbraid.plotting.layout import FEWEST_MAPPED, middles_of, place

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
     from kernelbraid.estimators import LKG, LKGClassifier
-    from kernelbraid.estimators.view_report import ViewReport
+    from kernelbraid.estimators.base import ViewReport
 
 HEIGHT = 0.72  # of a row, of which each level has one
 BEHIND = 0.45  # opacity of levels that are not taken
