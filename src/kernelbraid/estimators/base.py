@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
 from kernelbraid._machine import calm, n_workers
-from kernelbraid._typing import Array, Input, Matrix
+from kernelbraid._typing import Array, Input, InputMatrix
 from kernelbraid.estimators.callbacks import telling_callbacks
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
 from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
@@ -247,12 +247,12 @@ def sources_of(X: Input) -> list[list[Array]]:
     return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
 
 
-def is_kernel_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
+def is_kernel_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
     """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)
 
 
-def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
+def is_view_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
     """Tell a list of matrices from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 

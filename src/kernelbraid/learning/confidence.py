@@ -6,12 +6,12 @@ from scipy.optimize import linear_sum_assignment
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Labels
 from kernelbraid.learning.progress import reach
 from kernelbraid.learning.spreading import shares_of
 from kernelbraid.ops.graphs import Spectrum, embed_rows, spectral_vectors
 from kernelbraid.solvers.kmeans import kmeans
-from kernelbraid.solvers.lloyd import Labels, nearest_centres, squared_lengths
+from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 #: Times that the clusters are found again, every time with other weights of the samples; fewer of many samples.
 REPLICATES, FEW_REPLICATES, MANY = 20, 5, 20_000

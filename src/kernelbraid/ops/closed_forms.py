@@ -2,10 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import (
     add_to_diagonal,
@@ -17,9 +15,7 @@ from kernelbraid._arrays import (
     symmetric_part,
     tie_share,
 )
-from kernelbraid._typing import Array
-
-Vector: TypeAlias = NDArray[np.float64]
+from kernelbraid._typing import Array, Vector
 
 # Entries of a projection below this many units of the precision are zeros that rounding missed.
 ROUNDING = 4

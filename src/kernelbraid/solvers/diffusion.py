@@ -10,7 +10,6 @@ a_v = b_v / (mu + 1).
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +24,11 @@ from kernelbraid._arrays import (
     identity_like,
     namespace,
 )
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.ops.closed_forms import Neighbourhoods, project_to_simplex
 from kernelbraid.ops.graphs import normalised_graph, symmetrise
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Kernels whose contrast is below this share of the highest are no views: where neighbours are as far as all others, a
 #: graph is nearly the identity, over which nothing spreads and which therefore costs nothing.
 CONTRAST = 0.25

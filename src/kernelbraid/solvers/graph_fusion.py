@@ -11,14 +11,12 @@ graph has fewer components than clusters, and halved where it has more.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import (
     Neighbourhoods,
@@ -32,7 +30,6 @@ from kernelbraid.ops.graphs import symmetrise
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Views as far from the graph as this are equal to it: a weight has to be finite.
 NEAREST = 1e-12
 

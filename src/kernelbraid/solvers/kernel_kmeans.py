@@ -7,20 +7,18 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh, eigvalsh, tolerance
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.kernels import KernelStack, StoredStack, without_spread
 from kernelbraid.ops.closed_forms import cosine_kernel
 from kernelbraid.ops.graphs import with_positive_peaks
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.kmeans import plus_plus, random_samples
-from kernelbraid.solvers.lloyd import Clustering, Labels, Rule, best_of, nearest_centres
+from kernelbraid.solvers.lloyd import Clustering, Rule, best_of, nearest_centres
 
-Vector: TypeAlias = NDArray[np.float64]
 #: How a run starts: far samples as centres, random samples as centres, or random labels.
 Start: TypeAlias = Literal["k-means++", "random", "partition"]
 

@@ -10,21 +10,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
 from kernelbraid._linalg import eigh, eigvalsh, outer_eigh, solve_in_place
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import check_squares, nonnegative
 from kernelbraid.ops.graphs import symmetrise
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 from kernelbraid.solvers.similarity import squared_distances
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Steps before the change of the graph may end the iteration.
 FEWEST = 6
 #: Distances of kernels from the consensus below this share of its size count as so much: a weight has to be finite.

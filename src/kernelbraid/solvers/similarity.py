@@ -12,20 +12,18 @@ kernel; SCMK learns its weights. Everywhere T = Z': the problem of each row of T
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.ops.graphs import spectral_vectors, symmetrise
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, Status, defect, iterate
 from kernelbraid.solvers.simplex_qp import SimplexQP
 
-Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
 EXPONENT = 0.5
 # Reconstruction errors that are rounding, in units of the precision, the number of samples and the trace.

@@ -7,20 +7,17 @@ with S_k the normalised affinity of kernel k, without self-similarities.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.graphs import normalised_graph
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
 
-Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.
 EXPONENT = 0.5
 # Changes of weights that are rounding, in units of the precision: single precision settles at some 1e-4.

@@ -20,8 +20,8 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._machine import blas_threads
-from kernelbraid._typing import Array
-from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
+from kernelbraid._typing import Array, Matrix, Vector
+from kernelbraid.kernels.stacks import KernelStack
 from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers.iterate import Solution, Status, iterate
 from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox
