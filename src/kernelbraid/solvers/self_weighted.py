@@ -7,7 +7,6 @@ with L the Laplacian of Z. The last sum is handled by weights of squared norms, 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +18,7 @@ from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import check_squares, nonnegative
 from kernelbraid.ops.graphs import symmetrise
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 from kernelbraid.solvers.similarity import squared_distances
 
 #: Steps before the change of the graph may end the iteration.
@@ -132,11 +131,7 @@ def spectral_norm(A: Array) -> float:
 
 
 def solve_consensus(
-    problem: ConsensusProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, ConsensusState], bool | None] | None = None,
+    problem: ConsensusProblem, *, max_iter: int, tol: float, watch: Watch[ConsensusState] | None = None
 ) -> Solution[ConsensusState]:
     """Alternate between F, the weights, the graph and the kernel until the graph stays as it is.
 
@@ -163,14 +158,10 @@ def solve_consensus(
         new.progress = AlternationProgress(problem.objective(new), _change(Z, old.Z, tol))
         return new
 
-    return iterate(
-        lambda: (step, problem.start()),
-        converged=lambda n, state: n >= FEWEST and state.progress is not None and state.progress.change < tol,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    def converged(n: int, state: ConsensusState) -> bool:
+        return n >= FEWEST and state.progress is not None and state.progress.change < tol
+
+    return alternate(step, problem.start, max_iter=max_iter, converged=converged, watch=watch)
 
 
 def _change(Z: Array, old: Array, tol: float) -> float:

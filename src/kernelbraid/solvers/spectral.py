@@ -5,7 +5,6 @@
 with S_k the normalised affinity of kernel k, without self-similarities.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.graphs import normalised_graph
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 
 # Exponent of the constraint on the weights: they enter as squares.
 EXPONENT = 0.5
@@ -72,12 +71,7 @@ def update_weights(h: Vector) -> Vector:
 
 
 def aggregate(
-    graphs: KernelStack,
-    n_clusters: int,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, AggregationState], bool | None] | None = None,
+    graphs: KernelStack, n_clusters: int, *, max_iter: int, tol: float, watch: Watch[AggregationState] | None = None
 ) -> Solution[AggregationState]:
     """Alternate between eigenvectors and weights until the weights stay as they are.
 
@@ -109,11 +103,4 @@ def aggregate(
         a = update_weights(h)
         return AggregationState(combine(a), a, AlternationProgress(float(a @ h), float(np.abs(a - old.a).max())))
 
-    return iterate(
-        lambda: (step, start()),
-        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=defect,
-        fallback=start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, start, max_iter=max_iter, tol=tol, watch=watch)

@@ -23,9 +23,8 @@ from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, Matrix, Vector
 from kernelbraid.kernels.stacks import KernelStack
 from kernelbraid.ops.closed_forms import nonnegative
-from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox
-from kernelbraid.solvers.low_rank.thresholding import Route
+from kernelbraid.solvers.iterate import Solution, Status, Watch, iterate
+from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox, Route
 from kernelbraid.solvers.low_rank.weights import solve_simplex_lsq, solve_simplex_lsqs
 
 GRAPH_PENALTIES: dict[str, Penalty] = {penalty.name: penalty for penalty in (NUCLEAR, L1, FROBENIUS)}
@@ -279,7 +278,7 @@ def solve(
     max_iter: int = 200,
     tol: float = 1e-5,
     route: Route = "auto",
-    watch: Callable[[int, LowRankState], bool | None] | None = None,
+    watch: Watch[LowRankState] | None = None,
 ) -> Solution[LowRankState]:
     """Run Algorithm 1 until the consensus kernel settles; if it stays, until both copies of the graph agree.
 
