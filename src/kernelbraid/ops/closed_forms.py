@@ -10,7 +10,7 @@ from kernelbraid._arrays import (
     asarray_like,
     device,
     identity_like,
-    kth_smallest,
+    kth_of_rows,
     namespace,
     symmetric_part,
     tie_share,
@@ -223,7 +223,7 @@ class Neighbourhoods:
             return cls((ranks >= 1) & (ranks <= k), ranks == k + 1)
         own = identity_like(D)
         D = D - (1 + D) * own
-        limit = kth_smallest(D, k + 1)[:, None]
+        limit = kth_of_rows(D, k + 1)[:, None]
         return cls((limit > D) & (own == 0), limit == D)
 
 
