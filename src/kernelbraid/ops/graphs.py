@@ -13,8 +13,7 @@ from kernelbraid._arrays import (
     as_rows,
     asarray_like,
     is_on_host,
-    kth_largest,
-    kth_largest_of_rows,
+    kth_of_rows,
     namespace,
     row_blocks,
     symmetric_part,
@@ -98,7 +97,7 @@ def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
     n_rows, n = block.shape
     itself = block[:, columns]
     block[:, columns] = add_to_diagonal(itself, -xp.linalg.diagonal(itself))
-    kept = (block > 0) & (kth_largest_of_rows(block, k)[:, None] <= block)
+    kept = (block > 0) & (kth_of_rows(block, -k)[:, None] <= block)
     rows, indices = xp.nonzero(kept)
     values = xp.take(xp.reshape(block, (-1,)), rows * n + indices)
     counts = np.bincount(to_numpy(rows), minlength=n_rows)
@@ -121,7 +120,7 @@ def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeigh
     xp = namespace(A)
     zero = asarray_like(0.0, A)
     if n_neighbors is not None and n_neighbors < A.shape[0]:
-        A = xp.where(kth_largest(A, n_neighbors)[None, :] <= A, A, zero)
+        A = xp.where(kth_of_rows(A.T, -n_neighbors)[None, :] <= A, A, zero)
     if edge_weights == "scaled":
         largest = xp.max(A, axis=0)
         return A / xp.where(largest > 0, largest, 1 + zero)[None, :]
