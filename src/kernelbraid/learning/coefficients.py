@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack
 from kernelbraid.learning.outliers import Unexplained
@@ -18,9 +19,8 @@ from kernelbraid.ops.graphs import EdgeWeights
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
-from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
 from kernelbraid.solvers.low_rank.ridge import Expression, solve_ridge
-from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
+from kernelbraid.solvers.low_rank.step import FIXED, GraphName, LowRankState, Progress
 
 # What the only step of the closed form does.
 ONE_STEP: dict[str, Any] = asdict(Progress(1.0, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED))
@@ -79,17 +79,16 @@ def express(
         return _closed_form(candidates, learning, keep_kernel)
     problem = learning.problem(stack)
     history = History(partial(low_rank.objective, problem) if learning.record_objective else None)
-    solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
-    solution = solve(
-        problem,
-        _start(stack, learning, random_state),
-        graph=learning.graph_from,
-        max_iter=learning.max_iter,
-        tol=learning.tol,
-        route=learning.thresholding,
-        threads=learning.n_jobs,
-        watch=history,
-    )
+    with calm(learning.n_jobs):
+        solution = low_rank.solve(
+            problem,
+            _start(stack, learning, random_state),
+            graph=learning.graph_from,
+            max_iter=learning.max_iter,
+            tol=learning.tol,
+            route=learning.thresholding,
+            watch=history,
+        )
     return _learned(solution, candidates, learning, history)
 
 
