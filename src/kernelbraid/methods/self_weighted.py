@@ -165,7 +165,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         learned = self._learned(state.Z, solution, history, state.w / state.w.sum())
         if learned.complaint is None or solution.status is not Status.MAX_ITER or solution.n_iter < LATE:
             return learned
-        change = history.steps[-1].change
+        change = history.last["change"]
         if change < ADRIFT:
             return learned
         # The kernel follows the graph rather than the candidates, and no end is near.
