@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from kernelbraid import LKG, EachView, load_model, save_model
-from kernelbraid.io import streams as module
+from kernelbraid.io import samples as module
 from problems import blobs as make_blobs
 
 WINE, CANCER = load_wine(), load_breast_cancer()

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG, load_model
 from kernelbraid.datasets import open_stream
-from kernelbraid.io import streams as module
+from kernelbraid.io import samples as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)

@@ -16,7 +16,7 @@ from kernelbraid._dask import is_dask
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
-from kernelbraid.io.streams import Stream, open_stream
+from kernelbraid.io.samples import Stream, open_stream
 
 #: The part of the free memory that blocks may fill; more of them go to a temporary file.
 SHARE = 4

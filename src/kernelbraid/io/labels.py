@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernelbraid._typing import Host
-from kernelbraid.io.arrays import is_label_array, read_array
-from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, open_source
+from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, is_label_array, open_source, read_array
 from kernelbraid.io.tables import ID_NAMES, MISSING, NUMBER, Table, is_header, is_name, listing, open_table
 
 if TYPE_CHECKING:
@@ -104,6 +103,8 @@ def read_labels(
         frame, _ = table.read(range(len(table.names)))
     else:
         frame = table.texts()
+        if not len(frame):
+            raise table.error("the file has no row of labels in it; give at least one")
         if header is None:
             is_named = column is not None and not str(column).isdecimal()  # by its name in the header
             header = is_named or _has_header(*frame.to_numpy().tolist())
