@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernelbraid._typing import Host
-from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, is_label_array, open_source, read_array
+from kernelbraid.io.arrays import is_label_array, read_array
+from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, open_source
 from kernelbraid.io.tables import ID_NAMES, MISSING, NUMBER, Table, is_header, is_name, listing, open_table
 
 if TYPE_CHECKING:

@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kernelbraid.io.sources import (
-    ARRAY_FILES,
-    DataError,
-    FilePath,
-    Matrix,
-    Source,
-    check_kind,
-    check_matrix,
-    is_sample_array,
-    list_arrays,
-    open_source,
-    read_array,
-)
+from kernelbraid.io.arrays import Matrix, check_kind, check_matrix, is_sample_array, list_arrays, read_array
+from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
 from kernelbraid.io.tables import Table, open_parquet, open_table
 
 ROWS = 50_000  # of a piece

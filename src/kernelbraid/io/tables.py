@@ -16,7 +16,8 @@ import numpy as np
 
 from kernelbraid._system import install
 from kernelbraid._typing import Host
-from kernelbraid.io.sources import PACKED, DataError, Source, not_finite, reading
+from kernelbraid.io.arrays import not_finite
+from kernelbraid.io.sources import PACKED, DataError, Source, reading
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,121 @@
+"""Array files: which of the arrays in a .npy, .npz or .mat file is meant; nothing is ever unpickled."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from kernelbraid._typing import Host
+from kernelbraid.io.sources import DataError, Source, reading
+
+#: What a file holds under a name: an array of NumPy, or a sparse matrix by rows.
+Matrix: TypeAlias = Host | sparse.csr_array
+
+NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it again in MATLAB with -v7"
+#: Bytes of a .npy file above which it is read where it is needed.
+MAPPED = 2**25
+
+
+def list_arrays(source: Source, *, mapped: int = MAPPED) -> dict[str, Matrix]:
+    """Return what a file holds by name, that of a .npy file as "", of more bytes than `mapped` as it lies there."""
+    list_them, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
+    with reading(source.path, remedy), source.open() as file:
+        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > mapped:
+            return {"": np.load(source.path, mmap_mode="r", allow_pickle=False)}
+        return list_them(file)
+
+
+def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
+    """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
+    found = list_arrays(source)
+    fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
+    if len(fitting) != 1:
+        fitting = [name for name in preferred if name in (fitting or found)][:1] or fitting
+    chosen = fitting if key is None or "" in found else [key]
+    if len(chosen) == 1 and chosen[0] in found:
+        return found[chosen[0]]
+    there = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "none"
+    told = (
+        f"there is no array {key or 'of the right kind'!r} (found {there}; pickled objects are never loaded); {NUMPY}"
+    )
+    several = f"several arrays could be meant ({', '.join(chosen)}); name one with --key"
+    raise DataError(f"{source.path}: {several if len(chosen) > 1 else told}.")
+
+
+def is_sample_array(array: Matrix) -> bool:
+    """Return whether an array can be samples by features or a stack of kernels."""
+    return array.dtype.kind in "biuf" and array.ndim in (2, 3) and min(array.shape) > 1
+
+
+def is_label_array(array: Matrix) -> bool:
+    """Return whether an array can be one label per sample."""
+    is_dense = isinstance(array, np.ndarray) and array.dtype.kind != "V"
+    return is_dense and array.ndim in (1, 2) and array.size == max(array.shape)
+
+
+def _list_numpy(file: IO[bytes]) -> dict[str, Matrix]:
+    """Return the arrays of a file by name, without those of pickled objects."""
+    content, arrays = np.load(file, allow_pickle=False), {}
+    if isinstance(content, np.ndarray):
+        return {"": content}
+    if {"format", "shape", "data"} <= {*content.files}:  # as scipy.sparse.save_npz writes it
+        file.seek(0)
+        return {"X": _by_rows(sparse.load_npz(file))}
+    for name in content.files:
+        with suppress(ValueError):  # pickled objects
+            arrays[name] = content[name]
+    for stem in [name.removesuffix("_indptr") for name in arrays if name.endswith("_indptr")]:
+        data, indices, indptr, shape = (arrays.pop(f"{stem}_{part}") for part in ("data", "indices", "indptr", "shape"))
+        arrays[stem] = _by_rows(sparse.csr_array((data, indices, indptr), shape=shape))
+    return arrays
+
+
+def _list_mat(file: IO[bytes]) -> dict[str, Matrix]:
+    """Return the variables of a .mat file; of a stack of kernels, (n, n, m) in MATLAB, the last axis comes first."""
+    from scipy.io import loadmat
+
+    found = {name: _by_rows(array) for name, array in loadmat(file).items() if not name.startswith("__")}
+    stacks = [name for name, a in found.items() if a.ndim == 3 and a.shape[0] == a.shape[1] != a.shape[2]]
+    return {**found, **{name: np.moveaxis(found[name], 2, 0) for name in stacks}}
+
+
+def _by_rows(array: Matrix) -> Matrix:
+    """Return a sparse matrix by rows, and anything else as it is."""
+    if sparse.issparse(array):
+        array = sparse.csr_array(array)
+        array.check_format()  # an index out of bounds would crash the interpreter later on
+        array.sum_duplicates()
+    return array
+
+
+def check_kind(path: Path, X: Matrix, *, ndim: Sequence[int] = (2, 3)) -> None:
+    """Refuse an array that holds no samples."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
+    if X.ndim not in ndim or 0 in X.shape:
+        raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
+
+
+def check_matrix(path: Path, X: Matrix, *, first: int = 0, gaps: bool = False) -> Matrix:
+    """Return an array as finite samples, of which the first has a number, or name a value that is not finite."""
+    check_kind(path, X)
+    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
+    if sparse.issparse(X):
+        if not np.isfinite(X.data).all():
+            raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")
+        return X
+    for row, *rest in not_finite(X, gaps=gaps):
+        place, value = ", ".join(str(i + 1) for i in (first + row, *rest)), X[(row, *rest)]
+        raise DataError(f"{path}: the value at position ({place}), counted from 1, is {value}; remove it or fill it.")
+    return np.ascontiguousarray(X)
+
+
+def not_finite(X: Host, *, gaps: bool = False) -> list[list[int]]:
+    """Return the place of the first value that is not finite, if there is one; gaps are rows of NaN."""
+    bad = ~np.isfinite(X)
+    if gaps:
+        bad[np.isnan(X).all(axis=1)] = False
+    return np.argwhere(bad)[:1].tolist() if bad.any() else []
