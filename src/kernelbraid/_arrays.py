@@ -330,3 +330,8 @@ def quiet_overflow() -> Iterator[None]:
     """Silence NumPy's floating-point warnings where the caller checks for non-finite values itself."""
     with np.errstate(all="ignore"):
         yield
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection."""
+    return hasattr(X, "__dask_graph__")

@@ -5,7 +5,8 @@ from sklearn.datasets import make_blobs
 
 from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import Linear
-from kernelbraid.learning import counting, progress
+from kernelbraid.learning import counting
+from kernelbraid.learning import effort as progress
 from kernelbraid.learning.counting import cloud_of, clouds_of, count
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views

@@ -12,7 +12,7 @@ from kernelbraid._arrays import measured_rows, to_numpy
 from kernelbraid.kernels import BANKS, FittedBank, Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning.extend import Extension, KernelMember, NewSamples, Placement
-from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import place
 from kernelbraid.learning.settings import Settings

@@ -9,8 +9,7 @@ from kernelbraid import learning as package
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning.coefficients import Coefficients, express
-from kernelbraid.learning.given_kernels import GivenKernels
-from kernelbraid.learning.graphs import GivenGraphs
+from kernelbraid.learning.given import GivenGraphs, GivenKernels
 from kernelbraid.learning.learn import as_sparse, graph_of, learn, with_joined
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views

@@ -20,10 +20,10 @@ from kernelbraid.cli import output, reading
 from kernelbraid.cli.commands import PARAMETERS
 from kernelbraid.cli.ending import BAD_USAGE, Failure, beside, nearest
 from kernelbraid.cli.watching import Watch, watching
+from kernelbraid.estimators.base import refuse_moved
 from kernelbraid.estimators.each_view import AS_IT_IS
-from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
-from kernelbraid.learning.progress import phase, plan
+from kernelbraid.learning.effort import phase, plan
 from kernelbraid.learning.report import USED, describe_weights
 from kernelbraid.methods import METHODS, TITLES
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report

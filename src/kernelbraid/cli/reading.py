@@ -17,7 +17,8 @@ from scipy import sparse
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from kernelbraid import LKG, Blocks, align_views
-from kernelbraid._dask import is_dask, open_client
+from kernelbraid._arrays import is_dask
+from kernelbraid._dask import open_client
 from kernelbraid._machine import available_bytes
 from kernelbraid.cli.ending import BAD_USAGE, Failure
 from kernelbraid.cli.output import STANDARD

@@ -16,9 +16,8 @@ from scipy import sparse
 from kernelbraid._arrays import Digests, asarray_like, namespace, row_blocks, row_digests, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank
-from kernelbraid.learning.graphs import as_affinities, scales_of
-from kernelbraid.learning.outliers import Unexplained
-from kernelbraid.learning.reach import Reach
+from kernelbraid.learning.given import as_affinities, scales_of
+from kernelbraid.learning.outliers import Reach, Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
@@ -216,18 +215,24 @@ class Placement:
     spectrum: Spectrum
 
     @classmethod
-    def of(cls, graph: Array, vectors: Array, spectrum: Spectrum) -> "Placement":
-        """Take the degrees and the eigenvalues from a graph and its eigenvectors."""
+    def of(
+        cls, graph: Array, vectors: Array, spectrum: Spectrum, place: Callable[[Array], Array] = lambda A: A
+    ) -> "Placement":
+        """Take the degrees and the eigenvalues from a graph and its eigenvectors; a fit with others has others, too.
+
+        What is kept goes where results are published.
+        """
         xp = namespace(graph)
         degrees = xp.sum(graph, axis=1)
         if spectrum == "unnormalised":
             product = degrees[:, None] * vectors - graph @ vectors
-            return cls(vectors, xp.sum(vectors * product, axis=0), spectrum)
+            return cls(place(vectors), place(xp.sum(vectors * product, axis=0)), spectrum)
         scale = 1 / xp.sqrt(xp.where(degrees > 0, degrees, asarray_like(1.0, degrees)))
         scaled = scale[:, None] * vectors
         values = xp.sum(scaled * (graph @ scaled), axis=0)
         largest = xp.max(graph)  # by which the embedding divides the graph
-        return cls(scaled * xp.sqrt(largest) if spectrum == "random_walk" else scaled, values, spectrum)
+        scaled = scaled * xp.sqrt(largest) if spectrum == "random_walk" else scaled
+        return cls(place(scaled), place(values), spectrum)
 
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""

@@ -13,8 +13,8 @@ from kernelbraid._machine import workers
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
+from kernelbraid.learning.effort import counted
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
-from kernelbraid.learning.progress import counted
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
     LANDMARKS,

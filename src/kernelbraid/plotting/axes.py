@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import NotFittedError
 
-from kernelbraid._system import install
+from kernelbraid._machine import install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

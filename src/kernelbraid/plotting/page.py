@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._system import install, write_whole
+from kernelbraid._machine import install, write_whole
 from kernelbraid._version import __version__
 from kernelbraid.plotting.axes import CLUSTERS, check_fitted
 from kernelbraid.plotting.layout import FEWEST_MAPPED, place

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
     from kernelbraid.estimators import LKG, LKGClassifier
-    from kernelbraid.estimators.view_report import ViewReport
+    from kernelbraid.estimators.base import ViewReport
 
 HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 GREY, EMPTY = "#999999", "#F2F2F2"  # what is left out; a view beside itself
