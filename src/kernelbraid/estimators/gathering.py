@@ -14,13 +14,8 @@ from scipy import sparse
 from kernelbraid._arrays import is_dask, is_finite, is_foreign, to_numpy
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Array, Host
-<<<<<<< HEAD
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, refuse_infinite
-from kernelbraid.io.streams import Stream, open_stream
-=======
-from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
 from kernelbraid.io.samples import Stream, open_stream
->>>>>>> a
 
 #: The part of the free memory that blocks may fill; more of them go to a temporary file.
 SHARE = 4

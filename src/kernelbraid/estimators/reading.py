@@ -36,13 +36,8 @@ from kernelbraid.estimators.given import (
     refuse_distances,
     sources_of,
 )
-<<<<<<< HEAD
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_infinite, refuse_words
-from kernelbraid.io.streams import Stream
-=======
-from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_words, remedy_for
 from kernelbraid.io.samples import Stream
->>>>>>> a
 from kernelbraid.kernels import as_matrix
 from kernelbraid.kernels.banks import outweighing_feature
 from kernelbraid.learning.extend import Extension, NewSamples
