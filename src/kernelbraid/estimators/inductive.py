@@ -181,8 +181,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
         silent = self._vertices.silent
         if len(silent):
-            found = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
-            other.embedding_[silent], other.labels_[silent] = found
+            embedding, every = (np.require(to_numpy(A), requirements="W") for A in (other.embedding_, other.labels_))
+            placed, every[silent] = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
+            embedding[silent] = to_numpy(placed)
+            publish(other, self.embedding_, embedding_=embedding, labels_=every)
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
         other._explain(replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import is_on_host, to_numpy
 from kernelbraid._machine import n_workers
 from kernelbraid._system import counted as counted_of
 from kernelbraid._typing import Input
@@ -47,7 +47,7 @@ from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
 from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.learning import progress
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
-from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placing, with_rows
+from kernelbraid.learning.extend import AT_ONCE, DEVICE_SHARE, Extension, NewSamples, Placing, with_rows
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
@@ -502,7 +502,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        publish(self, like, graph_=vertices.graph(placed.graph))
+        graph = vertices.graph(placed.graph)
+        self.graph_ = graph if weighed.in_rows else as_published(self, like, graph)
         self._fitted = self._extension(weighed, settings, learned, reading)
         self._show(reading, like)
         weights = weighed.weights
@@ -525,17 +526,25 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
-        known = None if shares is None else to_numpy(shares)[vertices.first]
+        vertices, like, found, aside = self._vertices, samples.like, [], []
+        embedding, every = (np.require(to_numpy(A), requirements="W") for A in (self.embedding_, self.labels_))
+        shares = None if self.views_.shares is None else np.require(to_numpy(self.views_.shares), requirements="W")
+        known = None if shares is None else shares[vertices.first]
         measured = np.stack(samples.measured, axis=1)
         placing = self._placing_of_many(samples)
         self._fitted = placing.fitted
-        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
-            self.embedding_[rows], self.labels_[rows] = placed, labels
-            if known is not None:
+        at_once = AT_ONCE if is_on_host(samples.there) else AT_ONCE * DEVICE_SHARE
+        for rows, told in answers(samples, vertices.silent, placing.everything, at_once):
+            edges, placed, every[rows], scores = told
+            embedding[rows] = to_numpy(placed)
+            if shares is not None:
                 shares[rows] = shares_of((edges @ known) * measured[rows])
             found.append(edges)
             aside.append(scores)
+        publish(self, like, embedding_=embedding, labels_=every)
+        self.views_ = replace(self.views_, shares=None if shares is None else as_published(self, like, shares))
+        for member in placing.fitted.members:
+            member.move(partial(as_published, self, like))
         self._silent_scores = np.concatenate(aside)
         self._silent_edges = sparse.vstack(found, format="csr")
         if sparse.issparse(self.graph_):
@@ -554,7 +563,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         """Return what places new samples."""
         here = partial(as_published, self, weighed.like)
         placement = self._placement(reading.placed, settings.readout.embedding, weighed.like)
-        for member in learned.members:
-            member.move(here)
+        if not self._vertices.has_silent:  # else where they are placed
+            for member in learned.members:
+                member.move(here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         return Extension.of(weighed.samples, learned.members, placement, given_as)

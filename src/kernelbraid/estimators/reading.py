@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
-from kernelbraid._machine import workers
 from kernelbraid._system import counted, format_bytes
 from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
@@ -32,6 +31,7 @@ from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.in_rows import jobs_of
 from kernelbraid.learning.memory import (
     COUNTING_MATRICES,
     FUSED_MATRICES,
@@ -155,8 +155,7 @@ def check_memory(
         Whether many small systems are solved at once.
     """
     size: dict[str, Any] = samples.size(kernels)
-    there = samples.like if samples.place is None else samples.place(np.empty(0))
-    free = free_bytes(there) if is_foreign(there) else None
+    free = free_bytes(samples.there)
     size["working"] = working + copies * size["n_kernels"]
     size["beside"] = max(pass_bytes(size["n_samples"]), _clustering_bytes(estimator, size["n_samples"]))
     size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
@@ -167,15 +166,17 @@ def check_memory(
 
 def check_memory_of_rows(estimator: BaseEstimator, samples: Any, banks: Sequence[Any]) -> None:
     """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
-    n, limit = samples.n_samples, room()
+    n, limit, on_device = samples.n_samples, room(), free_bytes(samples.there)
     kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
-    needed = rows_bytes(
-        n,
-        max(samples.widths),
-        clustering=_clustering_bytes(estimator, n),
-        has_local=any(isinstance(kernel, LocalKernel) for kernel in kernels),
-        n_jobs=workers(estimator.n_jobs),
-    )
+    size: dict[str, Any] = {"has_local": any(isinstance(kernel, LocalKernel) for kernel in kernels)}
+    size["n_jobs"] = jobs_of(samples.there, estimator.n_jobs)
+    there = rows_bytes(n, max(samples.widths), clustering=0, on_device=True, **size)
+    if on_device is not None and there > on_device:
+        raise MemoryError(
+            f"a fit of {n} samples needs about {format_bytes(there)} on the device, and {format_bytes(on_device)} are "
+            "free there; compute on the CPU, or free some of it."
+        )
+    needed = rows_bytes(n, max(samples.widths), clustering=_clustering_bytes(estimator, n), **size)
     some = min(n, TELLING)
     if samples.n_views > 1:
         needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid._arrays import itemsize, namespace
+from kernelbraid._arrays import itemsize, namespace, rows_of
 from kernelbraid._typing import Array
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Place, rows_of
+from kernelbraid.learning.sources import Candidates, KernelSamples, Place
 
 
 @dataclass(frozen=True)

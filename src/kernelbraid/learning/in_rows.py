@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import asarray_like, is_on_host, namespace, to_numpy
 from kernelbraid._machine import workers
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels.functions import Kernel
-from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
+from kernelbraid.kernels.rows import KernelRows, Place, Points, ViewRows
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
 from kernelbraid.learning.progress import counted
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
@@ -38,6 +38,11 @@ MOST = 60_000
 FEW_CELLS = 4
 #: Share of the work when nearest neighbours are known.
 HALF = 0.5
+
+
+def jobs_of(like: Array, n_jobs: int | None) -> int:
+    """Return how many blocks are worked on at a time where an array lives; on an accelerator, two."""
+    return workers(n_jobs) if is_on_host(like) else 2
 
 
 def representatives(n: int, random_state: np.random.RandomState) -> NDArray[np.int64] | None:
@@ -76,7 +81,7 @@ class RowKernels:
         Parameters
         ----------
         views : sequence of arrays or csr matrices of shape (n, d)
-            On the host.
+            Where rows are formed, which is the host where one is sparse.
         banks : sequence of sequence of kernels
             One for each view.
         shares : sequence of float
@@ -88,7 +93,9 @@ class RowKernels:
         n_jobs : int, default=None
             Blocks in work at a time.
         """
-        jobs = workers(n_jobs)
+        jobs = jobs_of(views[0], n_jobs)
+        if any(map(sparse.issparse, views)):
+            views = [X if sparse.issparse(X) else to_numpy(X) for X in views]
         kernel = KernelRows([ViewRows.of(X, bank) for X, bank in zip(views, banks, strict=True)], list(shares))
         basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs, RANK)
         cells = None
@@ -110,10 +117,15 @@ class RowKernels:
         """Whether cells are found in the samples themselves."""
         return self.cells is not None and self.cells.centres.shape[1] == self.kernel.views[0].points.X.shape[1]
 
+    def moved(self, place: Place) -> "RowKernels":
+        """Return the same elsewhere."""
+        cells = None if self.cells is None else self.cells.moved(place)
+        return replace(self, kernel=self.kernel.moved(place), basis=self.basis.moved(place), cells=cells)
+
     def tasks(self) -> Iterable[Task]:
         """Return which rows are compared with which columns."""
         n = self.kernel.n_samples
-        return every_pair(n, n) if self.cells is None else self.cells.tasks()
+        return every_pair(n, n, self.basis.factor) if self.cells is None else self.cells.tasks()
 
     def half(self) -> Iterable[Task]:
         """Return the same, told as the first half of the work."""
@@ -122,7 +134,7 @@ class RowKernels:
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
-            return every_pair(len(points[0]), self.kernel.n_samples)
+            return every_pair(len(points[0]), self.kernel.n_samples, self.basis.factor)
         if self.is_by_samples:
             return self.cells.tasks_of(points[0].X)
         return self.cells.tasks_of(self.basis.at(self.kernel, points))
@@ -132,7 +144,7 @@ class RowKernels:
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
         tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
-        given: Any = (tasks, alphas, n_neighbors, workers(n_jobs))
+        given: Any = (tasks, alphas, n_neighbors, jobs_of(self.basis.factor, n_jobs))
         has_local = any(view.local for view in self.kernel.views)
         if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
@@ -145,7 +157,7 @@ class RowKernels:
         self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights
     ) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
-        points = self.kernel.new([X if sparse.issparse(X) else to_numpy(X) for X in given])
+        points = self.kernel.new(given)
         found = strongest_in_rows(
             self.kernel,
             self.basis,
@@ -153,7 +165,7 @@ class RowKernels:
             self.tasks_of(points),
             alphas,
             n_neighbors,
-            workers(None),
+            jobs_of(self.basis.factor, None),
             counts=self.counts,
             points=points,
         )
@@ -166,13 +178,13 @@ class RowKernels:
 
     def unexplained(self, n_jobs: int | None = None) -> Host:
         """Return what is left of samples by all others, and by the nearest, as :class:`Unexplained` has it."""
-        jobs, kernel = workers(n_jobs), self.kernel
+        jobs, kernel = jobs_of(self.basis.factor, n_jobs), self.kernel
         diagonal = kernel.diagonal()
         penalty = PENALTY * float(diagonal.mean())
         basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs, LANDMARKS)
         G = basis.gram(None)
-        inside = np.linalg.inv(G + penalty * np.eye(len(G))).astype(np.float32)
-        leverage = np.einsum("ij,ij->i", basis.factor @ inside, basis.factor)
+        inside = asarray_like(np.linalg.inv(G + penalty * np.eye(len(G))), basis.factor)
+        leverage = to_numpy(namespace(inside).vecdot(basis.factor @ inside, basis.factor))
         left = basis.left(diagonal) + penalty * leverage / np.maximum(1 - leverage, 1e-12)
         near = sum(
             nearest_in_rows(view, self.tasks(), min(NEAREST, kernel.n_samples - 1), jobs)[0].mean(axis=1)
@@ -203,7 +215,8 @@ class RowMember:
         return [view.samples() for view in self.kernels.kernel.views]
 
     def move(self, place: Callable[[Array], Array]) -> None:
-        """Rows are formed on the host."""
+        """Take all arrays to where results are published."""
+        self.kernels = self.kernels.moved(place)
 
     def with_fewer_cells(self) -> "RowMember":
         """Return the same, with new samples compared with those of fewer cells."""

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from kernelbraid._arrays import BLOCK_SIZE
 from kernelbraid._machine import available_bytes
 from kernelbraid._system import counted, format_bytes
-from kernelbraid.solvers.low_rank.rows import BLOCK, LANDMARKS, RANK
+from kernelbraid.solvers.low_rank.rows import BLOCK, DEVICE_SHARE, LANDMARKS, RANK
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
@@ -88,7 +88,9 @@ def pass_bytes(n_samples: int) -> int:
     return int(8 * PASS_BLOCKS * min(n_samples**2, BLOCK_SIZE))
 
 
-def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int) -> int:
+def rows_bytes(
+    n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int, on_device: bool = False
+) -> int:
     """Return what a fit in rows takes: landmarks and blocks, or clustering; and beside them what samples have.
 
     Parameters
@@ -101,9 +103,12 @@ def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, 
         Whether some kernels are local.
     n_jobs : int
         Blocks in work at a time.
+    on_device : bool, default=False
+        Whether they are those of an accelerator, which has no edges.
     """
-    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES)
-    blocks = 4 * BLOCK * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES * (not on_device))
+    numbers = BLOCK * DEVICE_SHARE if on_device else BLOCK
+    blocks = 4 * numbers * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
     return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
 
 
