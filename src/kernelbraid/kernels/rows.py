@@ -3,12 +3,10 @@
 Samples decide where they are formed: those that are on a device are compared there, in single precision.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import (
@@ -19,19 +17,17 @@ from kernelbraid._arrays import (
     in_place,
     is_foreign,
     is_on_host,
-    kth_smallest,
+    kth_of_rows,
     namespace,
     nearest_of_rows,
     power_of_two,
     rows_of,
     to_numpy,
 )
-from kernelbraid._typing import Array, Host
+from kernelbraid._typing import Array, Host, Place, Places
 from kernelbraid.kernels.functions import SINGLE_OFFSET, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 
-Places: TypeAlias = NDArray[np.int64]
-Place: TypeAlias = Callable[[Array], Array]
 #: Samples whose distances to all others stand for the largest distance of any two.
 N_TELLING = 500
 #: Rows of a pass over all samples.
@@ -218,7 +214,7 @@ class ViewRows:
 
     def _widths_of_new(self, distances: Array, k: int) -> Array:
         xp = namespace(distances)
-        found = xp.sqrt(kth_smallest(distances, min(k, distances.shape[1]) - 1))
+        found = xp.sqrt(kth_of_rows(distances, min(k, distances.shape[1]) - 1))
         return xp.where(found > 0, found, xp.min(self.widths[k]))
 
 

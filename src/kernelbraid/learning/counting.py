@@ -15,7 +15,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
-from kernelbraid.learning import progress
+from kernelbraid.learning import effort
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
 from kernelbraid.learning.readout import seed_from
@@ -101,19 +101,19 @@ def count(
         return learn(weighed, sized, random_state=random_state), sized
 
     def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
-        with progress.unheard():
+        with effort.unheard():
             is_alike = not settings.is_solved and n >= DISTINCT * every
             clouds = clouds_of(weighed, settings, n_clusters, seed) if is_alike else []
         with calm(n_jobs):
             network = network_of(learned.graph)
             levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)
-        progress.reach(1.0)
+        effort.reach(1.0)
         return Counted(learned, sized, levels, n_distinct)
 
     guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
-    with progress.phase(progress.LEARN):
+    with effort.phase(effort.LEARN):
         learned, sized = learned_for(guess)
-    with progress.phase(progress.CHOOSE):
+    with effort.phase(effort.CHOOSE):
         if n_distinct < SMALLEST_PROBLEM:
             return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
         counted = searched(learned, sized, guess)
@@ -122,7 +122,7 @@ def count(
         is_one = not several and settings.learning.is_closed_form
         if not (depends and is_one and n > LOOK_AGAIN and every <= FEW_PER_CLUSTER * found):
             return counted
-        with progress.unheard():
+        with effort.unheard():
             return searched(*learned_for(found), found)
 
 

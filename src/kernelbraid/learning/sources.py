@@ -5,7 +5,7 @@ for neighbours, which copies there are, and the parts that get graphs of their o
 ready graphs in :mod:`~kernelbraid.learning.graphs`; a new kind of samples is one more class.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._machine import blas_threads
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import (
     FittedBank,
     KernelStack,
@@ -39,7 +39,6 @@ from kernelbraid.kernels import (
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 
-Place = Callable[[Array], Array]
 #: Samples up to which the inner products of all views are kept; beyond, of one at a time.
 KEPT = 3000
 #: The kernels by which neighbours are found.

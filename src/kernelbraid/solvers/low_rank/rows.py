@@ -37,8 +37,8 @@ from kernelbraid._arrays import (
     with_entries,
 )
 from kernelbraid._machine import blas_threads, workers
-from kernelbraid._typing import Array, Host
-from kernelbraid.kernels.rows import KernelRows, Place, Places, Points, ViewRows, squared_distances
+from kernelbraid._typing import Array, Host, Place, Places
+from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
 #: Rows with the columns that they are compared with.
@@ -386,6 +386,11 @@ def _cells_of(X: Array, centres: Array, n_jobs: int) -> NDArray[np.int64]:
 def _distances(X: Array, centres: Array) -> Array:
     """Return squared distances but for the squares of X."""
     return namespace(X).vecdot(centres, centres)[None, :] - 2 * X @ centres.T
+
+
+def jobs_of(like: Array, n_jobs: int | None) -> int:
+    """Return how many blocks are worked on at a time where an array lives; on an accelerator, two."""
+    return workers(n_jobs) if is_on_host(like) else 2
 
 
 def slices(n: int, width: int, like: Array) -> list[slice]:
