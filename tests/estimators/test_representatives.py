@@ -103,7 +103,7 @@ def test_a_named_device_gives_arrays_back_and_new_samples_are_placed_without_it(
     assert isinstance(there.labels_, np.ndarray)
     np.testing.assert_array_equal(there.labels_, here.labels_)
     np.testing.assert_array_equal(there.predict(X[:100]), here.labels_[:100])
-    assert all(isinstance(A, np.ndarray) for A in there._fitted.members[0].samples())
+    assert all(isinstance(A, np.ndarray) for A in there._fitted.members[0].relation.samples())
 
 
 def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):
