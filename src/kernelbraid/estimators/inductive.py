@@ -118,15 +118,18 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
         check_is_fitted(self)
-        known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
-        reach = Reach.of(fitted.samples(), self._vertex_level()[0])
+        known = to_numpy(self.membership_)[self._vertices.first]
+        return self._shares(X, known, lambda edges: shares_of(edges @ known))
 
-        def shares(new: NewSamples) -> np.ndarray:
+    def _shares(self, X: Input, known: np.ndarray, along: Callable[[Array], np.ndarray]) -> Array:
+        """Return what comes to samples along their edges, as far as neighbours speak for them; some are known."""
+        fitted, reach = self._fitted, Reach.of(self._fitted.samples(), self._vertex_level()[0])
+
+        def answer(new: NewSamples) -> np.ndarray:
             edges, places = fitted.edges(new), fitted.known(new)
-            found = evened(shares_of(edges @ known), reach.holds(new, edges))
-            return np.where((places >= 0)[:, None], known[places], found)
+            return np.where((places >= 0)[:, None], known[places], evened(along(edges), reach.holds(new, edges)))
 
-        return self._answers(X, shares)
+        return self._answers(X, answer)
 
     @property
     def _placing(self) -> Placing:
@@ -231,16 +234,13 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._certainty[name]
 
     def _membership(self) -> np.ndarray:
-        return self._membership_of(to_numpy(self.labels_))
-
-    def _membership_of(self, labels: np.ndarray) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        graph, embedding, _ = self._vertex_level()
+        graph, embedding, labels = self._vertex_level()
         found = memberships(
             graph,
             embedding,
-            labels[vertices.first],
+            labels,
             self.n_clusters_,
             spectrum=fitted.placement.spectrum,
             copies=fitted.copies,

@@ -35,7 +35,6 @@ PASS_BLOCKS = 2.4
 #: Of a fit in rows: matrices of landmarks, blocks that each thread keeps, also of local kernels, and numbers beside
 #: features and factor that a sample has: edges on their way to a graph.
 LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
-STORAGES = ("auto", "stored", "lazy")
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
 BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
 #: Restarts of k-means, as far as memory goes, where the preset sets them.

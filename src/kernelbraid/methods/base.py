@@ -23,7 +23,8 @@ from kernelbraid.estimators.base import (
     warn_of,
     warn_of_copies,
 )
-from kernelbraid.estimators.reading import is_precomputed, read_samples, refuse_containers
+from kernelbraid.estimators.given import PRECOMPUTED
+from kernelbraid.estimators.reading import read_samples, refuse_containers
 from kernelbraid.kernels import Linear, list_kernels, resolve_kernel
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.effort import CUT, LEARN, WORKING_MATRICES, check_memory, phase, plan
@@ -104,7 +105,6 @@ class GraphClusterer(Clusterer):
     def _learned(
         self,
         Z: Any,
-        candidates: Candidates,
         solution: Solution[Any],
         history: StepHistory,
         weights: np.ndarray | None = None,
@@ -177,7 +177,7 @@ def read_candidate(
         One kernel, stored.
     """
     refuse_containers(estimator, X)
-    precomputed = is_precomputed(kernel)
+    precomputed = kernel == PRECOMPUTED
     given = "precomputed" if precomputed else [resolve_kernel(kernel)]
     name = type(estimator).__name__
     if precomputed and len(list_kernels(X)) > 1:
@@ -223,7 +223,7 @@ def read_several(
         At least two kernels, lazy. Views are their `samples`.
     """
     samples: Any = read_samples(estimator, X, kernels)
-    has_views = samples.n_views > 1 and not is_precomputed(kernels)
+    has_views = samples.n_views > 1 and kernels != PRECOMPUTED
     if has_views:
         kernels = [Linear(None)]
     if samples.size(kernels)["n_kernels"] < 2:

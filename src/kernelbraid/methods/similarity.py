@@ -110,7 +110,7 @@ class SimplexGraph(GraphClusterer):
         history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
-        return self._learned(solution.state.T.T, candidates, solution, history)
+        return self._learned(solution.state.T.T, solution, history)
 
 
 class _TwinGraph(GraphClusterer):
@@ -126,7 +126,7 @@ class _TwinGraph(GraphClusterer):
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
-        return self._learned(state.T.T, candidates, solution, history, state.a / state.a.sum())
+        return self._learned(state.T.T, solution, history, state.a / state.a.sum())
 
 
 TWIN: dict[str, Any] = {

@@ -19,7 +19,7 @@ from kernelbraid._arrays import (
     symmetric_part,
     to_numpy,
 )
-from kernelbraid._linalg import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
+from kernelbraid._linalg import choose_vectors, eigh, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid._typing import Array, Host
 from kernelbraid.ops.closed_forms import nonnegative
 
@@ -35,9 +35,6 @@ RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
     "magnitude": np.abs,
     "unnormalised": np.negative,
 }
-#: Vertices from which the eigenvalue after the last is estimated before its vector is asked for, and the distance by
-#: which it is then known to be another one.
-MANY, APART = 20_000, 0.01
 #: Eigenvectors beside those that are taken, at most, among which others share the last eigenvalue; of dense graphs.
 MORE, FEW_MORE = 50, 10
 
@@ -239,30 +236,26 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
 
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
-    S, _ = _with_inverse_roots(S)  # with edges up to one, degrees cannot overflow
+    dtype = S.dtype
+    S, _ = _with_inverse_roots(S.astype(np.float64))  # with edges up to one, degrees cannot overflow
     known = component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:
-        known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left)])
-    return with_positive_peaks(known)
+        known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left, tolerance(dtype))])
+    return with_positive_peaks(known).astype(dtype)
 
 
-def _leading_vectors(N: Array, known: Array, count: int) -> Array:
+def _leading_vectors(N: Array, known: Array, count: int, tol: float) -> Array:
     """Return the eigenvectors of largest eigenvalue beside the known ones, with all that share the last eigenvalue."""
     most = N.shape[0] - known.shape[1]
-    if N.shape[0] >= MANY and count < most:  # the next vector may be one of many that are hard to tell apart
-        vectors = leading_eigenvectors(N, known, count)
-        values = np.sum(vectors * (N @ vectors), axis=0)
-        if values[-1] - estimate_eigenvalue(N, np.hstack([known, vectors])) > APART:
-            return choose_vectors(values[::-1], vectors[:, ::-1], count)
     for more in (1, MORE):
         taken = min(count + more, most)
         vectors = leading_eigenvectors(N, known, taken)
         values = np.sum(vectors * (N @ vectors), axis=0)
-        if taken == most or values[count - 1] - values[-1] > tolerance(N.dtype):
+        if taken == most or values[count - 1] - values[-1] > tol:
             break
     order = np.argsort(values, kind="stable")
-    return choose_vectors(values[order], vectors[:, order], count)
+    return choose_vectors(values[order], vectors[:, order], count, tol=tol)
 
 
 def component_vectors(S: Array, most: int, roots: np.ndarray | None = None) -> Array:
