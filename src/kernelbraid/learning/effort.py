@@ -34,7 +34,7 @@ PASS_BLOCKS = 2.4
 #: features and factor that a sample has: edges on their way to a graph.
 LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
-BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
+BATCH_NUMBERS, RUN_ARRAYS = 4_000_000, 2
 #: Restarts of k-means, as far as memory goes, where the preset sets them.
 RESTARTS = 20
 PIECES_AND_PLACES = 2  # for each cluster: coordinates before and after they are scaled
@@ -59,11 +59,6 @@ def clustering_bytes(n_samples: int, n_clusters: int | str, n_init: int | None =
     one = n_samples * 2 * k
     numbers = min(n_init * one, max(BATCH_NUMBERS, one))
     return 8 * (RUN_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * k)
-
-
-def batch_bytes(n_samples: int) -> int:
-    """Return what a batch of small systems takes."""
-    return 8 * BATCH_ARRAYS * min(BATCH_NUMBERS, n_samples**3)
 
 
 def predict_bytes(
@@ -212,7 +207,6 @@ def check_memory(
     storage: Literal["auto", "lazy", "stored"],
     working: float,
     copies: float = 0.0,
-    in_batches: bool = False,
 ) -> bool:
     """Return whether kernels are to be stored; refuse a fit for which there is no room.
 
@@ -228,12 +222,10 @@ def check_memory(
         As for :func:`choose_storage`.
     working, copies : float
         Matrices of n x n at the peak beside the kernels, and further ones for each kernel.
-    in_batches : bool, default=False
-        Whether many small systems are solved at once.
     """
     n, size = samples.n_samples, samples.size(kernels)
     working += copies * size["n_kernels"] + (COUNTING_MATRICES if n_clusters == "auto" else 0.0)
-    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init)) + (batch_bytes(n) if in_batches else 0)
+    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init))
     return choose_storage(storage, free_bytes(samples.there), **size, working=working, beside=beside)
 
 
