@@ -32,7 +32,7 @@ def lkg(n_clusters=8, *, matrices=False, **given):
 def lazy_and_stored(monkeypatch, fit):
     """Fit with kernels that are formed when they are needed, and with kernels that are kept; memory decides else."""
     for stored in (False, True):
-        monkeypatch.setattr("kernelbraid.estimators.reading.choose_storage", lambda *_, stored=stored, **__: stored)
+        monkeypatch.setattr("kernelbraid.learning.effort.choose_storage", lambda *_, stored=stored, **__: stored)
         yield fit()
 
 

@@ -120,11 +120,11 @@ def test_everything_loads_and_a_fit_works_without_what_only_unix_has():
         "    if not found.name.endswith('__main__'):\n"
         "        importlib.import_module(found.name); print(found.name)\n"
         "from kernelbraid import LKG\n"
-        "from kernelbraid._system import peak_bytes\n"
+        "from kernelbraid._machine import peak_bytes\n"
         "X = [[0.0, 0.1], [0.1, 0.0], [0.1, 0.1], [5.0, 5.1], [5.1, 5.0], [5.1, 5.1]]\n"
         "print(*LKG(n_clusters=2, random_state=0).fit(X).labels_, peak_bytes())\n"
     )
     *names, a, b, c, d, e, f, peak = outcome(code)
-    assert {"kernelbraid._system", "kernelbraid.cli.cluster", "kernelbraid._dask"} <= set(names)
+    assert {"kernelbraid._machine", "kernelbraid.cli.cluster", "kernelbraid._dask"} <= set(names)
     assert a == b == c != d == e == f
     assert peak == "0"

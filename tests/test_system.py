@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from kernelbraid._system import ABANDONED, format_bytes, peak_bytes, remove_drafts, write_whole
+from kernelbraid._machine import ABANDONED, format_bytes, peak_bytes, remove_drafts, write_whole
 
 
 @pytest.mark.parametrize(("mode", "content"), [("w", "a\r\nb\n"), ("wb", b"\x00\xff")])

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from uuid import uuid4
 
-from kernelbraid._system import install
+from kernelbraid._machine import install
 from kernelbraid._version import __version__
 
 # Seconds in which a scheduler must answer, and must have a worker.
@@ -22,11 +22,6 @@ LOST = "the Dask cluster was lost before the work was done; start it again, then
 
 class DaskError(Exception):
     """A Dask cluster cannot be used; the text says why and what to do."""
-
-
-def is_dask(X: Any) -> bool:
-    """Return whether X is a Dask collection."""
-    return hasattr(X, "__dask_graph__")
 
 
 def task(function: Callable[..., Any], named_after: Any, *arguments: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 from kernelbraid import __version__
 from kernelbraid.cli.watching import PATIENCE, TimeLeft, watching
-from kernelbraid.learning.progress import phase, plan, reach, step
+from kernelbraid.learning.effort import phase, plan, reach, step
 from kernelbraid.methods import METHODS
 
 

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from borrowed_tests import borrow, unmatched
 from kernelbraid import LKG, LKGClassifier
-from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.confidence import shares_of
 from kernelbraid.ops.graphs import normalised_graph
 
 

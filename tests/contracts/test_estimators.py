@@ -256,6 +256,6 @@ def test_bad_samples_kernels_and_bounds_get_the_sentences_of_the_core(method, mo
     bounds = r"'n_jobs' parameter of \w+ must be an int in the range \[1, inf\), an int in"
     with pytest.raises(ValueError, match=bounds):
         fit(method, n_jobs=0)
-    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("kernelbraid.learning.effort.available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="45 samples"):
         fit(method)

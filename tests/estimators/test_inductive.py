@@ -10,7 +10,7 @@ from kernelbraid import LKG, load_model, save_model
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, build_bank
 from kernelbraid.learning.extend import NewSamples
-from kernelbraid.learning.reach import Reach
+from kernelbraid.learning.outliers import Reach
 from problems import blobs, lkg
 
 X, y = blobs(n=60)

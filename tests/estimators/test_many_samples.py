@@ -73,7 +73,7 @@ class TestRows:
         assert len(fit(gamma=10.0).solution_.history["mu"]) > 1
 
     def test_a_fit_that_does_not_fit_is_refused_before_memory_is_taken(self, monkeypatch):
-        monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: 1_000_000)
+        monkeypatch.setattr("kernelbraid.learning.effort.available_bytes", lambda: 1_000_000)
         with pytest.raises(MemoryError, match=r"a fit of 400 samples in rows needs about .* give at most about"):
             fit()
 

@@ -15,19 +15,14 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import ADMM, LKG, LKGClassifier, _arrays
 from kernelbraid._arrays import to_numpy
-from kernelbraid.estimators.reading import (
-    as_published,
-    copy_features,
-    publish,
-    read_candidate,
-    read_candidates,
-    read_samples,
-    warn_of,
-)
+from kernelbraid.estimators.base import as_published, publish, warn_of
+from kernelbraid.estimators.classifier import copy_features
+from kernelbraid.estimators.reading import read_samples
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, build_bank
-from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.sources import Views
 from kernelbraid.methods import KernelKMeans, KernelSpectralClustering, SimplexGraph
+from kernelbraid.methods.base import read_candidate, read_candidates
 from problems import blobs, dense, lkg
 
 X, y = blobs(n=45)
@@ -140,7 +135,7 @@ def laplacian_kernel_of_dense(A, B):
 
 def leave(monkeypatch, n_bytes):
     """Let a machine have so much memory that is free."""
-    monkeypatch.setattr("kernelbraid.learning.memory.available_bytes", lambda: int(n_bytes))
+    monkeypatch.setattr("kernelbraid.learning.effort.available_bytes", lambda: int(n_bytes))
 
 
 class TestMemory:

@@ -85,11 +85,11 @@ def test_views_may_lack_samples_and_noise_is_left_out():
 
 def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):
     monkeypatch.setattr(in_rows, "CELLS_FROM", 1000)
-    monkeypatch.setattr("kernelbraid.estimators.low_rank.AT_ONCE", 500)
+    monkeypatch.setattr("kernelbraid.estimators.inductive.AT_ONCE", 500)
     model = LKG(4, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1
     (member,) = model._fitted.members
-    assert member.kernels.cells.near.shape[1] == in_rows.FEW_CELLS
+    assert member.relation.cells.near.shape[1] == in_rows.FEW_CELLS
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import ADMM, LKG, LKGClassifier
-from kernelbraid.estimators.solver import GONE
+from kernelbraid.estimators.base import GONE
 from problems import blobs
 
 X, y = blobs(n=30)

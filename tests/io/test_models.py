@@ -31,8 +31,8 @@ import problems
 from callbacks import Heard
 from kernelbraid import ADMM, LKG, EachView, LKGClassifier, load_model, save_model
 from kernelbraid._arrays import to_numpy
+from kernelbraid.estimators.base import ViewReport
 from kernelbraid.estimators.solver import Solved
-from kernelbraid.estimators.view_report import ViewReport
 from kernelbraid.kernels import BANKS, Custom, Gaussian, Linear, Neighbours, Polynomial, SelfTuning, build_bank
 from kernelbraid.learning.levels import Level
 from kernelbraid.methods import METHODS, KernelKMeans
@@ -388,7 +388,7 @@ def test_a_type_that_is_not_ours_is_refused(path, content):
 
 
 @pytest.mark.parametrize(
-    "name", ["kernelbraid._system.remove_drafts", "kernelbraid.kernels.banks.build_bank", "kernelbraid.kernels.no.LKG"]
+    "name", ["kernelbraid._machine.remove_drafts", "kernelbraid.kernels.banks.build_bank", "kernelbraid.kernels.no.LKG"]
 )
 def test_a_function_of_ours_is_never_called(path, name):
     module, _, function = name.rpartition(".")

@@ -5,7 +5,8 @@ from sklearn.datasets import make_blobs
 
 from kernelbraid import ADMM, LKG
 from kernelbraid.kernels import Linear
-from kernelbraid.learning import counting, progress
+from kernelbraid.learning import counting
+from kernelbraid.learning import effort as progress
 from kernelbraid.learning.counting import cloud_of, clouds_of, count
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
@@ -159,7 +160,7 @@ class TestLevels:
             assert other.graph_ is model.graph_
             assert other.levels_[place].is_taken
             assert other.membership_.shape == (270, level.n_clusters)
-            fitted = model._fitted.members[0].samples()[0]
+            fitted = model._fitted.members[0].relation.samples()[0]
             np.testing.assert_array_equal(other.predict(fitted), other.labels_)
             assert (other.predict(fitted + 1e-3) == other.labels_).mean() > 0.99
             assert 0 <= other.reliability_ <= 1

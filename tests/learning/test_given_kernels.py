@@ -6,7 +6,7 @@ import pytest
 from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, StoredStack, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.given import GivenKernels
 from problems import blobs
 
 X, _ = blobs(n=30)

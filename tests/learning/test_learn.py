@@ -9,8 +9,7 @@ from kernelbraid import learning as package
 from kernelbraid.kernels import Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning.coefficients import Coefficients, express
-from kernelbraid.learning.given_kernels import GivenKernels
-from kernelbraid.learning.graphs import GivenGraphs
+from kernelbraid.learning.given import GivenGraphs, GivenKernels
 from kernelbraid.learning.learn import as_sparse, graph_of, learn, with_joined
 from kernelbraid.learning.settings import Settings
 from kernelbraid.learning.sources import Views
@@ -133,8 +132,8 @@ class TestOne:
         np.testing.assert_array_equal(learned.graph.toarray(), graph_of(found, settings.readout).toarray())
         assert learned.identities.tolist() == [*range(N - 1), 0]
         assert learned.shares is None
-        [member] = learned.members
-        np.testing.assert_array_equal(member.kernel_weights, found.weights)
+        member = learned.members[0].relation
+        np.testing.assert_array_equal(member.weights, found.weights)
         assert (member.kernel is None) == (gamma == np.inf)  # the average is formed again
 
     def test_a_graph_is_taken_as_it_is_and_several_are_summed(self):

@@ -1,7 +1,7 @@
 import pytest
 
-from kernelbraid.learning import memory
-from kernelbraid.learning.memory import choose_storage, predict_bytes
+from kernelbraid.learning import effort as memory
+from kernelbraid.learning.effort import choose_storage, predict_bytes
 
 SIZE = {"n_samples": 1000, "n_kernels": 12, "n_views": 1, "itemsize": 8}
 

@@ -5,8 +5,8 @@ import pytest
 
 from callbacks import Heard
 from kernelbraid import ADMM, LKG
-from kernelbraid.learning import progress
-from kernelbraid.learning.progress import watched_by
+from kernelbraid.learning import effort as progress
+from kernelbraid.learning.effort import watched_by
 from problems import blobs
 
 X, _ = blobs(n=40)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernelbraid.kernels import Gaussian, StoredStack, build_bank, stack_bank
-from kernelbraid.learning.progress import watched_by
+from kernelbraid.learning.effort import watched_by
 from kernelbraid.learning.report import (
     OVERSIZE,
     History,

@@ -10,7 +10,7 @@ from kernelbraid._arrays import row_digests, to_numpy
 from kernelbraid.kernels import Gaussian, LazyStack, Linear, Neighbours, StoredStack, build_bank, pairs
 from kernelbraid.learning import sources as module
 from kernelbraid.learning.extend import NewSamples
-from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.sources import Views, identities, is_bank_per_view, spread_out
 from problems import blobs, lkg
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernelbraid.learning.spreading import reached_by, shares_of, spread_labels
+from kernelbraid.learning.confidence import reached_by, shares_of, spread_labels
 from kernelbraid.ops.graphs import normalised_graph, refine_graph
 
 

@@ -8,7 +8,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, Linear, SelfTuning, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
 from kernelbraid.learning import weighing as module
-from kernelbraid.learning.given_kernels import GivenKernels
+from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Views
 from kernelbraid.learning.weighing import Weighed, check_weights, weigh

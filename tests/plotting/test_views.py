@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from kernelbraid import ADMM, LKG, LKGClassifier, plotting
-from kernelbraid.estimators.view_report import ViewReport
+from kernelbraid.estimators.base import ViewReport
 from kernelbraid.learning.trust import LEVEL
 
 pytest.importorskip("matplotlib")

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from kernelbraid import Blocks
-from kernelbraid._dask import is_dask, open_client
+from kernelbraid._arrays import is_dask
+from kernelbraid._dask import open_client
 from kernelbraid.cli.ending import BAD_USAGE, Failure
 from kernelbraid.cli.views import shape_of
 from kernelbraid.cli.watching import Watch

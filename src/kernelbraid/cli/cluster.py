@@ -22,10 +22,10 @@ from kernelbraid.cli.output import check_outputs, library_speaks, writing
 from kernelbraid.cli.summary import report, summarise_fit
 from kernelbraid.cli.views import FileViews, read_views, shape_of, takes_pairs
 from kernelbraid.cli.watching import Watch, watching
+from kernelbraid.estimators.base import refuse_moved
 from kernelbraid.estimators.each_view import AS_IT_IS
-from kernelbraid.estimators.solver import refuse_moved
 from kernelbraid.io.tables import listing
-from kernelbraid.learning.progress import phase, plan
+from kernelbraid.learning.effort import phase, plan
 from kernelbraid.methods import METHODS
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 

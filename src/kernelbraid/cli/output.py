@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from kernelbraid import _system
+from kernelbraid import _machine as _system
 from kernelbraid._dask import DaskError
 from kernelbraid.cli.ending import Failure, one_line
 

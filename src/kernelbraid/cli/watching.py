@@ -11,9 +11,9 @@ from typing import Any
 
 import typer
 
-from kernelbraid._system import format_bytes, peak_bytes
+from kernelbraid._machine import format_bytes, peak_bytes
 from kernelbraid._version import __version__
-from kernelbraid.learning.progress import watched_by
+from kernelbraid.learning.effort import watched_by
 
 PATIENCE = 5.0  # seconds in which the time that is left follows what is expected anew
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelbraid._system import write_whole
+from kernelbraid._machine import write_whole
 from kernelbraid.datasets.catalogue import FOLDER_VARIABLE, Entry, data_folder, files, find_in_file
 from kernelbraid.datasets.loading import SPARSE_PARTS, checksum, locate, preprocess, read, read_checked
 from kernelbraid.io.sources import DataError

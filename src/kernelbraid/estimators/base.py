@@ -1,66 +1,48 @@
-"""What every estimator shares: the scikit-learn contract and the checks of what users hand over."""
+"""What every estimator shares: the scikit-learn contract, parameters of parts, and how results are published."""
 
 import functools
+import sys
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any, TypeGuard, TypeVar, cast, get_args
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context, get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, Options, StrOptions
-from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import detach, device, is_finite, is_foreign, namespace, to_numpy
-from kernelbraid._machine import calm, n_workers
-from kernelbraid._typing import Array, Input, Matrix
-from kernelbraid.estimators.callbacks import telling_callbacks
-from kernelbraid.estimators.tables import FILL, check_names, in_one_order, named_columns, refuse_containers, remedy_for
-from kernelbraid.kernels import FittedBank, as_matrix, list_kernels, stack_kernels
+from kernelbraid._arrays import as_dense, beside, is_foreign, to_numpy
+from kernelbraid._machine import calm, counted, n_workers
+from kernelbraid._typing import Array, Input, InputMatrix
+from kernelbraid.estimators.callbacks import CallbackSupportMixin, telling_callbacks
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
+from kernelbraid.learning.effort import LEARN
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum
 
-__all__ = [
-    "HasMethods",
-    "Interval",
-    "InvalidParameterError",
-    "Options",
-    "StrOptions",
-    "fit_context",
-    "check_n_clusters",
-    "is_view_list",
-    "mark_input",
-    "read_cross",
-    "read_kernels",
-    "read_views",
-]
+if TYPE_CHECKING:
+    import pandas as pd
 
-FLOATS = [np.float64, np.float32]
+__all__ = ["HasMethods", "Interval", "InvalidParameterError", "Options", "StrOptions"]
+
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
-#: As the published code of a method computes, or as its problem asks where that is something else.
-PRESET = StrOptions({"authors", "paper"})
 #: As in scikit-learn: so many, or all cores but so many, counted from -1.
 JOBS: list[Any] = [COUNT, Interval(Integral, None, -1, closed="right"), None]
-# Legal values of the parameters that all methods have.
-COMPUTING: dict[str, Any] = {
-    "n_clusters": [COUNT],
-    "n_init": [COUNT],
-    "device": [str, None],
-    "n_jobs": JOBS,
-    "random_state": ["random_state"],
-}
-# Legal values for one kernel, and for the way from a graph to labels.
-ONE_KERNEL: dict[str, Any] = {"kernel": [str, callable, HasMethods("matrix"), HasMethods("function")]}
 GRAPH: dict[str, Any] = {
     "embedding": [StrOptions(set(get_args(Spectrum)))],
     "n_neighbors": [COUNT, StrOptions({"all"})],
     "edge_weights": [StrOptions(set(get_args(EdgeWeights)))],
 }
-RESTART_SCORE = [StrOptions({"inertia", "distance"})]
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -87,7 +69,7 @@ def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool =
                 threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
                 skipping = config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped)
                 X = args[0] if args else kwargs.get("X")
-                with skipping, calm(threads), telling_callbacks(estimator, X):
+                with skipping, calm(threads), _callbacks(estimator, X):
                     return fit(estimator, *args, **kwargs)
             except BaseException:
                 forget_fit(estimator)
@@ -96,6 +78,15 @@ def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool =
         return cast(Method, wrapper)
 
     return decorate
+
+
+def _callbacks(estimator: Any, X: Any) -> AbstractContextManager[None]:
+    """Tell the callbacks of an estimator, of one around it and of its solver how far a fit has come meanwhile."""
+    several = [(estimator, None), (getattr(estimator, "solver", None), LEARN)]
+    heard = [
+        (one, only) for one, only in several if hasattr(one, "_skl_callbacks") or hasattr(one, "_parent_callback_ctx")
+    ]
+    return telling_callbacks(heard, X) if heard else nullcontext()
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
@@ -113,58 +104,257 @@ def mark_input(tags: Any, kernels: Any) -> Any:
     return tags
 
 
-def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: bool = False) -> list[Array]:
-    """Return the checked views of the samples: one matrix, or several with the same rows.
+class Clusterer(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """A clusterer as scikit-learn has it, with callbacks, and a page about its fit."""
+
+    def __sklearn_tags__(self):
+        params = self.get_params(deep=False)
+        return mark_input(super().__sklearn_tags__(), params.get("kernels", params.get("kernel")))
+
+    def report(
+        self, path: str | PathLike[str], X: Any = None, *, ids: Sequence[Any] | None = None, title: str | None = None
+    ):
+        """Write a page about the fit: the clusters and what sets them apart, a map, and what to look at first.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file: HTML that any browser shows, without a network.
+        X : matrix, data frame, or list of them, default=None
+            The samples of the fit, in the units in which they shall be described; by default what the model keeps.
+        ids : sequence of shape (n_samples,), default=None
+            What the samples are called: by default the index of a data frame `X`, or the number of the row from 0.
+        title : str, default=None
+            The heading.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+        """
+        from kernelbraid.plotting.page import write_report
+
+        write_report(self, path, X, ids=ids, title=title)
+        return self
+
+    def _html_repr(self) -> str:
+        """Return what notebooks show: the parameters, and of a fit what came out of it."""
+        shown = super()._html_repr()
+        if not hasattr(self, "labels_"):
+            return shown
+        from kernelbraid.plotting.page import summary_of
+
+        return shown + summary_of(self)
+
+
+#: What became of parameters that belong to nothing any more.
+GONE = {
+    "restart_score": "the restart of k-means with the lowest sum of squared distances is taken",
+    "keep_matrices": "a fit with a solver keeps them in solution_, for example LKG(solver=ADMM())",
+    "storage": "what memory is free decides",
+    "memory_budget": "what memory is free decides",
+}
+
+
+class Composed(BaseEstimator):
+    """An estimator with parts that have the parameters which it had once; a part is made where one of these is set."""
+
+    _parts: ClassVar[dict[str, Any]]
+
+    def set_params(self, **params):
+        """Set parameters, also those of a part, as ``solver__gamma``; it is made if there is none.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        estimator
+            The same.
+        """
+        refuse_moved(type(self), params)
+        for part, kind in self._parts.items():
+            if getattr(self, part) is None and any(name.startswith(f"{part}__") for name in params):
+                params = {part: kind(), **params}
+        return super().set_params(**params)
+
+    def _validate_params(self):
+        super()._validate_params()
+        for part in self._parts:
+            if getattr(self, part) is not None:
+                getattr(self, part)._validate_params()
+
+
+def refuse_moved(kind: Any, given: Any) -> None:
+    """Say where a parameter is now that the class does not have any more."""
+    for name, value in given.items():
+        found = _place(kind, name, value)
+        if found is not None:
+            part, call = found
+            raise TypeError(
+                f"{kind.__name__} has no parameter {name!r}; it belongs to the {part}: {kind.__name__}({call})"
+            )
+        if name in GONE:
+            raise TypeError(f"{kind.__name__} has no parameter {name!r}; leave it out: {GONE[name]}")
+
+
+def _place(kind: Any, name: str, value: Any) -> tuple[str, str] | None:
+    """Return the part that has a parameter, and what gives it there."""
+    for part, inner in getattr(kind, "_parts", {}).items():
+        deeper = _place(inner, name, value)
+        if deeper is not None or name in inner._parameter_constraints:
+            call = f"{name}={value!r}" if deeper is None else deeper[1]
+            return part, f"{part}={inner.__name__}({call})"
+    return None
+
+
+def refusing_moved(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that says where parameters are now that it does not have any more."""
+
+    @wraps(init)
+    def wrapper(self: Any, *args: Any, **given: Any) -> None:
+        refuse_moved(type(self), given)
+        init(self, *args, **given)
+
+    return wrapper
+
+
+def as_published(estimator: BaseEstimator, like: Array, value: Array) -> Array:
+    """Return a result in the caller's kind of array.
+
+    With ``device=...`` the caller has NumPy arrays and gets them back; otherwise results live where the samples do, and
+    a sparse graph becomes dense there.
+    """
+    if estimator.device is not None or not is_foreign(like):
+        return value if sparse.issparse(value) else to_numpy(value)
+    return beside(as_dense(value), like)
+
+
+def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
+    """Set fitted attributes in the caller's kind of array; `like` lives where the samples do."""
+    for name, value in attributes.items():
+        setattr(estimator, name, as_published(estimator, like, value))
+
+
+def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
+    """Warn of what a fit complains of; the warning points at the call of ``fit``."""
+    if complaint is not None:
+        warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def n_found(labels: Array) -> int:
+    """Return the number of different labels, which are numbered from 0 on."""
+    return int(to_numpy(labels).max()) + 1
+
+
+def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> None:
+    """Warn if there are fewer clusters than were asked for, as there are too few distinct samples."""
+    found = n_found(labels)
+    if found < n_clusters:
+        complaint = (
+            f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
+            f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
+        )
+        warn_of(complaint, stacklevel=levels_to_caller() + 1)
+
+
+def levels_to_caller() -> int:
+    """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
+        frame, levels = frame.f_back, levels + 1
+    return levels
+
+
+@dataclass(frozen=True, eq=False)
+class ViewReport:
+    """What a fit knows of the views, in their order; prints as a table.
 
     Parameters
     ----------
-    estimator : estimator
-        Gets ``n_features_in_`` (the total over the views) and, for data frames alone, ``feature_names_in_``.
-    X : matrix of shape (n_samples, n_features), or list of them
-        Dense, sparse or data frame.
-    reset : bool, default=True
-        False for new samples of a fitted estimator, which must have its features.
-    gaps : bool, default=False
-        Whether one of several dense views may lack samples, whose rows are NaN.
-
-    Returns
-    -------
-    list of ndarray or csr matrix
-        Floating-point and finite, but for rows of NaN where gaps are allowed.
+    names : list of str
+        "view 1", "view 2" and so on.
+    trusted : ndarray of shape (n_views,)
+        Which views count.
+    weights : ndarray of shape (n_views,)
+        What each counts; sum 1, zero for those that are left out.
+    why : list of str
+        Why each counts, or does not.
+    agreement : ndarray of shape (n_views, n_views)
+        Neighbours that two views share, in deviations above what chance gives; NaN where that was not measured.
+    n_samples : ndarray of shape (n_views,)
+        Samples that each has; NaN where that is not known.
+    clarity : ndarray of shape (n_views,)
+        Modularity of the clusters that each has alone; NaN where views were not measured.
+    shares : ndarray of shape (n_samples, n_views) or None, default=None
+        The share of a sample's edges that each view carries, where graphs are fused; rows sum to 1.
     """
-    refuse_containers(estimator, X)
-    if reset:
-        forget_names(estimator)
-    if is_foreign(X):
-        X = _check_foreign(X, "X")
-        set_features(estimator, X.shape[1], reset)
-        return [X]
-    if not is_view_list(X):
-        if getattr(X, "ndim", 2) == 3:
-            raise ValueError(
-                f"X has shape {tuple(getattr(X, 'shape', ()))}: for a stack of kernels set kernels='precomputed', "
-                "for several views pass a list of matrices."
-            )
-        with named_columns(X, "X"):
-            X = validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, reset=reset)
-        return [_check_finite(X, "X")]
-    X = in_one_order(X)
-    views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
-    if len({is_foreign(view) for view in views}) > 1:
-        raise ValueError("the views of X are arrays of different libraries; convert them to one.")
-    devices = sorted({str(device(view)) for view in views if is_foreign(view)})
-    if len(devices) > 1:
-        places = ", ".join(devices)
-        raise ValueError(f"the views of X are on different devices ({places}); move them to one.")
-    rows = [view.shape[0] for view in views]
-    if len(set(rows)) > 1:
-        raise ValueError(
-            f"the views of X have {rows} rows; every view must hold the same samples in the same order; "
-            "kernelbraid.align_views aligns data frames by their rows' names."
+
+    names: list[str]
+    trusted: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    why: list[str]
+    agreement: NDArray[np.float64]
+    n_samples: NDArray[np.float64]
+    clarity: NDArray[np.float64]
+    shares: Any = None
+
+    def __len__(self) -> int:
+        """Return the number of views."""
+        return len(self.names)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each view, with None for what is not known and `agreement` by the other's name."""
+        rows = zip(self.names, self.trusted, self.weights, self.why, self.n_samples, self.clarity, strict=True)
+        return [
+            {
+                "name": name,
+                "trusted": bool(trusted),
+                "weight": float(weight),
+                "why": why,
+                "agreement": {
+                    other: float(z)
+                    for other, z in zip(self.names, row, strict=True)
+                    if other != name and np.isfinite(z)
+                },
+                "n_samples": int(n_samples) if np.isfinite(n_samples) else None,
+                "clarity": float(clarity) if np.isfinite(clarity) else None,
+            }
+            for (name, trusted, weight, why, n_samples, clarity), row in zip(rows, self.agreement, strict=True)
+        ]
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with a row for each view."""
+        import pandas as pd
+
+        columns = ("trusted", "weights", "why", "n_samples", "clarity")
+        return pd.DataFrame({name: getattr(self, name) for name in columns}, index=pd.Index(self.names, name="view"))
+
+    def __str__(self) -> str:
+        """Return the table."""
+        cells = [("view", "samples", "weight", "why")]
+        for entry in self.entries():
+            count = "" if entry["n_samples"] is None else str(entry["n_samples"])
+            cells.append((entry["name"], count, f"{entry['weight']:.2f}", entry["why"]))
+        widths = [max(len(row[column]) for row in cells) for column in range(3)]
+        return "\n".join(
+            f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in cells
         )
-    check_names(estimator, X, reset=reset)
-    set_features(estimator, sum(view.shape[1] for view in views), reset)
-    return views
+
+    __repr__ = __str__
+
+
+def is_view_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
+    """Tell a list of matrices from a matrix written as nested lists."""
+    return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
+
+
+def forget_names(estimator: BaseEstimator) -> None:
+    """Drop the feature names of an earlier fit; scikit-learn's own check sets those of a data frame anew."""
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def set_features(estimator: BaseEstimator, count: int, reset: bool) -> None:
@@ -176,53 +366,6 @@ def set_features(estimator: BaseEstimator, count: int, reset: bool) -> None:
             f"X has {count} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features "
             "as input; give the features of the fitted samples."
         )
-
-
-def read_kernels(estimator: BaseEstimator, X: Input) -> Array:
-    """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
-    forget_names(estimator)
-    H = stack_kernels(X)
-    estimator.n_features_in_ = H.shape[-1]
-    return H
-
-
-def read_cross(estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray) -> Array:
-    """Return the weighted sum of kernels between new samples (rows) and fitted ones.
-
-    Samples come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
-    """
-    if bank is not None:
-        return bank.cross(read_views(estimator, X, reset=False), weights)
-    matrices = read_cross_kernels(estimator, X, weights.shape[0])
-    total: Array = 0.0
-    for weight, K in zip(weights, matrices, strict=True):
-        total = total + float(weight) * K
-    return total
-
-
-def read_cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
-    """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
-    refuse_containers(estimator, X)
-    given = [K for source in sources_of(X) for K in source]
-    matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
-    if len(matrices) != n_kernels:
-        raise ValueError(f"X holds {len(matrices)} kernels; the fit had {n_kernels}.")
-    shapes = {tuple(K.shape) for K in matrices}
-    if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X holds kernels of shape {sorted(shapes)}; new samples need (n_samples, {estimator.n_features_in_}): "
-            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, one for each "
-            "fitted sample."
-        )
-    if not all(is_finite(K) for K in matrices):
-        raise ValueError("X contains NaN or infinity; drop such samples or fill them in.")
-    return matrices
-
-
-def forget_names(estimator: BaseEstimator) -> None:
-    """Drop the feature names of an earlier fit; scikit-learn's own check sets those of a data frame anew."""
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
 
 
 def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
@@ -238,94 +381,3 @@ def check_n_clusters(n_clusters: int | str, n_samples: int) -> None:
             f"n_samples={n_samples} is below n_clusters={n_clusters}; ask for at most {n_samples} cluster(s) or "
             "give more samples."
         )
-
-
-def sources_of(X: Input) -> list[list[Array]]:
-    """Return the kernels of each source: entries of a list are sources of their own, with a kernel or a stack each."""
-    if not is_kernel_list(X):
-        return [list_kernels(X)]
-    return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
-
-
-def is_kernel_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
-    """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
-    return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)
-
-
-def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
-    """Tell a list of matrices from a matrix written as nested lists."""
-    return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
-
-
-def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
-    name = f"view {number} of X"
-    if is_foreign(view):
-        return _check_foreign(view, name, gaps=gaps)
-    if len(getattr(view, "shape", ())) != 2:
-        raise ValueError(f"{name} is no matrix, but others are; give each view as (n_samples, n_features).")
-    with named_columns(view, name):
-        view = check_array(view, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, input_name=name)
-    return _with_gaps(view, name) if gaps and not sparse.issparse(view) else _check_finite(view, name)
-
-
-def _with_gaps(A: Array, name: str) -> Array:
-    """Return a view with rows of NaN for samples that it lacks, or name a row that is there in part only."""
-    gone = np.isnan(A).any(axis=1)
-    if not gone.any():
-        return _check_finite(A, name)
-    check_whole_rows(A, name)
-    _check_finite(A[~gone], name)
-    A = A.copy()
-    A[gone] = np.nan  # there are several, and samples are told apart by their bytes
-    return A
-
-
-def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> None:
-    """Name the first row of a view that is NaN in part; `place` says which one it is among all samples."""
-    gone = np.isnan(A)
-    partly = np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1))
-    if len(partly):
-        row = int(partly[0])
-        raise ValueError(
-            f"{name} contains NaN (row {place(row)}, column {int(np.argmax(gone[row]))}) beside numbers; a sample "
-            "that was not measured in a view is a row of NaN, and single values are to be filled in, for example "
-            "with sklearn.impute.SimpleImputer."
-        )
-
-
-def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
-    """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
-    xp = namespace(A)
-    A = detach(A)
-    if not xp.isdtype(A.dtype, ("real floating", "integral", "bool")):
-        raise ValueError(f"{name} holds {A.dtype} values; samples must be real numbers.")
-    if A.ndim != 2:
-        remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else None
-        raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy or 'samples are rows'}.")
-    if 0 in A.shape:
-        raise ValueError(f"{name} has shape {tuple(A.shape)}; give at least one sample and one feature.")
-    if A.dtype not in (xp.float32, xp.float64):
-        A = xp.astype(A, xp.float64)
-    if not is_finite(A):
-        if gaps:
-            _with_gaps(to_numpy(A), name)
-            return A
-        raise ValueError(f"{name} contains NaN or infinity; {FILL}.")
-    return A
-
-
-def _check_finite(A: Array, name: str) -> Array:
-    """Return A, or name the first element that is not finite."""
-    values = A.data if sparse.issparse(A) else A
-    # A finite sum proves all elements finite without an array of flags.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return A
-    if np.isfinite(values).all():
-        return A
-    coordinates = A.tocoo() if sparse.issparse(A) else None
-    bad = np.argwhere(~np.isfinite(values))[0]
-    row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
-    value = values[tuple(bad)]
-    bad = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"{name} contains {bad} (row {row}, column {column}); {remedy_for(value)}.")

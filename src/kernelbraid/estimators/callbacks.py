@@ -1,10 +1,10 @@
 """What a fit tells of its progress, as scikit-learn's callbacks hear it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from kernelbraid.learning.progress import LEARN, watched_by
+from kernelbraid.learning.effort import watched_by
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -79,15 +79,12 @@ class Told:
 
 
 @contextmanager
-def telling_callbacks(estimator: Any, X: Any) -> Iterator[None]:
-    """Tell the callbacks of an estimator, of one around it and of its solver how far a fit has come meanwhile."""
-    with ExitStack() as stack:
-        told = []
-        for one, only in ((estimator, None), (getattr(estimator, "solver", None), LEARN)):
-            if hasattr(one, "_skl_callbacks") or hasattr(one, "_parent_callback_ctx"):
-                stack.enter_context(callback_management_context(one))
-                told.append(Told(one, X, only))
-        stack.enter_context(watched_by(*told))
+def telling_callbacks(heard: Sequence[tuple[Any, str | None]], X: Any) -> Iterator[None]:
+    """Tell the callbacks of estimators, and of solvers their one phase, how far a fit has come meanwhile."""
+    told = [Told(one, X, only) for one, only in heard]
+    with ExitStack() as stack, watched_by(*told):
+        for one, _ in heard:
+            stack.enter_context(callback_management_context(one))
         yield
-        for one in told:
-            one.finish()
+        for each in told:
+            each.finish()

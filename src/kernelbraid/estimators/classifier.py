@@ -12,19 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import Interval, fit_context, mark_input
+from kernelbraid.estimators.base import Composed, Interval, fit_context, mark_input, refusing_moved, warn_of
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.reading import copy_features, warn_of
-from kernelbraid.estimators.solver import Composed, refusing_moved
-from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.estimators.reading import refuse_containers
+from kernelbraid.learning.confidence import evened, reached_by, shares_of, spread_labels
+from kernelbraid.learning.effort import LEARN, phase, plan
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
-from kernelbraid.learning.progress import LEARN, phase, plan
-from kernelbraid.learning.reach import Reach
+from kernelbraid.learning.outliers import Reach
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
-from kernelbraid.learning.spreading import evened, reached_by, shares_of, spread_labels
 
 UNLABELLED = -1
 # What NumPy makes of marks for unknown labels where it has to put them beside text.
@@ -271,3 +269,15 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
             return reached_by(edges, graph, spread), fitted.known(new), edges
 
         return shares
+
+
+def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
+    """Give a fitted estimator what another one knows about the features, and nothing else."""
+    for name in FEATURES:
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
+        elif hasattr(target, name):  # of an earlier fit
+            delattr(target, name)
+
+
+FEATURES = ("n_features_in_", "feature_names_in_")

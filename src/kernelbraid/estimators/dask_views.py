@@ -11,22 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from kernelbraid._arrays import measured_rows
-from kernelbraid._dask import compute, is_dask, task
+from kernelbraid._arrays import is_dask, measured_rows
+from kernelbraid._dask import compute, task
 from kernelbraid._machine import calm, keep_freed_memory
 from kernelbraid._typing import Array, Host
-from kernelbraid.estimators.base import read_views
 from kernelbraid.estimators.gathering import checked_block
+from kernelbraid.estimators.reading import read_views
 from kernelbraid.learning.extend import AT_ONCE, NewSamples
 from kernelbraid.learning.sources import Samples, Views
 
 #: A function of new samples, which workers apply.
 Question = Callable[[NewSamples], Any]
-
-
-def holds_dask(X: Any) -> bool:
-    """Tell Dask collections, alone or as views."""
-    return any(map(is_dask, X)) if isinstance(X, list | tuple) else is_dask(X)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._system import counted
+from kernelbraid._machine import counted
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list
-from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.estimators.reading import refuse_containers
 
 AS_IT_IS = "passthrough"  # scikit-learn's word for a step that does nothing
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import is_foreign, to_numpy
-from kernelbraid._dask import is_dask
+from kernelbraid._arrays import is_dask, is_foreign, to_numpy
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
@@ -79,16 +78,9 @@ def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
         The columns of a file, where a fit has seen them; all if None.
     """
     if isinstance(X, list | tuple):
-        several = len(X) > 1
-        return type(X)(
-            _matrix(view, f"view {number} of X", None, gaps=several) if _comes_in_blocks(view) else view
-            for number, view in enumerate(X, 1)
-        )
-    return _matrix(X, "X", names, gaps=False) if _comes_in_blocks(X) else X
-
-
-def _comes_in_blocks(X: Any) -> bool:
-    return isinstance(X, str | Path | Stream | Blocks)
+        gaps = len(X) > 1
+        return type(X)(_matrix(view, f"view {number} of X", None, gaps=gaps) for number, view in enumerate(X, 1))
+    return _matrix(X, "X", names, gaps=False)
 
 
 def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> Any:
@@ -97,6 +89,8 @@ def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> An
         X = open_stream(X, keep=None if names is None else list(names), gaps=gaps)
     elif isinstance(X, Stream):
         X = replace(X, gaps=gaps)
+    elif not isinstance(X, Blocks):
+        return X
     columns = X.feature_names if isinstance(X, Stream) else None
     if isinstance(X, Stream) and X.table is None:
         found = np.load(X.path, mmap_mode="r", allow_pickle=False) if X.X is None else X.X

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,20 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.dask_views import DaskViews, Question, holds_dask, joined
-from kernelbraid.estimators.reading import as_published, n_found, publish, read_new
-from kernelbraid.learning.confidence import memberships, of_labels, one_hot
+from kernelbraid.estimators.base import as_published
+from kernelbraid.estimators.dask_views import DaskViews, Question, answers, joined
+from kernelbraid.estimators.reading import holds_dask, read_new
+from kernelbraid.learning.confidence import evened, memberships, of_labels, one_hot, shares_of
 from kernelbraid.learning.counting import network_of
-from kernelbraid.learning.extend import Extension, NewSamples, Placement, Placing
+from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placement, Placing, with_rows
 from kernelbraid.learning.levels import Level, reliability_of, sentences
-from kernelbraid.learning.outliers import outlier_scores
-from kernelbraid.learning.reach import Reach
-from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, parts_in_words, place_graph
+from kernelbraid.learning.outliers import Reach, outlier_scores
+from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
 from kernelbraid.learning.settings import PRESETS
-from kernelbraid.learning.spreading import evened, shares_of
+from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices
-from kernelbraid.ops.graphs import Spectrum
 
+#: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
+ALIKE = 0.999
 #: Attributes that are worked out when they are first asked for.
 LAZY = ("membership_", "confidence_", "outlier_scores_")
 
@@ -46,6 +48,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     why_: list[str]
     n_components_: int
     _certainty: dict[str, np.ndarray]
+    _show: Callable[[Reading, Array], None]
     graph_: Array
     embedding_: Array
     labels_: Array
@@ -177,7 +180,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         labels = self.levels_[level].labels[self._vertices.first]
         readout = replace(PRESETS["recommended"].readout, embedding=spectrum, n_clusters=int(labels.max()) + 1)
         placed = place_graph(graph, readout, np.arange(len(labels)))
-        other._fitted = replace(self._fitted, placement=self._placement(placed, spectrum, self.embedding_))
+        here = partial(as_published, self, self.embedding_)
+        other._fitted = replace(self._fitted, placement=Placement.of(placed.graph, placed.vectors, spectrum, here))
         other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
         silent = self._vertices.silent
         if len(silent):
@@ -187,18 +191,6 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         other._explain(replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
         return other
-
-    def _show(self, reading: Reading, like: Array) -> None:
-        """Set what hangs on the clusters."""
-        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
-        publish(self, like, labels_=labels, embedding_=embedding)
-        self.n_clusters_, self._certainty = n_found(reading.labels), {}
-
-    def _placement(self, placed: PlacedGraph, spectrum: Spectrum, like: Array) -> Placement:
-        """Return what places new samples; the eigenvectors are those of the fit: equal eigenvalues have others, too."""
-        found = Placement.of(placed.graph, placed.vectors, spectrum)
-        basis, values = (as_published(self, like, part) for part in (found.basis, found.values))
-        return replace(found, basis=basis, values=values)
 
     def _spread_labels(self, level: Level) -> np.ndarray:
         """Return the labels of all samples at a level; of silent ones, where most of their edges go."""
@@ -265,3 +257,30 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if vertices.has_silent:
             everybody[vertices.silent] = self._silent_scores
         return everybody
+
+    def _label_silent(self, samples: Samples) -> None:
+        """Place and label samples that count nothing, as new ones are."""
+        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
+        known = None if shares is None else to_numpy(shares)[vertices.first]
+        measured = np.stack(samples.measured, axis=1)
+        placing = self._placing_of_many(samples)
+        self._fitted = placing.fitted
+        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
+            self.embedding_[rows], self.labels_[rows] = placed, labels
+            if known is not None:
+                shares[rows] = shares_of((edges @ known) * measured[rows])
+            found.append(edges)
+            aside.append(scores)
+        self._silent_scores = np.concatenate(aside)
+        self._silent_edges = sparse.vstack(found, format="csr")
+        if sparse.issparse(self.graph_):
+            self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)
+
+    def _placing_of_many(self, samples: Samples) -> Placing:
+        """Return what places silent samples: by fewer of the fitted ones, where that gives them the same labels."""
+        silent, placing = self._vertices.silent, self._placing
+        if len(silent) <= AT_ONCE:
+            return placing
+        tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
+        fewer = placing.with_fewer_cells()
+        return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing

@@ -8,57 +8,49 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from kernelbraid._arrays import to_numpy
+from kernelbraid._machine import counted as counted_of
 from kernelbraid._machine import n_workers
-from kernelbraid._system import counted as counted_of
-from kernelbraid._typing import Input
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
     AUTO,
     COUNT,
     GRAPH,
     JOBS,
     POSITIVE,
+    Clusterer,
+    Composed,
     Interval,
     StrOptions,
+    ViewReport,
+    as_published,
     check_n_clusters,
     fit_context,
-)
-from kernelbraid.estimators.dask_views import DaskViews, answers, holds_dask
-from kernelbraid.estimators.inductive import LAZY, InductiveMixin
-from kernelbraid.estimators.presenting import Clusterer
-from kernelbraid.estimators.reading import (
-    as_published,
-    check_memory,
-    check_memory_of_rows,
-    is_precomputed,
     levels_to_caller,
     n_found,
     publish,
-    read_samples,
+    refusing_moved,
     warn_of,
     warn_of_copies,
-    warn_of_kernel_list,
 )
-from kernelbraid.estimators.solver import ADMM, Composed, Solved, refusing_moved
-from kernelbraid.estimators.view_report import ViewReport
-from kernelbraid.learning import progress
+from kernelbraid.estimators.dask_views import DaskViews
+from kernelbraid.estimators.inductive import LAZY, InductiveMixin
+from kernelbraid.estimators.reading import holds_dask, is_precomputed, read_samples, warn_of_kernel_list
+from kernelbraid.estimators.solver import ADMM, Solved
+from kernelbraid.learning import effort
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
-from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placing, with_rows
+from kernelbraid.learning.effort import check_memory_of_fit
+from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
-from kernelbraid.learning.memory import FUSED_MATRICES, WORKING_MATRICES
 from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
-from kernelbraid.learning.sources import KEPT, Samples
-from kernelbraid.learning.spreading import shares_of
+from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
 
-#: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
-ALIKE = 0.999
 #: Words for data that are no samples, but matrices over pairs of them.
 PAIRWISE = ("precomputed", "graph", "distances")
 
@@ -295,7 +287,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         among = self._representatives(samples, settings, random_state)
         weighed, vertices = self._pose(samples, settings, sample_weight, among)
         learned, counted, settings = self._learn(weighed, vertices, settings, random_state)
-        with progress.phase(progress.CUT):
+        with effort.phase(effort.CUT):
             if counted is not None and self.assign_labels in (None, "communities"):
                 reading = published(learned, counted.taken.labels, settings.readout)
             else:
@@ -306,7 +298,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self._publish(samples, weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
             self._label_silent(samples)
-        with progress.phase(progress.JUDGE):
+        with effort.phase(effort.JUDGE):
             complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
         if complaint is not None and (learned.complaint is None or counted is not None):
@@ -327,7 +319,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             return counted.learned, counted, counted.settings
         k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
-        with progress.phase(progress.LEARN):
+        with effort.phase(effort.LEARN):
             learned = learn(weighed, settings, random_state=random_state)
             return with_joined(learned, weighed, settings, random_state), None, settings
 
@@ -360,20 +352,20 @@ class LKG(Composed, InductiveMixin, Clusterer):
     def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
         """Tell who watches what there is to do."""
         n_graphs = len(weighed.needed) * len(settings.fused_banks) * len(settings.alphas)
-        efforts = progress.efforts_of_fit(
+        efforts = effort.efforts_of_fit(
             weighed.n_samples,
             None if is_chosen or self.n_clusters == "auto" else self.n_clusters,
             n_graphs=n_graphs if weighed.joined is None and settings.fusion == "graphs" else 1,
             in_rows=weighed.in_rows,
         )
         if not is_chosen:
-            efforts.pop(progress.CHOOSE)
+            efforts.pop(effort.CHOOSE)
         if settings.is_solved and not settings.learning.is_closed_form:
             steps = settings.learning.max_iter
-            parts = progress.parts_of(efforts, progress.STEP * efforts[progress.LEARN])
-            progress.plan({**parts, progress.LEARN: steps})
+            parts = effort.parts_of(efforts, effort.STEP * efforts[effort.LEARN])
+            effort.plan({**parts, effort.LEARN: steps})
         else:
-            progress.plan(progress.parts_of(efforts))
+            effort.plan(effort.parts_of(efforts))
 
     def _read_samples(self, X: Input, settings: Settings) -> Samples:
         """Check what a user hands over."""
@@ -427,7 +419,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
         vertices = vertices.within(n_all, among)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
-        stored = has_kernels and self._check_memory(samples, settings, is_weighed, is_joined, in_rows)
+        stored = has_kernels and check_memory_of_fit(
+            samples, settings, is_weighed=is_weighed, is_joined=is_joined, in_rows=in_rows
+        )
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
@@ -469,26 +463,6 @@ class LKG(Composed, InductiveMixin, Clusterer):
             return False
         return samples.has_rows(settings.fused_banks) and samples.n_samples > EXACT
 
-    def _check_memory(self, samples: Any, settings: Settings, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
-        """Refuse a fit for which there is no room; return whether kernels are stored, and not formed on demand."""
-        if in_rows:
-            is_one = samples.n_views == 1 or settings.fusion == "kernels"
-            check_memory_of_rows(self, samples, [settings.kernels] if is_one else settings.fused_banks)
-            return False
-        learning, kernels = settings.learning, settings.kernels
-        working = learning.working_matrices
-        if not is_weighed:  # none is kept where their average is all that is needed
-            is_summed = learning.is_kernel_fixed
-            return check_memory(self, samples, kernels, storage="lazy" if is_summed else "auto", working=working)
-        if is_joined:
-            working = max(working + samples.n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
-        else:
-            every_edge = WORKING_MATRICES + 2 * samples.n_views  # the graphs of all views, with their indices
-            working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
-            samples = samples.only(0) if samples.n_samples > KEPT else samples
-            kernels = settings.fused_banks[0]
-        return check_memory(self, samples, kernels, storage="lazy", working=working)
-
     def _publish(
         self,
         samples: Samples,
@@ -503,13 +477,18 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         publish(self, like, graph_=vertices.graph(placed.graph))
-        self._fitted = self._extension(weighed, settings, learned, reading)
+        here = partial(as_published, self, like)
+        for member in learned.members:
+            member.relation.move(here)
+        placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
+        given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
+        self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:
             weights = weighed.learned_weights(to_numpy(learned.weights))
             if settings.is_solved:
-                here, g = partial(as_published, self, like), weighed.joined.of_bank(learned.weights)
+                g = weighed.joined.of_bank(learned.weights)
                 self.solution_ = Solved.of(learned, g, weighed.joined.names, here)
         shares = None
         if learned.shares is not None and weighed.trust is not None:
@@ -523,38 +502,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self.settings_["solver"] = ADMM(**of_solver) if settings.is_solved else None
         self.n_components_, self.n_iter_ = placed.n_components, learned.n_iter
 
-    def _label_silent(self, samples: Samples) -> None:
-        """Place and label samples that count nothing, as new ones are."""
-        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
-        known = None if shares is None else to_numpy(shares)[vertices.first]
-        measured = np.stack(samples.measured, axis=1)
-        placing = self._placing_of_many(samples)
-        self._fitted = placing.fitted
-        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
-            self.embedding_[rows], self.labels_[rows] = placed, labels
-            if known is not None:
-                shares[rows] = shares_of((edges @ known) * measured[rows])
-            found.append(edges)
-            aside.append(scores)
-        self._silent_scores = np.concatenate(aside)
-        self._silent_edges = sparse.vstack(found, format="csr")
-        if sparse.issparse(self.graph_):
-            self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)
-
-    def _placing_of_many(self, samples: Samples) -> Placing:
-        """Return what places silent samples: by fewer of the fitted ones, where that gives them the same labels."""
-        silent, placing = self._vertices.silent, self._placing
-        if len(silent) <= AT_ONCE:
-            return placing
-        tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
-        fewer = placing.with_fewer_cells()
-        return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing
-
-    def _extension(self, weighed: Weighed, settings: Settings, learned: LearnedGraph, reading: Reading) -> Extension:
-        """Return what places new samples."""
-        here = partial(as_published, self, weighed.like)
-        placement = self._placement(reading.placed, settings.readout.embedding, weighed.like)
-        for member in learned.members:
-            member.move(here)
-        given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        return Extension.of(weighed.samples, learned.members, placement, given_as)
+    def _show(self, reading: Reading, like: Array) -> None:
+        """Set what hangs on the clusters."""
+        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
+        publish(self, like, labels_=labels, embedding_=embedding)
+        self.n_clusters_, self._certainty = n_found(reading.labels), {}

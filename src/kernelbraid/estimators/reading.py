@@ -1,54 +1,47 @@
-"""From what users hand over to candidate kernels, and from results to fitted attributes."""
+"""From what users hand over to samples that were checked."""
 
-import sys
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, validate_data
 
-from kernelbraid._arrays import as_dense, beside, free_bytes, is_foreign, measured_rows, to_device, to_numpy
-from kernelbraid._machine import workers
-from kernelbraid._system import counted, format_bytes
+from kernelbraid._arrays import (
+    detach,
+    device,
+    is_dask,
+    is_finite,
+    is_foreign,
+    measured_rows,
+    namespace,
+    to_device,
+    to_numpy,
+)
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import (
-    check_n_clusters,
-    forget_names,
-    is_view_list,
+from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, levels_to_caller, set_features
+from kernelbraid.estimators.gathering import Blocks, gathered
+from kernelbraid.estimators.given import (
+    DISTANCES,
+    GRAPH,
     read_cross_kernels,
+    read_graphs,
     read_kernels,
-    read_views,
+    read_rows,
+    refuse_distances,
     sources_of,
 )
-from kernelbraid.estimators.gathering import gathered
-from kernelbraid.estimators.given_graphs import DISTANCES, GRAPH, read_graphs, read_rows, refuse_distances
-from kernelbraid.estimators.tables import refuse_containers, tell_of_scales
-from kernelbraid.kernels import Linear, as_matrix, list_kernels, resolve_kernel
-from kernelbraid.kernels.local import LocalKernel
+from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_words, remedy_for
+from kernelbraid.io.streams import Stream
+from kernelbraid.kernels import as_matrix
+from kernelbraid.kernels.banks import outweighing_feature
 from kernelbraid.learning.extend import Extension, NewSamples
-from kernelbraid.learning.given_kernels import GivenKernels
-from kernelbraid.learning.memory import (
-    COUNTING_MATRICES,
-    FUSED_MATRICES,
-    WORKING_MATRICES,
-    batch_bytes,
-    choose_storage,
-    clustering_bytes,
-    pass_bytes,
-    room,
-    rows_bytes,
-)
-from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES
-from kernelbraid.learning.sources import Candidates, Samples, Views
-from kernelbraid.learning.trust import TELLING
-
-RESTARTS = 20  # of k-means, as far as memory goes, where the preset sets them
-FEATURES = ("n_features_in_", "feature_names_in_")
+from kernelbraid.learning.given import GivenKernels
+from kernelbraid.learning.sources import Samples, Views
 
 
 def is_precomputed(kernels: Any) -> bool:
@@ -80,7 +73,8 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         forget_names(estimator)
         estimator.n_features_in_ = sum(X.widths)
         return X
-    X = gathered(X)
+    X = gathered(X) if comes_in_blocks(X) else X
+    refuse_containers(estimator, X)
     if is_graph(kernels):
         return read_graphs(estimator, X, kernels)
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
@@ -90,7 +84,6 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         check_n_clusters(n_clusters, views[0].shape[0])
         warn_of_scales(estimator, views)
         return Views(views, place)
-    refuse_containers(estimator, X)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
     matrices = [K if sparse.issparse(K) else as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
@@ -108,7 +101,8 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
         return X
     if isinstance(X, Samples):
         return NewSamples.of_samples(X)
-    X = gathered(X, getattr(estimator, "feature_names_in_", None))
+    X = gathered(X, getattr(estimator, "feature_names_in_", None)) if comes_in_blocks(X) else X
+    refuse_containers(estimator, X)
     if is_graph(fitted.given_as):
         rows = read_rows(estimator, X, fitted)
         return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
@@ -123,246 +117,6 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     if widths != fitted.widths:
         raise ValueError(f"the views of X have {widths} features; those of the fit had {fitted.widths}.")
     return NewSamples([[view] for view in views], [measured_rows(view) for view in views])
-
-
-def check_memory(
-    estimator: BaseEstimator,
-    samples: Samples,
-    kernels: Any,
-    *,
-    storage: Literal["auto", "lazy", "stored"],
-    working: float,
-    copies: float = 0.0,
-    in_batches: bool = False,
-) -> bool:
-    """Return whether the kernels are to be stored; refuse a fit for which there is no room.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has the parameter `n_clusters`.
-    samples : Samples
-        What was read.
-    kernels : str or list
-        Bank, or a bank per view.
-    storage : {"auto", "lazy", "stored"}
-        How the kernels are kept, as for :func:`~kernelbraid.learning.memory.choose_storage`.
-    working : float
-        Matrices of n_samples x n_samples that the fit needs at its peak beside the kernels.
-    copies : float, default=0.0
-        Further matrices for each kernel.
-    in_batches : bool, default=False
-        Whether many small systems are solved at once.
-    """
-    size: dict[str, Any] = samples.size(kernels)
-    there = samples.like if samples.place is None else samples.place(np.empty(0))
-    free = free_bytes(there) if is_foreign(there) else None
-    size["working"] = working + copies * size["n_kernels"]
-    size["beside"] = max(pass_bytes(size["n_samples"]), _clustering_bytes(estimator, size["n_samples"]))
-    size["beside"] += batch_bytes(size["n_samples"]) if in_batches else 0
-    if estimator.n_clusters == "auto":
-        size["working"] += COUNTING_MATRICES
-    return choose_storage(storage, free, **size)
-
-
-def check_memory_of_rows(estimator: BaseEstimator, samples: Any, banks: Sequence[Any]) -> None:
-    """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
-    n, limit = samples.n_samples, room()
-    kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
-    needed = rows_bytes(
-        n,
-        max(samples.widths),
-        clustering=_clustering_bytes(estimator, n),
-        has_local=any(isinstance(kernel, LocalKernel) for kernel in kernels),
-        n_jobs=workers(estimator.n_jobs),
-    )
-    some = min(n, TELLING)
-    if samples.n_views > 1:
-        needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))
-    if limit is not None and needed > limit:
-        fits = int(n * limit / needed)
-        raise MemoryError(
-            f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
-            f"give at most about {fits} samples."
-        )
-
-
-def _clustering_bytes(estimator: BaseEstimator, n_samples: int) -> int:
-    """Return what it takes to cluster samples by the parameters of an estimator, or to choose the number first."""
-    is_auto = estimator.n_clusters == "auto"  # communities need no embedding; that of the clusters found is small
-    largest = GUESS if is_auto else min(int(estimator.n_clusters), n_samples)
-    restarts = RESTARTS if n_samples < MANY_SAMPLES else FEW_RESTARTS
-    return clustering_bytes(n_samples, largest, 1 if is_auto else int(getattr(estimator, "n_init", None) or restarts))
-
-
-def read_candidates(
-    estimator: BaseEstimator,
-    X: Input,
-    kernels: Any,
-    *,
-    storage: Literal["auto", "lazy", "stored"] = "auto",
-    working: float = WORKING_MATRICES,
-    copies: float = 0.0,
-    in_batches: bool = False,
-) -> Candidates:
-    """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has the parameters `n_clusters` and `device`; gets ``n_features_in_``.
-    X : matrix, list of matrices, or stack of kernels
-        As for ``fit``.
-    kernels : str or list
-        ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
-    storage, working, copies, in_batches
-        As for :func:`check_memory`.
-
-    Returns
-    -------
-    Candidates
-        On the device, and stored or lazy.
-    """
-    samples = read_samples(estimator, X, kernels)
-    needs: dict[str, Any] = {"working": working, "copies": copies, "in_batches": in_batches}
-    stored = check_memory(estimator, samples, kernels, storage=storage, **needs)
-    return samples.pose(kernels, stored=stored)
-
-
-def read_candidate(
-    estimator: BaseEstimator, X: Input, kernel: Any, *, working: float, in_batches: bool = False
-) -> Candidates:
-    """Do the same for one kernel over one view.
-
-    Parameters
-    ----------
-    estimator : estimator
-        As for :func:`read_candidates`.
-    X : matrix
-        Samples, or a kernel if `kernel` is ``"precomputed"``.
-    kernel : str, kernel or callable
-        What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
-    working, in_batches
-        As for :func:`check_memory`.
-
-    Returns
-    -------
-    Candidates
-        One kernel, stored.
-    """
-    refuse_containers(estimator, X)
-    precomputed = is_precomputed(kernel)
-    given = "precomputed" if precomputed else [resolve_kernel(kernel)]
-    name = type(estimator).__name__
-    if precomputed and len(list_kernels(X)) > 1:
-        raise ValueError(
-            f"X holds {len(list_kernels(X))} kernels, and {name} takes one; pass a matrix (n_samples, n_samples), "
-            "or use an estimator with several kernels."
-        )
-    if not precomputed and is_view_list(X) and len(X) > 1:
-        raise ValueError(
-            f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
-            "kernels."
-        )
-    return read_candidates(estimator, X, given, storage="stored", working=working, in_batches=in_batches)
-
-
-def read_several(
-    estimator: BaseEstimator,
-    X: Input,
-    kernels: Any,
-    *,
-    working: float,
-    copies: float,
-    prepare: Callable[[Array], Array] | None = None,
-) -> Candidates:
-    """Do the same where several views are needed: one linear kernel for each, or the kernels of one of them.
-
-    Parameters
-    ----------
-    estimator : estimator
-        As for :func:`read_candidates`.
-    X : matrix, list of matrices, or stack of kernels
-        As for ``fit``.
-    kernels : str or list
-        ``"precomputed"``, or what takes the place of views where there is one alone.
-    working, copies : float
-        As for :func:`check_memory`.
-    prepare : callable, default=None
-        What is done to dense features first.
-
-    Returns
-    -------
-    Candidates
-        At least two kernels, lazy. Views are their `samples`.
-    """
-    samples: Any = read_samples(estimator, X, kernels)
-    has_views = samples.n_views > 1 and not is_precomputed(kernels)
-    if has_views:
-        kernels = [Linear(None)]
-    if samples.size(kernels)["n_kernels"] < 2:
-        raise ValueError(
-            f"X is one view under one kernel, and {type(estimator).__name__} needs several views; give a list of "
-            "views, or several kernels."
-        )
-    check_memory(estimator, samples, kernels, storage="lazy", working=working, copies=copies)
-    if not has_views or prepare is None:
-        return samples.pose(kernels)
-    prepared = Views([prepare(as_dense(view)) for view in samples.views], samples.place).pose(kernels)
-    return replace(prepared, samples=samples)  # by which copies are known
-
-
-def widths_of_views(candidates: Candidates) -> list[int] | None:
-    """Return the features of several views; None if kernels take their place."""
-    return None if candidates.bank is None or candidates.samples.n_views == 1 else candidates.samples.widths
-
-
-def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
-    """Give a fitted estimator what another one knows about the features, and nothing else."""
-    for name in FEATURES:
-        if hasattr(source, name):
-            setattr(target, name, getattr(source, name))
-        elif hasattr(target, name):  # of an earlier fit
-            delattr(target, name)
-
-
-def as_published(estimator: BaseEstimator, like: Array, value: Array) -> Array:
-    """Return a result in the caller's kind of array.
-
-    With ``device=...`` the caller has NumPy arrays and gets them back; otherwise results live where the samples do, and
-    a sparse graph becomes dense there.
-    """
-    if estimator.device is not None or not is_foreign(like):
-        return value if sparse.issparse(value) else to_numpy(value)
-    return beside(as_dense(value), like)
-
-
-def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
-    """Set fitted attributes in the caller's kind of array; `like` lives where the samples do."""
-    for name, value in attributes.items():
-        setattr(estimator, name, as_published(estimator, like, value))
-
-
-def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
-    """Warn of what a fit complains of; the warning points at the call of ``fit``."""
-    if complaint is not None:
-        warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
-
-
-def n_found(labels: Array) -> int:
-    """Return the number of different labels, which are numbered from 0 on."""
-    return int(to_numpy(labels).max()) + 1
-
-
-def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> None:
-    """Warn if there are fewer clusters than were asked for, as there are too few distinct samples."""
-    found = n_found(labels)
-    if found < n_clusters:
-        complaint = (
-            f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
-            f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
-        )
-        warn_of(complaint, stacklevel=levels_to_caller() + 1)
 
 
 def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
@@ -382,9 +136,223 @@ def warn_of_kernel_list(X: Any) -> None:
         warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
 
 
-def levels_to_caller() -> int:
-    """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
-    frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
-        frame, levels = frame.f_back, levels + 1
-    return levels
+FLOATS = [np.float64, np.float32]
+
+
+def read_views(estimator: BaseEstimator, X: Input, *, reset: bool = True, gaps: bool = False) -> list[Array]:
+    """Return the checked views of the samples: one matrix, or several with the same rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` (the total over the views) and, for data frames alone, ``feature_names_in_``.
+    X : matrix of shape (n_samples, n_features), or list of them
+        Dense, sparse or data frame.
+    reset : bool, default=True
+        False for new samples of a fitted estimator, which must have its features.
+    gaps : bool, default=False
+        Whether one of several dense views may lack samples, whose rows are NaN.
+
+    Returns
+    -------
+    list of ndarray or csr matrix
+        Floating-point and finite, but for rows of NaN where gaps are allowed.
+    """
+    refuse_containers(estimator, X)
+    if reset:
+        forget_names(estimator)
+    if is_foreign(X):
+        X = _check_foreign(X, "X")
+        set_features(estimator, X.shape[1], reset)
+        return [X]
+    if not is_view_list(X):
+        if getattr(X, "ndim", 2) == 3:
+            raise ValueError(
+                f"X has shape {tuple(getattr(X, 'shape', ()))}: for a stack of kernels set kernels='precomputed', "
+                "for several views pass a list of matrices."
+            )
+        found = _as_numbers(validate_data, estimator, X, name="X", reset=reset)
+        return [_check_finite(found, "X")]
+    X = in_one_order(X)
+    views = [_check_view(view, number, gaps=gaps and len(X) > 1) for number, view in enumerate(X, 1)]
+    if len({is_foreign(view) for view in views}) > 1:
+        raise ValueError("the views of X are arrays of different libraries; convert them to one.")
+    devices = sorted({str(device(view)) for view in views if is_foreign(view)})
+    if len(devices) > 1:
+        places = ", ".join(devices)
+        raise ValueError(f"the views of X are on different devices ({places}); move them to one.")
+    rows = [view.shape[0] for view in views]
+    if len(set(rows)) > 1:
+        raise ValueError(
+            f"the views of X have {rows} rows; every view must hold the same samples in the same order; "
+            "kernelbraid.align_views aligns data frames by their rows' names."
+        )
+    check_names(estimator, X, reset=reset)
+    set_features(estimator, sum(view.shape[1] for view in views), reset)
+    return views
+
+
+def _check_view(view: Any, number: int, *, gaps: bool) -> Array:
+    name = f"view {number} of X"
+    if is_foreign(view):
+        return _check_foreign(view, name, gaps=gaps)
+    if len(getattr(view, "shape", ())) != 2:
+        raise ValueError(f"{name} is no matrix, but others are; give each view as (n_samples, n_features).")
+    view = _as_numbers(check_array, view, name=name, input_name=name)
+    return _with_gaps(view, name) if gaps and not sparse.issparse(view) else _check_finite(view, name)
+
+
+def _as_numbers(check: Callable[..., Array], *given: Any, name: str, **options: Any) -> Array:
+    """Return what scikit-learn's check makes of a matrix, or name the first column that holds no numbers."""
+    try:
+        return check(*given, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False, **options)
+    except (ValueError, TypeError):
+        refuse_words(given[-1], name)
+        raise
+
+
+def _with_gaps(A: Array, name: str) -> Array:
+    """Return a view with rows of NaN for samples that it lacks, or name a row that is there in part only."""
+    gone = np.isnan(A).any(axis=1)
+    if not gone.any():
+        return _check_finite(A, name)
+    check_whole_rows(A, name)
+    _check_finite(A[~gone], name)
+    A = A.copy()
+    A[gone] = np.nan  # there are several, and samples are told apart by their bytes
+    return A
+
+
+def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> None:
+    """Name the first row of a view that is NaN in part; `place` says which one it is among all samples."""
+    gone = np.isnan(A)
+    partly = np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1))
+    if len(partly):
+        row = int(partly[0])
+        raise ValueError(
+            f"{name} contains NaN (row {place(row)}, column {int(np.argmax(gone[row]))}) beside numbers; a sample "
+            "that was not measured in a view is a row of NaN, and single values are to be filled in, for example "
+            "with sklearn.impute.SimpleImputer."
+        )
+
+
+def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
+    """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
+    xp = namespace(A)
+    A = detach(A)
+    if not xp.isdtype(A.dtype, ("real floating", "integral", "bool")):
+        raise ValueError(f"{name} holds {A.dtype} values; samples must be real numbers.")
+    if A.ndim != 2:
+        remedy = "for a stack of kernels set kernels='precomputed'" if A.ndim == 3 else None
+        raise ValueError(f"{name} has shape {tuple(A.shape)}, and a matrix is needed; {remedy or 'samples are rows'}.")
+    if 0 in A.shape:
+        raise ValueError(f"{name} has shape {tuple(A.shape)}; give at least one sample and one feature.")
+    if A.dtype not in (xp.float32, xp.float64):
+        A = xp.astype(A, xp.float64)
+    if not is_finite(A):
+        if gaps:
+            _with_gaps(to_numpy(A), name)
+            return A
+        raise ValueError(f"{name} contains NaN or infinity; {FILL}.")
+    return A
+
+
+def _check_finite(A: Array, name: str) -> Array:
+    """Return A, or name the first element that is not finite."""
+    values = A.data if sparse.issparse(A) else A
+    # A finite sum proves all elements finite without an array of flags.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return A
+    if np.isfinite(values).all():
+        return A
+    coordinates = A.tocoo() if sparse.issparse(A) else None
+    bad = np.argwhere(~np.isfinite(values))[0]
+    row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
+    value = values[tuple(bad)]
+    bad = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"{name} contains {bad} (row {row}, column {column}); {remedy_for(value)}.")
+
+
+def comes_in_blocks(X: Any) -> bool:
+    """Tell files, streams and blocks, alone or as views."""
+    given = X if isinstance(X, list | tuple) else [X]
+    return any(isinstance(view, str | Path | Stream | Blocks) for view in given)
+
+
+def holds_dask(X: Any) -> bool:
+    """Tell Dask collections, alone or as views."""
+    return any(map(is_dask, X)) if isinstance(X, list | tuple) else is_dask(X)
+
+
+def is_anndata(data: object) -> bool:
+    """Tell an AnnData, without having it loaded."""
+    return _is_named(data, "AnnData", "anndata")
+
+
+def is_mudata(data: object) -> bool:
+    """Tell a MuData, without having it loaded."""
+    return _is_named(data, "MuData", "mudata")
+
+
+def _is_named(data: object, name: str, package: str) -> bool:
+    return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
+
+
+def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
+    """Say what to do with what holds samples, or will hold some, but is no matrix of them, alone or as a view."""
+    if X is None or (isinstance(X, list | tuple) and not X):
+        raise ValueError(f"X is {X!r}; give samples as the rows of a matrix, (n_samples, n_features).")
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary, too
+        raise TypeError(f"X is a {type(X).__name__} of views; give them as a list of matrices.")
+    for given in X if isinstance(X, list | tuple) else [X]:
+        if _is_named(given, "LazyFrame", "polars"):
+            raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
+        if type(given).__module__.partition(".")[0] == "dask":
+            raise TypeError(
+                f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
+                "here; call its compute() first, or fit LKG, which takes samples of Dask as they are."
+            )
+        if isinstance(given, np.ma.MaskedArray):
+            raise ValueError(
+                f"X {_holds(given, X)} a masked array, whose mask would be lost; fill in what is masked, or drop such "
+                "samples."
+            )
+        if not (is_anndata(given) or is_mudata(given)):
+            continue
+        n_clusters = getattr(estimator, "n_clusters", None)
+        kind = "an AnnData" if is_anndata(given) else "a MuData"
+        call = f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})"
+        matrix = "data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']"
+        raise TypeError(
+            f"X {_holds(given, X)} {kind}; call {call}, or {type(estimator).__name__} with a matrix of it, such as "
+            f"{matrix}."
+        )
+
+
+def _holds(given: Any, X: Any) -> str:
+    return "is" if given is X else "holds"
+
+
+def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -> str | None:
+    """Return what to warn of: the feature that outweighs the others of its view most, if there is one.
+
+    Parameters
+    ----------
+    views : sequence of arrays or csr matrices
+        Samples.
+    names : sequence of str, default=None
+        Names of the features of a single view.
+    """
+    found = [(one, number) for number, view in enumerate(views, 1) if (one := outweighing_feature(view)) is not None]
+    if not found:
+        return None
+    worst, number = max(found, key=lambda pair: pair[0].ratio)
+    feature = f"{worst.feature} (counted from 0)" if names is None else repr(str(names[worst.feature]))
+    where = f"view {number} of X" if len(views) > 1 else "X"
+    scaler = "StandardScaler()" if len(views) == 1 else "kernelbraid.EachView(StandardScaler())"
+    return (
+        f"feature {feature} of {where} has {worst.ratio:.0f} times the spread of the typical other one and makes up "
+        f"{worst.share:.1%} of the squared distances between samples, so that most features do not count; scale them "
+        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the program."
+    )

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,16 +14,8 @@ from kernelbraid.estimators.base import Interval, Options, StrOptions
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.settings import PULLS
+from kernelbraid.solvers.low_rank.penalties import ROUTES
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
-from kernelbraid.solvers.low_rank.thresholding import ROUTES
-
-#: What became of parameters that belong to nothing any more.
-GONE = {
-    "restart_score": "the restart of k-means with the lowest sum of squared distances is taken",
-    "keep_matrices": "a fit with a solver keeps them in solution_, for example LKG(solver=ADMM())",
-    "storage": "what memory is free decides",
-    "memory_budget": "what memory is free decides",
-}
 
 
 class ADMM(CallbackSupportMixin, BaseEstimator):
@@ -173,68 +164,3 @@ class Solved:
         """Return it with arrays where results are published."""
         matrices = (place(found.Z), place(found.J), place(found.K))
         return cls(*matrices, place(g), names, str(found.status), found.history, found.n_iter)
-
-
-class Composed(BaseEstimator):
-    """An estimator with parts that have the parameters which it had once; a part is made where one of these is set."""
-
-    _parts: ClassVar[dict[str, Any]]
-
-    def set_params(self, **params):
-        """Set parameters, also those of a part, as ``solver__gamma``; it is made if there is none.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        estimator
-            The same.
-        """
-        refuse_moved(type(self), params)
-        for part, kind in self._parts.items():
-            if getattr(self, part) is None and any(name.startswith(f"{part}__") for name in params):
-                params = {part: kind(), **params}
-        return super().set_params(**params)
-
-    def _validate_params(self):
-        super()._validate_params()
-        for part in self._parts:
-            if getattr(self, part) is not None:
-                getattr(self, part)._validate_params()
-
-
-def refuse_moved(kind: Any, given: Any) -> None:
-    """Say where a parameter is now that the class does not have any more."""
-    for name, value in given.items():
-        found = _place(kind, name, value)
-        if found is not None:
-            part, call = found
-            raise TypeError(
-                f"{kind.__name__} has no parameter {name!r}; it belongs to the {part}: {kind.__name__}({call})"
-            )
-        if name in GONE:
-            raise TypeError(f"{kind.__name__} has no parameter {name!r}; leave it out: {GONE[name]}")
-
-
-def _place(kind: Any, name: str, value: Any) -> tuple[str, str] | None:
-    """Return the part that has a parameter, and what gives it there."""
-    for part, inner in getattr(kind, "_parts", {}).items():
-        deeper = _place(inner, name, value)
-        if deeper is not None or name in inner._parameter_constraints:
-            call = f"{name}={value!r}" if deeper is None else deeper[1]
-            return part, f"{part}={inner.__name__}({call})"
-    return None
-
-
-def refusing_moved(init: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that says where parameters are now that it does not have any more."""
-
-    @wraps(init)
-    def wrapper(self: Any, *args: Any, **given: Any) -> None:
-        refuse_moved(type(self), given)
-        init(self, *args, **given)
-
-    return wrapper

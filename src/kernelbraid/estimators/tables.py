@@ -1,25 +1,14 @@
-"""What users hand over as it comes: tables, several as views, what only holds matrices, features in unlike units."""
+"""Tables, alone and as views: names of rows and columns, and columns that hold no numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-
-from kernelbraid._arrays import measured_rows, quiet_overflow, to_numpy
-from kernelbraid._typing import Array, Host
 
 NUMBERS = "fiub"  # kinds of dtypes
 FILL = "drop such samples or fill them in, for example with sklearn.impute.SimpleImputer"
 REPLACE = "drop such samples or replace the value"  # an imputer leaves infinity as it is
-SEEN = 1000  # samples that spreads are taken from
-WIDE = 100.0  # spreads of the typical other feature from which on a spread is one of other orders
-UNHEARD = 1e-3  # share of the squared distances below which half of the features do not count
-STILL = 1e-7  # spread, in sizes of a feature, up to which it is a constant with rounding errors
-CHANCE = 4.0  # standard errors up to which columns are orthogonal but for the choice of samples
 
 
 def remedy_for(value: float) -> str:
@@ -35,16 +24,11 @@ def no_numbers(name: str, header: object, dtype: object) -> ValueError:
     )
 
 
-@contextmanager
-def named_columns(X: Any, name: str) -> Iterator[None]:
-    """Name the first column that holds no numbers, where a table cannot be read for that reason."""
-    try:
-        yield
-    except (ValueError, TypeError):
-        for header, values in _columns(X):
-            if not _are_numbers(values):
-                raise no_numbers(name, header, getattr(values, "dtype", "mixed")) from None
-        raise
+def refuse_words(X: Any, name: str) -> None:
+    """Name the first column of a table or an array that holds no numbers, if there is one."""
+    for header, values in _columns(X):
+        if not _are_numbers(values):
+            raise no_numbers(name, header, getattr(values, "dtype", "mixed")) from None
 
 
 def _columns(X: Any) -> Iterator[tuple[object, Any]]:
@@ -141,154 +125,3 @@ def _check_columns(names: Sequence[Sequence[str]], fitted: Sequence[str]) -> Non
                     "give the views, and the columns of each, in the order of the fit."
                 )
             place += 1
-
-
-def is_anndata(data: object) -> bool:
-    """Tell an AnnData, without having it loaded."""
-    return _is_named(data, "AnnData", "anndata")
-
-
-def is_mudata(data: object) -> bool:
-    """Tell a MuData, without having it loaded."""
-    return _is_named(data, "MuData", "mudata")
-
-
-def _is_named(data: object, name: str, package: str) -> bool:
-    return any(base.__name__ == name and base.__module__.partition(".")[0] == package for base in type(data).__mro__)
-
-
-def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
-    """Say what to do with what holds samples, or will hold some, but is no matrix of them, alone or as a view."""
-    if X is None or (isinstance(X, list | tuple) and not X):
-        raise ValueError(f"X is {X!r}; give samples as the rows of a matrix, (n_samples, n_features).")
-    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a sparse matrix may be a dictionary, too
-        raise TypeError(f"X is a {type(X).__name__} of views; give them as a list of matrices.")
-    for given in X if isinstance(X, list | tuple) else [X]:
-        if _is_named(given, "LazyFrame", "polars"):
-            raise TypeError(f"X {_holds(given, X)} a LazyFrame; call its collect() first.")
-        if type(given).__module__.partition(".")[0] == "dask":
-            raise TypeError(
-                f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
-                "here; call its compute() first, or fit LKG, which takes samples of Dask as they are."
-            )
-        if isinstance(given, np.ma.MaskedArray):
-            raise ValueError(
-                f"X {_holds(given, X)} a masked array, whose mask would be lost; fill in what is masked, or drop such "
-                "samples."
-            )
-        if not (is_anndata(given) or is_mudata(given)):
-            continue
-        n_clusters = getattr(estimator, "n_clusters", None)
-        kind = "an AnnData" if is_anndata(given) else "a MuData"
-        call = f"kernelbraid.scverse.cluster(data{'' if n_clusters is None else f', n_clusters={n_clusters!r}'})"
-        matrix = "data.obsm['X_pca']" if is_anndata(given) else "data['rna'].obsm['X_pca']"
-        raise TypeError(
-            f"X {_holds(given, X)} {kind}; call {call}, or {type(estimator).__name__} with a matrix of it, such as "
-            f"{matrix}."
-        )
-
-
-def _holds(given: Any, X: Any) -> str:
-    return "is" if given is X else "holds"
-
-
-@dataclass(frozen=True)
-class Outweighing:
-    """A feature that outweighs the others."""
-
-    feature: int  # counted from 0
-    ratio: float  # its spread over the median spread of the others
-    share: float  # of the squared distances between samples
-
-
-def outweighing_feature(X: Array) -> Outweighing | None:
-    r"""Return the feature of the largest spread if its unit makes that of most others count for nothing.
-
-    The squared distance of two samples is :math:`2 \sum_j s_j^2` on the mean, with spreads :math:`s_j`, the standard
-    deviations. There is such a feature where
-
-    - the largest spread is at least 100 times the median of the others, each taken over entries that are not zero:
-      what is rare is not small,
-    - half of the features, those of the smallest spreads, make up at most a thousandth of the squared distances,
-    - the column is not orthogonal to all others, as those of principal components and singular vectors are, up to
-      chance: spreads are meant there.
-
-    Constant features do not count. Pixels, words and genes, many of one unit, fail the second condition.
-
-    Parameters
-    ----------
-    X : array or csr matrix of shape (n_samples, n_features)
-        Samples of one view, of which up to 1000 are looked at; rows of NaN are left out.
-
-    Returns
-    -------
-    Outweighing or None
-        None if there is none.
-    """
-    rows = _some_rows(X)
-    if min(rows.shape) < 2:
-        return None
-    with quiet_overflow():
-        means = np.asarray(rows.mean(axis=0)).ravel()
-        squares = np.asarray((rows.multiply(rows) if sparse.issparse(rows) else rows**2).mean(axis=0)).ravel()
-        variances = squares - means**2 if sparse.issparse(rows) else rows.var(axis=0)
-        total = variances.sum()
-    if not np.isfinite(total):  # numbers of hundreds of digits
-        return None
-    moving = np.flatnonzero(variances > STILL**2 * squares)
-    if len(moving) < 2:
-        return None
-    order = moving[np.argsort(variances[moving])]  # the widest is the last one
-    widest = int(order[-1])
-    unheard = variances[order[: len(order) // 2]].sum() / total
-    filled = np.asarray((rows != 0).sum(axis=0)).ravel() / rows.shape[0]
-    of_entries = (variances - (1 - filled) * means**2)[order] / filled[order]
-    if _ratio(of_entries) < WIDE or unheard > UNHEARD or _is_orthogonal(rows, widest, squares, moving):
-        return None
-    return Outweighing(widest, _ratio(variances[order]), float(variances[widest] / total))
-
-
-def _ratio(variances: Host) -> float:
-    """Return the last spread over the median of the others."""
-    spreads = np.sqrt(np.maximum(variances, 0.0))
-    return float(spreads[-1] / np.median(spreads[:-1]))
-
-
-def _some_rows(X: Array) -> Array:
-    """Return measured samples, evenly from all, in double precision."""
-    rows = X[:: max(1, X.shape[0] // SEEN), :]
-    rows = rows if sparse.issparse(rows) else to_numpy(rows)
-    return rows[measured_rows(rows)].astype(np.float64)
-
-
-def _is_orthogonal(rows: Array, column: int, squares: Host, others: Host) -> bool:
-    """Tell whether a column is orthogonal to others, up to what the choice of the samples does."""
-    values = rows[:, [column]].toarray().ravel() if sparse.issparse(rows) else rows[:, column]
-    products = np.abs(np.asarray(rows.T @ values)[others]) / len(values)
-    lengths = np.sqrt(squares[others]) * np.sqrt(squares[column])  # the root of a product of tiny squares may be zero
-    cosines = products / np.where(lengths > 0, lengths, 1.0)
-    return bool(cosines[others != column].max() < CHANCE / np.sqrt(len(values)))
-
-
-def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -> str | None:
-    """Return what to warn of: the feature that outweighs the others of its view most, if there is one.
-
-    Parameters
-    ----------
-    views : sequence of arrays or csr matrices
-        Samples.
-    names : sequence of str, default=None
-        Names of the features of a single view.
-    """
-    found = [(one, number) for number, view in enumerate(views, 1) if (one := outweighing_feature(view)) is not None]
-    if not found:
-        return None
-    worst, number = max(found, key=lambda pair: pair[0].ratio)
-    feature = f"{worst.feature} (counted from 0)" if names is None else repr(str(names[worst.feature]))
-    where = f"view {number} of X" if len(views) > 1 else "X"
-    scaler = "StandardScaler()" if len(views) == 1 else "kernelbraid.EachView(StandardScaler())"
-    return (
-        f"feature {feature} of {where} has {worst.ratio:.0f} times the spread of the typical other one and makes up "
-        f"{worst.share:.1%} of the squared distances between samples, so that most features do not count; scale them "
-        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the program."
-    )

@@ -16,13 +16,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import detach, is_foreign, to_numpy
-from kernelbraid._system import write_whole
+from kernelbraid._machine import write_whole
 from kernelbraid._version import __version__
 
 # The member beside those of skops that holds the version of kernelbraid.
 VERSION = "kernelbraid"
 # Whose estimators and dataclasses hold a fit; no class of these touches files.
-ROOMS = tuple(f"kernelbraid.{room}." for room in ("estimators", "kernels", "learning", "solvers"))
+ROOMS = tuple(f"kernelbraid.{room}." for room in ("estimators", "kernels", "learning", "methods", "solvers"))
 # What skops trusts by their base classes alone.
 SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix")}
 # What a damaged file makes zipfile, json, NumPy, skops and our own classes raise.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelbraid._system import install
+from kernelbraid._machine import install
 from kernelbraid._typing import Host
 from kernelbraid.io.arrays import not_finite
 from kernelbraid.io.sources import DataError, Source, reading

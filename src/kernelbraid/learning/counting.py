@@ -15,7 +15,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import Custom
-from kernelbraid.learning import progress
+from kernelbraid.learning import effort
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
 from kernelbraid.learning.readout import seed_from
@@ -101,20 +101,20 @@ def count(
         return replace(sized, readout=replace(sized.readout, n_clusters="auto", assign_labels="communities"))
 
     def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
-        with progress.unheard():
+        with effort.unheard():
             is_alike = not settings.is_solved and n >= DISTINCT * every
             clouds = clouds_of(weighed, settings, n_clusters, seed) if is_alike else []
         with calm(n_jobs):
             network = network_of(learned.graph)
             levels = levels_of(network, clouds, smallest=smallest, sizes=sizes, seed=seed, n_jobs=n_jobs)
-        progress.reach(1.0)
+        effort.reach(1.0)
         return Counted(learned, sized, levels, n_distinct)
 
     guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
-    with progress.phase(progress.LEARN):
+    with effort.phase(effort.LEARN):
         sized = sized_for(guess)
         learned = learn(weighed, sized, random_state=random_state)
-    with progress.phase(progress.CHOOSE):
+    with effort.phase(effort.CHOOSE):
         if n_distinct < SMALLEST_PROBLEM:
             return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
         counted = searched(learned, sized, guess)
@@ -123,7 +123,7 @@ def count(
         is_alike = again.readout.n_neighbors == sized.readout.n_neighbors
         if is_alike or n <= LOOK_AGAIN or not weighed.samples.has_kernels:
             return counted
-        with progress.unheard():
+        with effort.unheard():
             return searched(learn(weighed, again, random_state=random_state), again, found)
 
 

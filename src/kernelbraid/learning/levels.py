@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._machine import workers
-from kernelbraid.learning import progress
+from kernelbraid._typing import Labels
+from kernelbraid.learning import effort
 from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.communities import FEW_ROUNDS, Network, communities
 from kernelbraid.solvers.kmeans import dissolve
-from kernelbraid.solvers.lloyd import Labels
 from kernelbraid.solvers.low_rank.rows import in_threads
 
 Column = NDArray[np.float64]
@@ -45,9 +45,9 @@ FEW_DIRECTIONS = 0.68
 #: Shares of the best score above which the finest maximum is taken there, and above which one is a level at all.
 AS_GOOD, PLAUSIBLE = 0.8, 0.5
 SAME = 0.95  # adjusted Rand index from which on two levels are one
-#: Leaving edges over those of a cloud, and modularity beyond it, where it hardly speaks for clusters and the coarsest
-#: level is taken; where there may be none; where there are none.
-WEAK, DOUBTFUL, NONE = (0.65, 0.2), (0.65, 0.1), (0.85, 0.06)
+#: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters, so that the coarsest
+#: level is taken; where there are none.
+DOUBTFUL, NONE = (0.65, 0.12), (0.85, 0.06)
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
@@ -171,7 +171,7 @@ class Search:
                 break
             place += way * at_once
             gone = min(abs(place) * self.step / np.log(network.n if way > 0 else 1 / LOWEST), 1.0)
-            progress.reach(span[0] + gone * (span[1] - span[0]))
+            effort.reach(span[0] + gone * (span[1] - span[0]))
         return runs
 
 
@@ -254,9 +254,9 @@ def levels_of(
     ]
     best = int(np.argmax([level.score for level in levels]))
     if is_finest_taken:
-        is_as_good = [level.score >= AS_GOOD and not level.falls_apart(WEAK[0], np.inf) for level in levels]
+        is_as_good = [level.score >= AS_GOOD and not level.falls_apart(DOUBTFUL[0], np.inf) for level in levels]
         best = max([best, *np.flatnonzero(is_as_good).tolist()])
-    if levels[best].falls_apart(*WEAK):
+    if levels[best].falls_apart(*DOUBTFUL):
         best = 0
     taken = levels[best] = replace(levels[best], is_taken=True)
     if not taken.falls_apart(*NONE):

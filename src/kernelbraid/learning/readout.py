@@ -9,8 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._machine import calm
-from kernelbraid._system import counted
+from kernelbraid._machine import calm, counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout

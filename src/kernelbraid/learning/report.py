@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelbraid._arrays import frobenius_norm, quiet_overflow
 from kernelbraid.kernels import KernelStack, split_name
-from kernelbraid.learning.progress import step
+from kernelbraid.learning.effort import step
 from kernelbraid.learning.settings import Learning
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank.step import LowRankState, Progress

@@ -9,11 +9,10 @@ import numpy as np
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
-from kernelbraid.learning.memory import CLOSED_FORM_MATRICES, SVD_MATRICES, WORKING_MATRICES
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum
 from kernelbraid.solvers.batch import Setting
+from kernelbraid.solvers.low_rank.penalties import Route
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
-from kernelbraid.solvers.low_rank.thresholding import Route
 
 Fusion: TypeAlias = Literal["graphs", "kernels"]
 Assignment: TypeAlias = Literal["best", "merge", "kmeans", "communities"]
@@ -71,13 +70,6 @@ class Learning:
     def is_closed_form(self) -> bool:
         """Whether one linear system gives the graph."""
         return self.is_kernel_fixed and self.graph_penalty == "frobenius"
-
-    @property
-    def working_matrices(self) -> float:
-        """Matrices of n x n that a fit holds at its peak beside the kernels."""
-        if self.is_closed_form:
-            return CLOSED_FORM_MATRICES
-        return WORKING_MATRICES + (SVD_MATRICES if self.thresholding == "svd" else 0.0)
 
     @property
     def is_batched(self) -> bool:

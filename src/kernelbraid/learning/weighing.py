@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import namespace
-from kernelbraid._machine import calm
-from kernelbraid._system import counted
+from kernelbraid._machine import calm, counted
 from kernelbraid._typing import Array, Host
 from kernelbraid.kernels import FittedBank, KernelStack, StoredStack, name_in_view, stack_given
 from kernelbraid.kernels.banks import resolve_bank

@@ -12,8 +12,8 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows
 from kernelbraid._typing import Array, Parameters
 from kernelbraid.estimators import LKG
-from kernelbraid.estimators.solver import refuse_moved
-from kernelbraid.estimators.tables import is_anndata, is_mudata
+from kernelbraid.estimators.base import refuse_moved
+from kernelbraid.estimators.reading import is_anndata, is_mudata
 from kernelbraid.scverse.representations import View, in_names, views_of
 
 if TYPE_CHECKING:

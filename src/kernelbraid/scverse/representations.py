@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._typing import Array
-from kernelbraid.estimators.tables import is_anndata, is_mudata
+from kernelbraid.estimators.reading import is_anndata, is_mudata
 
 if TYPE_CHECKING:
     from anndata import AnnData

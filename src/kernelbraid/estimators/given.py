@@ -1,18 +1,19 @@
 """Graphs that users hand over: affinities, or distances of neighbours."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from kernelbraid._arrays import namespace, to_numpy
-from kernelbraid._typing import Array, Input
+from kernelbraid._arrays import is_finite, namespace, to_numpy
+from kernelbraid._typing import Array, Input, InputMatrix
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
-from kernelbraid.estimators.tables import refuse_containers
+from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.extend import Extension
-from kernelbraid.learning.graphs import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
+from kernelbraid.learning.given import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
 #: What `kernels` may say of graphs.
 GRAPH, DISTANCES = "graph", "distances"
@@ -32,7 +33,6 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     kind : {"graph", "distances"}
         Whether large entries mean near samples or far ones.
     """
-    refuse_containers(estimator, X)
     forget_names(estimator)
     named = list(_named(X))
     given = [_as_csr(A, name, kind) for A, name in named]
@@ -60,7 +60,6 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
 
 def read_rows(estimator: BaseEstimator, X: Input, fitted: Extension) -> list[Array]:
     """Return the rows of new samples in every graph of a fit, as csr arrays."""
-    refuse_containers(estimator, X)
     rows = [_as_csr(A, name, fitted.given_as) for A, name in _named(X)]
     if len(rows) != len(fitted.widths):
         raise ValueError(f"X holds {len(rows)} graphs; the fit had {len(fitted.widths)}.")
@@ -162,3 +161,41 @@ def refuse_distances(K: Array, name: str) -> None:
                 f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
                 "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
             )
+
+
+def read_kernels(estimator: BaseEstimator, X: Input) -> Array:
+    """Return precomputed kernels as a checked stack (n_kernels, n_samples, n_samples)."""
+    forget_names(estimator)
+    H = stack_kernels(X)
+    estimator.n_features_in_ = H.shape[-1]
+    return H
+
+
+def read_cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> list[Array]:
+    """Return as many kernels between new samples (rows) and fitted ones (columns) as the fit had."""
+    given = [K for source in sources_of(X) for K in source]
+    matrices = [as_matrix(K, f"kernel {i} of X") for i, K in enumerate(given)]
+    if len(matrices) != n_kernels:
+        raise ValueError(f"X holds {len(matrices)} kernels; the fit had {n_kernels}.")
+    shapes = {tuple(K.shape) for K in matrices}
+    if len(shapes) > 1 or matrices[0].shape[-1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X holds kernels of shape {sorted(shapes)}; new samples need (n_samples, {estimator.n_features_in_}): "
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, one for each "
+            "fitted sample."
+        )
+    if not all(is_finite(K) for K in matrices):
+        raise ValueError("X contains NaN or infinity; drop such samples or fill them in.")
+    return matrices
+
+
+def sources_of(X: Input) -> list[list[Array]]:
+    """Return the kernels of each source: entries of a list are sources of their own, with a kernel or a stack each."""
+    if not is_kernel_list(X):
+        return [list_kernels(X)]
+    return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
+
+
+def is_kernel_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
+    """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
+    return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)

@@ -5,15 +5,14 @@ from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, clone
 
-from kernelbraid.estimators.diffusion import CrossViewDiffusion
-from kernelbraid.estimators.graph_fusion import MultiViewGraphFusion
-from kernelbraid.estimators.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
 from kernelbraid.estimators.low_rank import LKG
-from kernelbraid.estimators.min_max_kmeans import SimpleMultipleKernelKMeans
-from kernelbraid.estimators.self_weighted import SelfWeightedMultipleKernel
-from kernelbraid.estimators.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
 from kernelbraid.estimators.solver import ADMM
-from kernelbraid.estimators.spectral import AffinityAggregation, KernelSpectralClustering
+from kernelbraid.methods.graph_fusion import CrossViewDiffusion, MultiViewGraphFusion
+from kernelbraid.methods.kernel_kmeans import KernelKMeans, MultipleKernelKMeans
+from kernelbraid.methods.min_max_kmeans import SimpleMultipleKernelKMeans
+from kernelbraid.methods.self_weighted import SelfWeightedMultipleKernel
+from kernelbraid.methods.similarity import MultipleKernelTwinGraph, SimplexGraph, TwinGraph
+from kernelbraid.methods.spectral import AffinityAggregation, KernelSpectralClustering
 
 __all__ = [
     "KernelKMeans",

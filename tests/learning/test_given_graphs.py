@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.learning.graphs import (
+from kernelbraid.learning.given import (
     SEVENTH,
     GivenGraphs,
     as_affinities,

@@ -3,26 +3,31 @@
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid._typing import Input
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import (
-    COMPUTING,
     COUNT,
-    ONE_KERNEL,
+    Clusterer,
     Interval,
     StrOptions,
     fit_context,
-    read_cross,
+    publish,
+    warn_of,
+    warn_of_copies,
 )
-from kernelbraid.estimators.presenting import Clusterer
-from kernelbraid.estimators.reading import publish, read_candidate, read_candidates, warn_of, warn_of_copies
-from kernelbraid.learning.progress import CLUSTER, phase, plan
+from kernelbraid.estimators.given import read_cross_kernels
+from kernelbraid.estimators.reading import read_views
+from kernelbraid.kernels import FittedBank
+from kernelbraid.learning.effort import CLUSTER, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
+from kernelbraid.methods.base import COMPUTING, ONE_KERNEL, read_candidate, read_candidates
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.kernel_kmeans import KernelCentres, kernel_kmeans
 from kernelbraid.solvers.lloyd import Rule
@@ -376,3 +381,17 @@ class MultipleKernelKMeans(_KernelKMeans):
     def _find(self, candidates: Candidates) -> "MultipleKernelKMeans":
         """Find clusters and weights; fits that differ in their start share what was read."""
         return self._cluster(candidates, exponent=self.gamma)
+
+
+def read_cross(estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray) -> Array:
+    """Return the weighted sum of kernels between new samples (rows) and fitted ones.
+
+    Samples come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
+    """
+    if bank is not None:
+        return bank.cross(read_views(estimator, X, reset=False), weights)
+    matrices = read_cross_kernels(estimator, X, weights.shape[0])
+    total: Array = 0.0
+    for weight, K in zip(weights, matrices, strict=True):
+        total = total + float(weight) * K
+    return total

@@ -5,12 +5,11 @@ from typing import ClassVar
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COMPUTING, COUNT, NOT_NEGATIVE, PRESET, RESTART_SCORE, fit_context
-from kernelbraid.estimators.presenting import Clusterer
-from kernelbraid.estimators.reading import publish, read_candidates, warn_of, warn_of_copies
-from kernelbraid.learning.progress import CUT, LEARN, phase, plan
+from kernelbraid.estimators.base import COUNT, NOT_NEGATIVE, Clusterer, fit_context, publish, warn_of, warn_of_copies
+from kernelbraid.learning.effort import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
+from kernelbraid.methods.base import COMPUTING, PRESET, RESTART_SCORE, read_candidates
 from kernelbraid.ops.graphs import unit_rows
 from kernelbraid.solvers.kernel_kmeans import MinMaxProblem, comparable_kernels, solve_min_max
 from kernelbraid.solvers.kmeans import kmeans

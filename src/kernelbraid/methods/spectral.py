@@ -7,19 +7,18 @@ import numpy as np
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import (
-    COMPUTING,
-    COUNT,
-    GRAPH,
-    ONE_KERNEL,
-    RESTART_SCORE,
-    Interval,
-)
-from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.estimators.reading import read_candidate, read_candidates
+from kernelbraid.estimators.base import COUNT, GRAPH, Interval
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
+from kernelbraid.methods.base import (
+    COMPUTING,
+    ONE_KERNEL,
+    RESTART_SCORE,
+    GraphClusterer,
+    read_candidate,
+    read_candidates,
+)
 from kernelbraid.ops.closed_forms import nonnegative
 from kernelbraid.solvers import spectral
 

@@ -5,13 +5,12 @@ from typing import Any, ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import COMPUTING, COUNT, ONE_KERNEL, POSITIVE, Interval
-from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.estimators.reading import read_candidate, read_candidates
+from kernelbraid.estimators.base import COUNT, POSITIVE, Interval
 from kernelbraid.kernels import Linear
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
+from kernelbraid.methods.base import COMPUTING, ONE_KERNEL, GraphClusterer, read_candidate, read_candidates
 from kernelbraid.solvers.similarity import TwinProblem, solve_simplex, solve_twin
 
 # Matrices of n x n at the peak of a fit beside the kernels.

@@ -5,12 +5,11 @@ from typing import ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import AUTO, COMPUTING, COUNT, NOT_NEGATIVE, POSITIVE
-from kernelbraid.estimators.graphs import GraphClusterer
-from kernelbraid.estimators.reading import read_candidates
+from kernelbraid.estimators.base import AUTO, COUNT, NOT_NEGATIVE, POSITIVE
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
+from kernelbraid.methods.base import COMPUTING, GraphClusterer, read_candidates
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.self_weighted import ConsensusProblem, solve_consensus
 

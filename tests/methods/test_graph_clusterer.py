@@ -3,8 +3,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from kernelbraid.estimators import graphs as module
-from kernelbraid.estimators.graphs import GraphClusterer
 from kernelbraid.methods import (
     AffinityAggregation,
     KernelSpectralClustering,
@@ -12,6 +10,8 @@ from kernelbraid.methods import (
     SimplexGraph,
     TwinGraph,
 )
+from kernelbraid.methods import base as module
+from kernelbraid.methods.base import GraphClusterer
 from kernelbraid.ops.graphs import spectral_embedding
 from kernelbraid.solvers.iterate import Status
 from problems import blobs, dense

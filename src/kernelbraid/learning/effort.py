@@ -1,0 +1,395 @@
+"""What a fit takes: memory, and whether it may have it; and work, of which it is told how far it has come.
+
+What works tells it, and need not know who listens. A fit is a row of phases. Of each it is known before how many parts
+it has: steps of an iteration, which may end early, or as many as its effort asks for. Efforts are milliseconds, about,
+of one core of 2024; only their ratios count.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, Protocol, TypeVar
+
+import numpy as np
+
+from kernelbraid._arrays import BLOCK_SIZE, free_bytes, is_foreign
+from kernelbraid._machine import available_bytes, format_bytes, workers
+from kernelbraid._machine import counted as counted_of
+from kernelbraid.kernels.local import LocalKernel
+from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES, Settings
+from kernelbraid.learning.sources import KEPT, Samples
+from kernelbraid.learning.trust import TELLING
+from kernelbraid.solvers.low_rank.rows import BLOCK, LANDMARKS, RANK
+
+# Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
+# of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
+WORKING_MATRICES, SVD_MATRICES = 9.5, 4.0
+# The same where one linear system gives the graph: the kernel, whose memory becomes that of the graph.
+CLOSED_FORM_MATRICES = 1.0
+# What it takes beside them to choose the number of clusters: a cloud and what it is drawn from.
+COUNTING_MATRICES = 2.0
+# The same where views are compared: similarities of one, what they are sorted in, and its neighbours.
+FUSED_MATRICES = 5.5
+# Blocks that a pass over matrices of n x n keeps.
+PASS_BLOCKS = 2.4
+#: Of a fit in rows: matrices of landmarks, blocks that each thread keeps, also of local kernels, and numbers beside
+#: features and factor that a sample has: edges on their way to a graph.
+LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
+STORAGES = ("auto", "stored", "lazy")
+#: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
+BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
+#: Restarts of k-means, as far as memory goes, where the preset sets them.
+RESTARTS = 20
+PIECES_AND_PLACES = 2  # for each cluster: coordinates before and after they are scaled
+
+
+def clustering_bytes(n_samples: int, n_clusters: int | str, n_init: int | None = None) -> int:
+    """Return what it takes to cluster samples in an embedding.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    n_clusters : int or "auto"
+        Number of clusters: communities need no embedding, and that of the clusters found is small.
+    n_init : int, default=None
+        Starts of k-means; None: as the preset has it.
+    """
+    if isinstance(n_clusters, str):
+        k, n_init = GUESS, 1
+    else:
+        k, n_init = min(n_clusters, n_samples), n_init or (RESTARTS if n_samples < MANY_SAMPLES else FEW_RESTARTS)
+    one = n_samples * 2 * k
+    numbers = min(n_init * one, max(BATCH_NUMBERS, one))
+    return 8 * (RUN_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * k)
+
+
+def batch_bytes(n_samples: int) -> int:
+    """Return what a batch of small systems takes."""
+    return 8 * BATCH_ARRAYS * min(BATCH_NUMBERS, n_samples**3)
+
+
+def predict_bytes(
+    n_samples: int,
+    n_kernels: int,
+    n_views: int,
+    itemsize: int,
+    *,
+    stored: bool,
+    n_given: int = 0,
+    working: float = WORKING_MATRICES,
+    beside: int = 0,
+) -> int:
+    """Return the peak memory of a fit beside its input.
+
+    Parameters
+    ----------
+    n_samples, n_kernels, n_views : int
+        Size of the problem; n_views is 0 for precomputed kernels, which need no inner products.
+    itemsize : int
+        Bytes of a number: 4 or 8.
+    stored : bool
+        Whether the kernels are kept as matrices; otherwise the inner products are, one float64 matrix per view.
+    n_given : int, default=0
+        How many of the kernels are functions of the user, whose matrices are kept in either case.
+    working : float, default=9.5
+        Matrices of n x n at the peak beside the kernels.
+    beside : int, default=0
+        Further bytes, which do not grow with n x n.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    square = n_samples * n_samples
+    kernels = n_given * 8 + (n_kernels * itemsize if stored else n_views * 8)
+    return int(square * (working * itemsize + kernels)) + beside
+
+
+def pass_bytes(n_samples: int) -> int:
+    """Return what the blocks of a pass over matrices of n x n take."""
+    return int(8 * PASS_BLOCKS * min(n_samples**2, BLOCK_SIZE))
+
+
+def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int) -> int:
+    """Return what a fit in rows takes: landmarks and blocks, or clustering; and beside them what samples have.
+
+    Parameters
+    ----------
+    n_samples, width : int
+        Number of samples, and of features of the widest view.
+    clustering : int
+        As :func:`clustering_bytes` says.
+    has_local : bool
+        Whether some kernels are local.
+    n_jobs : int
+        Blocks in work at a time.
+    """
+    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES)
+    blocks = 4 * BLOCK * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
+
+
+def room(on_device: int | None = None) -> int | None:
+    """Return the free bytes of the accelerator that computes, or of the machine; None if nobody knows."""
+    return available_bytes() if on_device is None else on_device
+
+
+def choose_storage(
+    storage: Literal["auto", "lazy", "stored"],
+    on_device: int | None = None,
+    *,
+    n_samples: int,
+    n_kernels: int,
+    n_views: int,
+    itemsize: int,
+    n_given: int = 0,
+    working: float = WORKING_MATRICES,
+    beside: int = 0,
+) -> bool:
+    """Return whether to store the kernels, or say that the fit does not fit.
+
+    Parameters
+    ----------
+    storage : {"auto", "lazy", "stored"}
+        ``"auto"`` stores them if there is room.
+    on_device : int or None
+        Free bytes of the accelerator that computes; the memory of the machine counts if None.
+    n_samples, n_kernels, n_views, itemsize, n_given : int
+        As for :func:`predict_bytes`.
+    working : float, default=9.5
+        As for :func:`predict_bytes`.
+    beside : int, default=0
+        As for :func:`predict_bytes`.
+    """
+    limit = room(on_device)
+    size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
+    size |= {"itemsize": itemsize, "working": working, "beside": beside}
+    stored, lazy = (predict_bytes(**size, stored=is_stored) for is_stored in (True, False))
+    if n_views == 0:  # precomputed kernels are there already
+        storage = "stored"
+    if limit is None or (storage != "lazy" and stored <= limit):
+        return storage != "lazy"
+    if storage != "stored" and lazy <= limit:
+        return False
+    needed = stored if storage == "stored" else lazy
+    ways: list[str] = []
+    if itemsize == 8:
+        halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
+        ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
+    ways.append("fewer samples")
+    raise MemoryError(
+        f"a fit of {n_samples} samples with {counted_of(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "
+        f"{format_bytes(limit)} are free; use {' or '.join(ways)}."
+    )
+
+
+Task = TypeVar("Task")
+
+#: Phases of a fit.
+CHOOSE, LEARN, CUT, JUDGE, CLUSTER = (
+    "choosing the number of clusters",
+    "learning the graph",
+    "cutting the graph",
+    "judging the clusters",
+    "clustering the samples",
+)
+#: Parts of all phases together that have no steps.
+PARTS = 100
+#: Effort of a step of the paper's iteration, in units of that of the closed form.
+STEP = 3.0
+
+
+def check_memory(
+    samples: Samples,
+    kernels: Any,
+    *,
+    n_clusters: int | str,
+    n_init: int | None = None,
+    storage: Literal["auto", "lazy", "stored"],
+    working: float,
+    copies: float = 0.0,
+    in_batches: bool = False,
+) -> bool:
+    """Return whether kernels are to be stored; refuse a fit for which there is no room.
+
+    Parameters
+    ----------
+    samples : Samples
+        What was read.
+    kernels : str or list
+        Bank, or a bank per view.
+    n_clusters, n_init
+        As for :func:`clustering_bytes`.
+    storage
+        As for :func:`choose_storage`.
+    working, copies : float
+        Matrices of n x n at the peak beside the kernels, and further ones for each kernel.
+    in_batches : bool, default=False
+        Whether many small systems are solved at once.
+    """
+    n, size = samples.n_samples, samples.size(kernels)
+    there = samples.like if samples.place is None else samples.place(np.empty(0))
+    working += copies * size["n_kernels"] + (COUNTING_MATRICES if n_clusters == "auto" else 0.0)
+    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init)) + (batch_bytes(n) if in_batches else 0)
+    on_device = free_bytes(there) if is_foreign(there) else None
+    return choose_storage(storage, on_device, **size, working=working, beside=beside)
+
+
+def check_memory_of_fit(samples: Any, settings: Settings, *, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
+    """Refuse a fit of LKG for which there is no room; return whether kernels are stored, and not formed on demand."""
+    learning, readout, kernels, n_views = settings.learning, settings.readout, settings.kernels, samples.n_views
+    n_init = None if "n_init" in settings.left_open else readout.n_init
+    if in_rows:
+        banks = [kernels] if n_views == 1 or settings.fusion == "kernels" else settings.fused_banks
+        clustering = clustering_bytes(samples.n_samples, readout.n_clusters, n_init)
+        check_memory_of_rows(samples, banks, clustering, learning.n_jobs)
+        return False
+    storage: Literal["auto", "lazy"] = "lazy"
+    working = WORKING_MATRICES + (SVD_MATRICES if learning.thresholding == "svd" else 0.0)
+    working = CLOSED_FORM_MATRICES if learning.is_closed_form else working
+    if not is_weighed:  # none is kept where their average is all that is needed
+        storage = "lazy" if learning.is_kernel_fixed else "auto"
+    elif is_joined:
+        working = max(working + n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
+    else:
+        every_edge = WORKING_MATRICES + 2 * n_views  # the graphs of all views, with their indices
+        working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
+        samples = samples.only(0) if samples.n_samples > KEPT else samples
+        kernels = settings.fused_banks[0]
+    of_clusters: dict[str, Any] = {"n_clusters": readout.n_clusters, "n_init": n_init}
+    return check_memory(samples, kernels, **of_clusters, storage=storage, working=working)
+
+
+def check_memory_of_rows(samples: Any, banks: Sequence[Any], clustering: int, n_jobs: int | None) -> None:
+    """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
+    n, limit = samples.n_samples, room()
+    kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
+    has_local = any(isinstance(kernel, LocalKernel) for kernel in kernels)
+    needed = rows_bytes(n, max(samples.widths), clustering=clustering, has_local=has_local, n_jobs=workers(n_jobs))
+    some = min(n, TELLING)
+    if samples.n_views > 1:
+        needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))
+    if limit is not None and needed > limit:
+        raise MemoryError(
+            f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
+            f"give at most about {int(n * limit / needed)} samples."
+        )
+
+
+class Watcher(Protocol):
+    """Is told how far work has come."""
+
+    def plan(self, phases: Mapping[str, int]) -> None:
+        """Hear which phases there will be, and of how many parts each."""
+
+    def enter(self, phase: str) -> None:
+        """Hear that a phase begins."""
+
+    def leave(self) -> None:
+        """Hear that it is over."""
+
+    def reach(self, share: float) -> None:
+        """Hear what share of it is done."""
+
+    def step(self, told: Mapping[str, Any]) -> bool:
+        """Hear of a step of an iteration, which is a part of the phase; return whether there shall be no more."""
+
+
+_watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("_watchers", default=())
+
+
+@contextmanager
+def watched_by(*watchers: Watcher) -> Iterator[None]:
+    """Tell some more how far work has come that is done meanwhile in this thread."""
+    token = _watchers.set((*_watchers.get(), *watchers))
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+
+
+def plan(phases: Mapping[str, int]) -> None:
+    """Tell which phases there will be, in which order, and of how many parts."""
+    for watcher in _watchers.get():
+        watcher.plan(phases)
+
+
+def parts_of(efforts: Mapping[str, float], unit: float | None = None) -> dict[str, int]:
+    """Return of how many parts phases are that ask for so much effort: of a hundred in all, or of a size."""
+    unit = unit or sum(efforts.values()) / PARTS or 1.0
+    return {name: max(1, round(effort / unit)) for name, effort in efforts.items()}
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Do a phase that was planned."""
+    watchers = _watchers.get()
+    for watcher in watchers:
+        watcher.enter(name)
+    yield
+    for watcher in watchers:
+        watcher.leave()
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Do what is a part of a phase, and has none of its own to tell of."""
+    token = _watchers.set(())
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+
+
+def reach(share: float) -> None:
+    """Tell what share of the phase is done; in another process, nobody is told."""
+    for watcher in _watchers.get():
+        watcher.reach(share)
+
+
+def step(told: Mapping[str, Any]) -> bool:
+    """Tell of a step, and return whether the iteration is to end."""
+    told_to_end = [watcher.step(told) for watcher in _watchers.get()]  # everybody hears of it
+    return any(told_to_end)
+
+
+def counted(
+    tasks: Iterable[Task], size: Callable[[Task], int], total: int, span: tuple[float, float] = (0.0, 1.0)
+) -> Iterator[Task]:
+    """Return tasks of so much work in all, a span of the phase; it is told when they are taken, by whatever thread."""
+    return _counted(tasks, size, total, span, _watchers.get())
+
+
+def _counted(
+    tasks: Iterable[Task],
+    size: Callable[[Task], int],
+    total: int,
+    span: tuple[float, float],
+    watchers: Sequence[Watcher],
+) -> Iterator[Task]:
+    done, (first, last) = 0, span
+    for task in tasks:
+        yield task
+        done += size(task)
+        for watcher in watchers:
+            watcher.reach(first + (last - first) * done / total)
+
+
+def factor_effort(n: int) -> float:
+    """Return the effort of a graph's coefficients: a kernel of n samples is factorised."""
+    return 75.0 * (n / 1000) ** 3
+
+
+def refine_effort(n: int) -> float:
+    """Return the effort of keeping the strongest edges of n samples."""
+    return 50.0 * (n / 1000) ** 2
+
+
+def efforts_of_fit(n: int, k: int | None, *, n_graphs: int = 1, in_rows: bool = False) -> dict[str, float]:
+    """Return the effort of each phase of a fit of LKG to n samples; k is None where the number is to be found."""
+    few = k or 10
+    learning = n_graphs * (0.045 * n**1.3 if in_rows else factor_effort(n) + refine_effort(n))
+    cutting, searching = 4 * few * n / 1000 + 20, 0.5 * n
+    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting, JUDGE: cutting / 10}
