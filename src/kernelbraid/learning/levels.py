@@ -9,8 +9,9 @@ with :math:`s` the agreement of runs from several seeds, :math:`p` that with the
 :math:`w` the share of the edges within clusters, :math:`Q` the modularity and :math:`w_0` the share of a cloud without
 clusters that is cut into as many. A cloud in two or three directions is itself as modular as any clusters, since
 everything long can be cut with few edges; there modularity says nothing, :math:`\sqrt{1 - (1-w)/(1-w_0)}` takes the
-place of the last two factors, and of maxima that are nearly as good and beyond doubt the finest is taken. Local maxima
-are the levels.
+place of the last two factors. Local maxima are the levels. The one is taken that agrees most with all partitions, as
+far as these are plausible, in few directions the finest that is nearly as good as the best; and the coarsest, where
+the graph hardly tells.
 """
 
 from collections.abc import Sequence
@@ -45,9 +46,9 @@ FEW_DIRECTIONS = 0.68
 #: Shares of the best score above which the finest maximum is taken there, and above which one is a level at all.
 AS_GOOD, PLAUSIBLE = 0.8, 0.5
 SAME = 0.95  # adjusted Rand index from which on two levels are one
-#: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters, so that the coarsest
-#: level is taken; where there are none.
+#: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters; where there are none.
 DOUBTFUL, NONE = (0.65, 0.12), (0.85, 0.06)
+VAGUE = 0.4  # steadiness of a level below which the graph does not tell how many clusters there are
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
@@ -78,6 +79,11 @@ class Level:
     def __repr__(self) -> str:
         taken = ", taken" if self.is_taken else ""
         return f"<Level: {self.n_clusters} clusters at resolution {self.resolution:.3g}, score {self.score:.3f}{taken}>"
+
+    @property
+    def steadiness(self) -> float:
+        """How far other seeds, resolutions near by and all that is plausible give it again."""
+        return self.stability * self.persistence * self.agreement
 
     def falls_apart(self, background: float, gain: float) -> bool:
         """Tell whether a cloud without clusters does so about as easily."""
@@ -252,11 +258,11 @@ def levels_of(
         )
         for i in _peaks(score, alike)
     ]
-    best = int(np.argmax([level.score for level in levels]))
+    best = int(np.argmax([level.score if is_finest_taken else level.agreement for level in levels]))
     if is_finest_taken:
         is_as_good = [level.score >= AS_GOOD and not level.falls_apart(DOUBTFUL[0], np.inf) for level in levels]
         best = max([best, *np.flatnonzero(is_as_good).tolist()])
-    if levels[best].falls_apart(*DOUBTFUL):
+    if levels[best].falls_apart(*DOUBTFUL) or levels[best].steadiness < VAGUE:
         best = 0
     taken = levels[best] = replace(levels[best], is_taken=True)
     if not taken.falls_apart(*NONE):
