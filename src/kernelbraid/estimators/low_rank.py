@@ -406,7 +406,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = settings.learning.is_closed_form and not settings.is_solved
+        are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
         n_all = samples.n_samples
         if among is not None:
             samples = samples.some(among)
@@ -480,7 +480,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
             member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        self._fitted = replace(fitted, columns=samples.columns(vertices.first)) if vertices.are_others else fitted
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:

@@ -46,6 +46,12 @@ class NewSamples:
         given = [[rows_of(A, rows) for A in view] for view in self.given]
         return NewSamples(given, [has[rows] for has in self.measured])
 
+    def narrowed(self, columns: NDArray[np.int64] | None) -> "NewSamples":
+        """Return the same, with some of the columns of what the views have."""
+        if columns is None:
+            return self
+        return NewSamples([[rows_of(A.T, columns).T for A in view] for view in self.given], self.measured)
+
     @property
     def n_samples(self) -> int:
         """Number of new samples."""
@@ -217,6 +223,7 @@ class Extension:
     digests: Digests  # of the fitted samples
     copies: np.ndarray  # (n,): the first sample that each is a copy of
     given_as: str  # how samples come: as matrices, or as what `kernels` said they are
+    columns: NDArray[np.int64] | None = None  # of what new samples bring, by which they are known; None: all
 
     @classmethod
     def of(cls, samples: Samples, members: Sequence[Member], placement: Placement, given_as: str) -> "Extension":
@@ -249,13 +256,14 @@ class Extension:
 
     def known(self, new: NewSamples) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
-        wanted = row_digests(new.of(self.used))
+        wanted = row_digests(new.narrowed(self.columns).of(self.used))
         fitted, first = np.unique(self.digests, return_index=True)
         at = np.minimum(np.searchsorted(fitted, wanted), len(fitted) - 1)
         return np.where(fitted[at] == wanted, first[at], -1)
 
     def edges(self, new: NewSamples) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""
+        new = new.narrowed(self.columns)
         there = [np.logical_and.reduce([new.measured[view] for view in member.views]) for member in self.members]
         main = np.logical_or.reduce(
             [has for member, has in zip(self.members, there, strict=True) if not member.is_reserve]

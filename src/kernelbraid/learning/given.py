@@ -64,6 +64,10 @@ class GivenKernels(KernelSamples):
         mine = range(end - self.sizes[view], end)
         return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
 
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the samples to which new ones have kernel values, and which are vertices."""
+        return first
+
     @cached_property
     def checked(self) -> Array:
         """All of them as a stack, (n_kernels, n, n)."""

@@ -106,6 +106,10 @@ class Samples:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
 
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
+        return None
+
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
         raise NotImplementedError
