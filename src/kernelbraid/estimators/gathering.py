@@ -15,7 +15,7 @@ from kernelbraid._arrays import is_dask, is_finite, is_foreign, to_numpy
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, refuse_infinite
-from kernelbraid.io.streams import Stream, open_stream
+from kernelbraid.io.samples import Stream, open_stream
 
 #: The part of the free memory that blocks may fill; more of them go to a temporary file.
 SHARE = 4

@@ -37,7 +37,7 @@ from kernelbraid.estimators.given import (
     sources_of,
 )
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_infinite, refuse_words
-from kernelbraid.io.streams import Stream
+from kernelbraid.io.samples import Stream
 from kernelbraid.kernels import as_matrix
 from kernelbraid.kernels.banks import outweighing_feature
 from kernelbraid.learning.extend import Extension, NewSamples
