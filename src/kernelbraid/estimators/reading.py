@@ -73,7 +73,9 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
     if kernels != PRECOMPUTED:
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
-        warn_of_scales(estimator, views)
+        told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
+        if told is not None:
+            warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
         return Views(views, place)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
@@ -108,13 +110,6 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     if widths != fitted.widths:
         raise ValueError(f"the views of X have {widths} features; those of the fit had {fitted.widths}.")
     return NewSamples([[view] for view in views], [measured_rows(view) for view in views])
-
-
-def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
-    """Warn of a feature that outweighs the others of its view; several views have no names."""
-    told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
-    if told is not None:
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
 
 
 def warn_of_kernel_list(X: Any) -> None:

@@ -32,24 +32,9 @@ class GivenKernels(KernelSamples):
     sizes: tuple[int, ...] = ()  # numbers of kernels of the sources; all are of one if empty
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.matrices[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of sources."""
-        return max(len(self.sizes), 1)
-
-    @property
     def widths(self) -> list[int]:
         """Numbers of kernels of the sources."""
         return list(self.sizes) or [len(self.matrices)]
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where the kernels do."""
-        return self.matrices[0]
 
     def of(self, view: int) -> list[Array]:
         """Return the kernels of a source as they came: symmetric ones may differ from them in the last digits."""
@@ -117,19 +102,9 @@ class GivenGraphs(Samples):
     has_kernels: ClassVar[bool] = False
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.graphs[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of graphs."""
-        return len(self.graphs)
-
-    @property
     def widths(self) -> list[int]:
         """Graphs of each view."""
-        return [1] * self.n_views
+        return [1] * len(self.graphs)
 
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
