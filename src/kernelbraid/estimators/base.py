@@ -237,10 +237,14 @@ def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
         setattr(estimator, name, as_published(estimator, like, value))
 
 
-def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
-    """Warn of what a fit complains of; the warning points at the call of ``fit``."""
-    if complaint is not None:
-        warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
+def warn_of(complaint: str | None, kind: type[Warning] = ConvergenceWarning) -> None:
+    """Warn of what there is to complain of; the warning points at the code that called us, or scikit-learn."""
+    if complaint is None:
+        return
+    frame, levels = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
+        frame, levels = frame.f_back, levels + 1
+    warnings.warn(complaint, kind, stacklevel=levels)
 
 
 def n_found(labels: Array) -> int:
@@ -256,15 +260,7 @@ def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> 
             f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
             f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
         )
-        warn_of(complaint, stacklevel=levels_to_caller() + 1)
-
-
-def levels_to_caller() -> int:
-    """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
-    frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
-        frame, levels = frame.f_back, levels + 1
-    return levels
+        warn_of(complaint)
 
 
 @dataclass(frozen=True, eq=False)

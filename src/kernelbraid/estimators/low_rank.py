@@ -1,6 +1,5 @@
 """LKG as a scikit-learn clusterer."""
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -29,7 +28,6 @@ from kernelbraid.estimators.base import (
     as_published,
     check_n_clusters,
     fit_context,
-    levels_to_caller,
     n_found,
     publish,
     refusing_moved,
@@ -299,8 +297,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         with effort.phase(effort.JUDGE):
             complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
-        if complaint is not None and (learned.complaint is None or counted is not None):
-            warnings.warn(complaint, UserWarning, stacklevel=levels_to_caller())
+        if learned.complaint is None or counted is not None:
+            warn_of(complaint, UserWarning)
         if isinstance(settings.readout.n_clusters, int):
             self._warn_of_fewer(n_found(reading.labels), reading.labels)
         return self
@@ -345,7 +343,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"{type(self).__name__} found {counted_of(found, 'cluster')} instead of {self.n_clusters} that have "
                 f"min_cluster_size={self.min_cluster_size} samples; lower one of the two."
             )
-            warn_of(told, stacklevel=levels_to_caller())
+            warn_of(told)
 
     def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
         """Tell who watches what there is to do."""
@@ -423,8 +421,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            if weighed.warning is not None:
-                warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
+            warn_of(weighed.warning, UserWarning)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
             weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))

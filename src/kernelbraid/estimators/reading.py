@@ -1,6 +1,5 @@
 """From what users hand over to samples that were checked."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, levels_to_caller, set_features
+from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features, warn_of
 from kernelbraid.estimators.gathering import Blocks, gathered
 from kernelbraid.estimators.given import (
     DISTANCES,
@@ -74,8 +73,7 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
         told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
-        if told is not None:
-            warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
+        warn_of(told, UserWarning)
         return Views(views, place)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
@@ -119,7 +117,7 @@ def warn_of_kernel_list(X: Any) -> None:
             f"X is a list of {len(X)} kernels, each of which is taken for a view of its own; give several kernels of "
             "one source as a stack, numpy.stack(X), and views as stacks of one, such as X[0][None], to say so."
         )
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
+        warn_of(told, UserWarning)
 
 
 FLOATS = [np.float64, np.float32]

@@ -68,7 +68,7 @@ class _KernelKMeans(Clusterer):
         self.status_ = str(status)
         if not found.converged:
             told = f"made max_iter={self.max_iter} steps and its clusters still changed. Raise max_iter."
-            warn_of(f"{type(self).__name__} {told}", stacklevel=6)
+            warn_of(f"{type(self).__name__} {told}")
         warn_of_copies(self, labels, self.n_clusters)
         return self
 

@@ -174,6 +174,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.objective_ = history.columns()["objective"]
         self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
         name = type(self).__name__
-        warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol), stacklevel=4)
+        warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol))
         warn_of_copies(self, labels, k)
         return self
