@@ -133,6 +133,10 @@ class GivenGraphs(Samples):
         graph = self.graphs[view]
         return nearest_in(graph if rows is None else sparse.csr_array(graph[rows][:, rows]))
 
+    def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
+        """Return that the graph of a view is there."""
+        return ["graph"]
+
     def usual_edges(self, kept: int | None) -> int | None:
         """Return how many edges a sample has in most graphs, which are taken as they are."""
         return max(int(np.median([graph.nnz / self.n_samples for graph in self.graphs])), 1)
