@@ -48,36 +48,28 @@ GRAPH: dict[str, Any] = {
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool = True) -> Callable[[Method], Method]:
-    """Return a decorator for ``fit``: parameters are validated, linear algebra has its threads, callbacks are told.
+def fit_context(fit: Method) -> Method:
+    """Return a ``fit`` for which parameters are validated, linear algebra has its threads, and callbacks are told.
 
-    Parameters
-    ----------
-    prefer_skip_nested_validation : bool
-        Whether estimators inside need not validate their parameters again; not those that come from a user.
-    jobs_are_threads : bool, default=True
-        Whether `n_jobs` of the estimator says how many threads linear algebra has.
+    Estimators inside need not validate their parameters again, but for those that come from a user.
     """
 
-    def decorate(fit: Method) -> Method:
-        @functools.wraps(fit)
-        def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_skipped = get_config()["skip_parameter_validation"]
-            try:
-                if not is_skipped:
-                    estimator._validate_params()
-                threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
-                skipping = config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped)
-                X = args[0] if args else kwargs.get("X")
-                with skipping, calm(threads), _callbacks(estimator, X):
-                    return fit(estimator, *args, **kwargs)
-            except BaseException:
-                forget_fit(estimator)
-                raise
+    @functools.wraps(fit)
+    def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        is_skipped = get_config()["skip_parameter_validation"]
+        try:
+            if not is_skipped:
+                estimator._validate_params()
+            is_ours = not getattr(estimator, "_takes_estimators", False)
+            skipping = config_context(skip_parameter_validation=is_skipped or is_ours)
+            X = args[0] if args else kwargs.get("X")
+            with skipping, calm(n_workers(getattr(estimator, "n_jobs", None))), _callbacks(estimator, X):
+                return fit(estimator, *args, **kwargs)
+        except BaseException:
+            forget_fit(estimator)
+            raise
 
-        return cast(Method, wrapper)
-
-    return decorate
+    return cast(Method, wrapper)
 
 
 def _callbacks(estimator: Any, X: Any) -> AbstractContextManager[None]:

@@ -252,7 +252,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             raise AttributeError(f"{type(self).__name__} has no solution_ after a fit {what}; fit it with {remedy}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None, sample_weight=None):
         """Learn the graph, and cluster the samples.
 

@@ -52,7 +52,7 @@ class GraphClusterer(Clusterer):
     def _learn(self, candidates: Candidates) -> Coefficients:
         raise NotImplementedError
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Learn the graph, and cluster it.
 

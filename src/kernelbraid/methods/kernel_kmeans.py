@@ -205,7 +205,7 @@ class KernelKMeans(_KernelKMeans):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Find the clusters.
 
@@ -355,7 +355,7 @@ class MultipleKernelKMeans(_KernelKMeans):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Find the clusters and the weights of the kernels.
 

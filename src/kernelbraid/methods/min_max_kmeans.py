@@ -140,7 +140,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Learn the weights of the kernels, and cluster the partition that belongs to them.
 
