@@ -19,9 +19,7 @@ from kernelbraid._arrays import (
     in_place,
     is_finite,
     is_foreign,
-    kth_largest,
-    kth_largest_of_rows,
-    kth_smallest,
+    kth_of_rows,
     namespace,
     power_of_two,
     replace_rows,
@@ -42,9 +40,9 @@ def test_the_kth_entries_are_those_of_a_sorted_matrix(xp):
         A = random_matrix(5, 5)
         A[0] = A[0, 0]  # ties
         given = xp.asarray(A)
-        np.testing.assert_array_equal(to_numpy(kth_largest(given, k)), np.sort(A, axis=0)[-k])
-        np.testing.assert_array_equal(to_numpy(kth_largest_of_rows(given, k)), np.sort(A, axis=1)[:, -k])
-        np.testing.assert_array_equal(to_numpy(kth_smallest(given, k - 1)), np.sort(A, axis=1)[:, k - 1])
+        np.testing.assert_array_equal(to_numpy(kth_of_rows(given.T, -k)), np.sort(A, axis=0)[-k])
+        np.testing.assert_array_equal(to_numpy(kth_of_rows(given, -k)), np.sort(A, axis=1)[:, -k])
+        np.testing.assert_array_equal(to_numpy(kth_of_rows(given, k - 1)), np.sort(A, axis=1)[:, k - 1])
         np.testing.assert_array_equal(to_numpy(given), A)
 
 

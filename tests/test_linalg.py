@@ -6,9 +6,10 @@ from scipy import sparse
 from scipy.linalg import subspace_angles
 from scipy.stats import ortho_group
 
+from kernelbraid import _linalg
 from kernelbraid._arrays import to_numpy
 from kernelbraid._linalg import DOUBLE, SINGLE, choose_vectors, leading_eigenvectors, outer_eigh, tolerance
-from kernelbraid.ops.graphs import spectral_vectors
+from kernelbraid.ops.graphs import component_vectors, normalised_graph, spectral_vectors
 
 
 def test_leading_vectors_are_those_that_are_not_known():
@@ -24,6 +25,31 @@ def test_leading_vectors_are_those_that_are_not_known():
             np.testing.assert_allclose(Q[:, :n_known].T @ found, 0, atol=1e-8)
             np.testing.assert_allclose(np.diag(found.T @ (S @ found)), values[n_known : n_known + 4], atol=1e-9)
             assert subspace_angles(found, Q[:, n_known : n_known + 4]).max() < 1e-6
+
+
+@pytest.mark.parametrize(("n", "shuffled"), [(20_000, False), (20_000, True), (300, True)])
+def test_the_vectors_of_a_long_path_are_found_though_their_eigenvalues_are_close(n, shuffled):
+    order = np.random.default_rng(0).permutation(n) if shuffled else np.arange(n)
+    ends = np.stack([order[:-1], order[1:]])
+    path = sparse.csr_array((np.ones(n - 1), ends), shape=(n, n))
+    path = normalised_graph(path + path.T)
+    known = component_vectors(path, 1, np.sqrt(np.bincount(ends.ravel())))
+    found = leading_eigenvectors(path, known, 4)
+    values = np.cos(np.pi * np.arange(1, 5) / (n - 1))
+    np.testing.assert_allclose(np.sum(found * (path @ found), axis=0), values, atol=1e-13)
+    np.testing.assert_allclose(path @ found, found * values, atol=1e-9)
+    np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(known.T @ found, 0, atol=1e-8)
+
+
+def test_vectors_that_are_hard_to_tell_apart_are_as_exact_as_products_within_bounds_make_them(monkeypatch):
+    n = 4000
+    S = sparse.diags_array(1 - np.arange(n) / n * 1e-3)
+    for name, value in {"RESTARTS": 2, "BAND": 0}.items():
+        monkeypatch.setattr(_linalg, name, value)
+    found = leading_eigenvectors(S.tocsr(), np.zeros((n, 0)), 3)
+    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(S @ found, found, atol=1e-3)
 
 
 @pytest.mark.parametrize("largest", [False, True])

@@ -104,7 +104,7 @@ def test_negative_numbers_count_down_from_all_cores():
 
 
 def test_a_fit_with_all_cores_has_so_many_threads(monkeypatch):
-    monkeypatch.setattr(_machine, "effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
+    monkeypatch.setattr("joblib.effective_n_jobs", {-1: 2, -2: 1}.__getitem__)
     for n_jobs, expected in ((-1, {2}), (-2, {1})):
         heard, X = Heard(asked=counts), np.random.default_rng(0).normal(size=(30, 3))
         LKG(2, n_jobs=n_jobs, solver=ADMM()).set_callbacks(heard).fit(X)

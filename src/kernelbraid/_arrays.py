@@ -134,34 +134,20 @@ def as_rows(A: Array, columns: slice) -> Array:
     return namespace(A).asarray(A[:, columns].T, copy=True)
 
 
-def kth_largest(A: Array, k: int) -> Array:
-    """Return the k-th largest entry of every column."""
+def kth_of_rows(A: Array, place: int) -> Array:
+    """Return the entry of every row that is at a place in ascending order: the smallest at 0, the largest at -1."""
     if is_numpy_array(A):
-        return np.partition(A, A.shape[0] - k, axis=0)[A.shape[0] - k, :]
-    return namespace(A).sort(A, axis=0)[A.shape[0] - k, :]
-
-
-def kth_largest_of_rows(A: Array, k: int) -> Array:
-    """Return the k-th largest entry of every row."""
-    if is_numpy_array(A):
-        return np.partition(A, A.shape[1] - k, axis=1)[:, A.shape[1] - k]
+        return np.partition(A, place, axis=1)[:, place]
     xp = namespace(A)
-    if hasattr(xp, "topk"):  # PyTorch's; a GPU sorts far more slowly
-        return xp.topk(A, k, dim=1).values[:, -1]
-    return xp.sort(A, axis=1)[:, A.shape[1] - k]
+    if place < 0 and hasattr(xp, "topk"):  # PyTorch's; a GPU sorts far more slowly
+        return xp.topk(A, -place, dim=1).values[:, -1]
+    return xp.sort(A, axis=1)[:, place]
 
 
 def tie_share(distances: Array) -> float:
     """Return the share of the largest distance by which two must differ to be told from a tie and its rounding."""
     is_double = float(namespace(distances).finfo(distances.dtype).eps) < DOUBLE_TIE
     return DOUBLE_TIE if is_double else SINGLE_TIE
-
-
-def kth_smallest(A: Array, k: int) -> Array:
-    """Return the k-th smallest entry of every row, counted from 0."""
-    if is_numpy_array(A):
-        return np.partition(A, k, axis=1)[:, k]
-    return namespace(A).sort(A, axis=1)[:, k]
 
 
 def take_rows(rows: NDArray[np.int64], *arrays: Array) -> list[Array]:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from kernelbraid._arrays import LinAlgError, asarray_like, linalg_errors, namespace, to_numpy
-from kernelbraid._machine import blas_threads
+from kernelbraid._machine import ORDER, blas_threads
 from kernelbraid._typing import Array, DType
 
 
@@ -71,10 +72,12 @@ def spectral_product(A: Array, V: Array, f: Array) -> Array:
 SPARSE_ORDER, SPARSE_SHARE = 200, 0.1
 # The same of dense ones on the host, whose outer eigenvectors are found without the others.
 DENSE_ORDER, DENSE_SHARE = 200, 0.25
-# Largest residual of such an eigenvector, relative to the largest eigenvalue, before the decomposition is asked: in
-# double precision, and of a matrix whose known eigenvectors are in single precision.
-RESIDUAL, SINGLE_RESIDUAL = 1e-9, 1e-6
-ESTIMATE = 1e-3  # accuracy of an eigenvalue that is only compared with another
+# Residuals of such eigenvectors: those wanted, and those that are taken of large matrices where these are not reached
+# within so many restarts of Lanczos' iteration.
+RESIDUALS, RESTARTS = (1e-10, 1e-6, 1e-3), 300
+# Width of a band, in units of the root of the order, up to which a graph is solved with; what keeps that from being
+# singular.
+BAND, SHIFT = 4, 1e-6
 #: Eigenvalues of size one that are closer are equal, in double and in single precision: graphs that differ by the
 #: rounding of a whole fit, some 1e-11, have eigenvalues as close.
 DOUBLE, SINGLE = 1e-8, 1e-5
@@ -155,7 +158,7 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     Parameters
     ----------
     S : sparse matrix of shape (n, n)
-        Symmetric, with no eigenvalue beyond 1 and -1.
+        Symmetric, in double precision, with no eigenvalue beyond 1 and -1.
     known : ndarray of shape (n, c)
         Orthonormal eigenvectors of eigenvalue 1 that are left out: products alone do not tell equal eigenvalues apart.
     count : int
@@ -164,15 +167,19 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     Returns
     -------
     ndarray of shape (n, count)
-        Orthonormal, orthogonal to the known ones, and in the precision of the matrix. Those that products give, in
-        double precision, are checked by their residuals, and the decomposition of the whole matrix is the way out.
+        Orthonormal, and orthogonal to the known ones. Those of large matrices are checked by their residuals; what
+        they cost is bounded: eigenvalues that are close to each other come of long thin graphs, which have a narrow
+        band and are solved with; other graphs need few products, and where they do not, vectors are less exact.
     """
     n = S.shape[0]
     if n >= SPARSE_ORDER and count <= SPARSE_SHARE * n:
-        limit = RESIDUAL if S.dtype == np.float64 else SINGLE_RESIDUAL
-        found = _by_products(S.astype(np.float64), known.astype(np.float64), count, limit)
-        if found is not None:
-            return found.astype(S.dtype)
+        solve = _solver(S)
+        for tol in RESIDUALS:
+            vectors = _by_lanczos(S, known, count, solve, tol)
+            if vectors is not None:
+                return vectors
+            if n < ORDER:
+                break
     away = S.toarray() - 3 * (known @ known.T)  # from eigenvalue 1 to -2, where nobody looks
     vectors = np.empty((n, 0))
     with contextlib.suppress(LinAlgError):
@@ -182,41 +189,41 @@ def leading_eigenvectors(S: Array, known: Array, count: int) -> Array:
     return vectors[:, ::-1]
 
 
-def _by_products(S: Array, known: Array, count: int, limit: float) -> Array | None:
-    """Return the same by Lanczos' iteration; None if it does not converge to eigenvectors."""
+def _by_lanczos(S: Array, known: Array, count: int, solve: Callable[[Array], Array] | None, tol: float) -> Array | None:
+    """Return the same by Lanczos' iteration, with S or the inverse of I - S; None if it does not get there."""
     n = S.shape[0]
-    operator, start = _beside(S, known)
+
+    def beside(v: Array) -> Array:
+        return v - known @ (known.T @ v)
+
+    def apply(v: Array) -> Array:
+        return S @ v - 3 * (known @ (known.T @ v)) if solve is None else beside(solve(beside(v)))
+
+    start = beside(np.random.default_rng(0).standard_normal(n))
+    operator, ncv = LinearOperator(S.shape, matvec=apply, dtype=S.dtype), min(n - 1, max(3 * count, 24))
     try:
-        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(n - 1, max(3 * count, 24)))
+        _, vectors = eigsh(operator, count, which="LA", v0=start, ncv=ncv, tol=tol, maxiter=RESTARTS)
     except (ArpackError, ArpackNoConvergence):
         return None
-    order = np.argsort(-values, kind="stable")
-    values, vectors = values[order], vectors[:, order]
-    residual = S @ vectors - vectors * values
-    return vectors if float(np.abs(residual).max(initial=0.0)) <= limit else None
+    products = S @ vectors
+    values = np.sum(vectors * products, axis=0)
+    if not np.abs(products - vectors * values).max(initial=0.0) <= 10 * tol:
+        return None
+    return vectors[:, np.argsort(-values, kind="stable")]
 
 
-def estimate_eigenvalue(S: Array, known: Array) -> float:
-    """Return the largest eigenvalue of a sparse symmetric matrix beside those of known eigenvectors, to two digits.
-
-    Parameters
-    ----------
-    S, known
-        As for :func:`leading_eigenvectors`, but the known ones may have any eigenvalues.
-    """
-    operator, start = _beside(S.astype(np.float64), known.astype(np.float64))
-    try:
-        values = eigsh(operator, 1, which="LA", v0=start, tol=ESTIMATE, return_eigenvectors=False)
-    except (ArpackError, ArpackNoConvergence):
-        return 1.0
-    return float(values[0])
-
-
-def _beside(S: Array, known: Array) -> tuple[LinearOperator, Array]:
-    """Return a matrix whose known eigenvectors have eigenvalues where nobody looks, and a start without them."""
-    operator = LinearOperator(S.shape, matvec=lambda v: S @ v - 3 * (known @ (known.T @ v)), dtype=S.dtype)
-    start = np.random.default_rng(0).standard_normal(S.shape[0])
-    return operator, start - known @ (known.T @ start)
+def _solver(S: Array) -> Callable[[Array], Array] | None:
+    """Return what solves with (1 + SHIFT) I - S, for a matrix whose band is about as narrow as in the plane."""
+    order = csgraph.reverse_cuthill_mckee(S, symmetric_mode=True)
+    n, place = S.shape[0], np.argsort(order)
+    rows = np.repeat(place, np.diff(S.indptr))
+    band = np.zeros(n, dtype=np.int64)
+    np.maximum.at(band, rows, rows - place[S.indices])
+    if band.sum() > BAND * n**1.5:
+        return None
+    A = sparse.csc_array((1 + SHIFT) * sparse.eye_array(n) - S)
+    solve: Callable[[Array], Array] = splu(A, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True}).solve
+    return solve
 
 
 def _lower_eigh(G: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
@@ -16,9 +17,15 @@ Namespace: TypeAlias = Any
 DType: TypeAlias = Any
 # A NumPy array whose entries may be numbers of any type, or text.
 Host: TypeAlias = NDArray[Any]
+# Such arrays of numbers in double precision, with one axis or more.
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+# Such arrays of whole numbers: of clusters, or of places of samples.
+Labels: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.int64]
 # Parameters of an estimator by name; what each of them may be stands in the class of the estimator.
 Parameters: TypeAlias = Mapping[str, Any]
 # A matrix as users have it: rows of numbers, an array of any library, a data frame, or a sparse matrix.
-Matrix: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
+InputMatrix: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
 # What users hand over: samples, several views of them, or a stack or list of kernels.
-Input: TypeAlias = "Matrix | Sequence[Matrix]"
+Input: TypeAlias = "InputMatrix | Sequence[InputMatrix]"

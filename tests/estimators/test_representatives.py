@@ -89,7 +89,7 @@ def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):
     model = LKG(4, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1
     (member,) = model._fitted.members
-    assert member.kernels.cells.near.shape[1] == in_rows.FEW_CELLS
+    assert member.relation.cells.near.shape[1] == in_rows.FEW_CELLS
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 

@@ -81,8 +81,8 @@ class TestSolvers:
         ("change", "solver"),
         [
             ({"gamma": math.inf, "graph_penalty": "frobenius"}, "solve_ridge"),
-            ({"gamma": math.inf, "graph_penalty": "nuclear"}, "solve_fixed"),
-            ({"gamma": math.inf, "graph_penalty": "l1"}, "solve_fixed"),
+            ({"gamma": math.inf, "graph_penalty": "nuclear"}, "solve"),
+            ({"gamma": math.inf, "graph_penalty": "l1"}, "solve"),
             ({"gamma": 1.0, "graph_penalty": "frobenius"}, "solve"),
             ({"gamma": 1.0, "graph_penalty": "nuclear"}, "solve"),
         ],
@@ -98,7 +98,6 @@ class TestSolvers:
             return solve
 
         monkeypatch.setattr(module, "solve_ridge", taken("solve_ridge"))
-        monkeypatch.setattr(module, "solve_fixed", taken("solve_fixed"))
         monkeypatch.setattr(low_rank, "solve", taken("solve"))
         with pytest.raises(TakenError, match=f"^{solver}$"):
             express(pose(), replace(AUTHORS, **change))
@@ -107,9 +106,9 @@ class TestSolvers:
         seen = {}
         solve = low_rank.solve
         monkeypatch.setattr(low_rank, "solve", lambda *given, **more: seen.update(more) or solve(*given, **more))
-        learning = replace(AUTHORS, graph_from="Z", max_iter=7, tol=0.0, thresholding="svd", n_jobs=1)
+        learning = replace(AUTHORS, graph_from="Z", max_iter=7, tol=0.0, thresholding="svd")
         assert express(pose(), learning).n_iter == 7
-        asked = {"graph": "Z", "max_iter": 7, "tol": 0.0, "route": "svd", "threads": 1}
+        asked = {"graph": "Z", "max_iter": 7, "tol": 0.0, "route": "svd"}
         assert {name: seen[name] for name in asked} == asked
 
     @pytest.mark.parametrize("penalty", ["nuclear", "l1"])

@@ -160,7 +160,7 @@ class TestLevels:
             assert other.graph_ is model.graph_
             assert other.levels_[place].is_taken
             assert other.membership_.shape == (270, level.n_clusters)
-            fitted = model._fitted.members[0].samples()[0]
+            fitted = model._fitted.members[0].relation.samples()[0]
             np.testing.assert_array_equal(other.predict(fitted), other.labels_)
             assert (other.predict(fitted + 1e-3) == other.labels_).mean() > 0.99
             assert 0 <= other.reliability_ <= 1

@@ -11,7 +11,8 @@ from scipy import sparse
 from kernelbraid._arrays import measured_rows, to_numpy
 from kernelbraid.kernels import BANKS, FittedBank, Gaussian, Linear, build_bank
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.learning.extend import Extension, KernelMember, NewSamples, Placement
+from kernelbraid.learning.coefficients import PairKernels
+from kernelbraid.learning.extend import Extension, NewSamples, Placement
 from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.learn import learn
 from kernelbraid.learning.readout import place
@@ -83,7 +84,7 @@ class TestOneKernel:
         ]:
             for bank in ["auto", *BANKS]:
                 _, learned, _ = extend_one(samples, bank)
-                [member] = learned.members
+                member = learned.members[0].relation
                 assert member.kernel is None
                 found = member.consensus()
                 assert found.dtype == learned.K.dtype
@@ -91,18 +92,18 @@ class TestOneKernel:
 
     def test_it_is_so_for_arrays_of_every_library(self, xp):
         _, learned, _ = extend_one(xp.asarray(FITTED))
-        found = learned.members[0].consensus()
+        found = learned.members[0].relation.consensus()
         assert type(found) is type(learned.K)
         np.testing.assert_allclose(to_numpy(found), to_numpy(learned.K), atol=1e-12)
 
     def test_a_learned_kernel_is_kept(self):
         _, learned, _ = extend_one(gamma=10.0)
-        assert learned.members[0].consensus() is learned.K
+        assert learned.members[0].relation.consensus() is learned.K
 
     @pytest.mark.parametrize("gamma", [math.inf, 10.0])
     def test_edges_solve_the_ridge_regression_with_the_kernel_of_the_fit(self, gamma):
         extension, learned, _ = extend_one(gamma=gamma, n_neighbors="all", edge_weights="learned")
-        cross = learned.members[0].bank.cross([OTHERS], learned.weights)
+        cross = learned.members[0].relation.bank.cross([OTHERS], learned.weights)
         expected = np.maximum(np.linalg.solve(learned.K.T + np.eye(40), cross.T).T, 0)
         np.testing.assert_allclose(extension.edges(new(OTHERS)), expected, atol=1e-9)
 
@@ -139,9 +140,9 @@ class TestOneKernel:
         H = build_bank(X, [Gaussian(0.5), Linear()])
         kernels = GivenKernels(list(H[:, :40, :40]), stack_kernels)
         extension, learned, _ = extend(replace(Weighed.alike(kernels), joined=kernels.pose(None)))
-        assert learned.members[0].bank is None
+        assert learned.members[0].relation.bank is None
         assert extension.digests.shape == (40,)
-        np.testing.assert_allclose(learned.members[0].consensus(), H[:, :40, :40].mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(learned.members[0].relation.consensus(), H[:, :40, :40].mean(axis=0), atol=1e-12)
         rows = NewSamples([list(H[:, 38:42, :40])], [np.ones(4, dtype=bool)])
         assert extension.known(rows).tolist() == [38, 39, -1, -1]
 
@@ -227,7 +228,7 @@ class TestSums:
         monkeypatch.setattr("kernelbraid.learning.extend.KEPT_BYTES", 0)
         given = new(*UNSEEN[:2])
         np.testing.assert_array_equal(extension.edges(given), extension.edges(given))
-        assert all(not member._inverses for member in learned.members)
+        assert all(not member.relation._inverses for member in learned.members)
 
     def test_other_array_libraries_are_extended_alike(self, foreign):
         plain, _, _ = extend_sum(FIRST, SECOND)
@@ -255,7 +256,7 @@ def test_what_was_found_is_kept_for_the_next_samples_but_not_stored(extended, fi
     again = pickle.loads(content)
     np.testing.assert_allclose(again.edges(new(*unseen)), edges, atol=1e-12)
     np.testing.assert_array_equal(again.known(new(*fitted)), places)
-    monkeypatch.setattr(KernelMember, "consensus", lambda _: pytest.fail("formed again"))
+    monkeypatch.setattr(PairKernels, "consensus", lambda _: pytest.fail("formed again"))
     np.testing.assert_array_equal(extension.edges(new(*unseen)), edges)
 
 

@@ -132,8 +132,8 @@ class TestOne:
         np.testing.assert_array_equal(learned.graph.toarray(), graph_of(found, settings.readout).toarray())
         assert learned.identities.tolist() == [*range(N - 1), 0]
         assert learned.shares is None
-        [member] = learned.members
-        np.testing.assert_array_equal(member.kernel_weights, found.weights)
+        member = learned.members[0].relation
+        np.testing.assert_array_equal(member.weights, found.weights)
         assert (member.kernel is None) == (gamma == np.inf)  # the average is formed again
 
     def test_a_graph_is_taken_as_it_is_and_several_are_summed(self):

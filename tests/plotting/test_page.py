@@ -121,6 +121,9 @@ def test_names_are_words_and_no_markup(browser, tmp_path):
     assert browser.title == evil
     assert "e+0" not in text_of(path)
     assert not browser.find_elements("css selector", "body b b, td b, .features b")
+    visit(browser, path, 400)
+    cut_off = "return [...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"
+    assert browser.execute_script(cut_off) == 0
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -209,6 +212,7 @@ def test_what_a_model_does_not_know_is_left_out(model, tmp_path, samples):
     told = text_of(tmp_path / "page.html")
     assert ("No features are known" in told) == is_graph
     assert ("How far to rely on it" in told) == hasattr(model, "reliability_")
+    assert f"from kernelbraid{'' if is_graph else '.methods'} import {type(model).__name__} model" in told
 
 
 def test_mistakes_are_told_in_a_sentence(fitted, iris, tmp_path, monkeypatch):

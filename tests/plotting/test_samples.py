@@ -1,8 +1,7 @@
 import numpy as np
 
 from kernelbraid.datasets import Images, load_images
-from kernelbraid.plotting.axes import render
-from kernelbraid.plotting.samples import BETWEEN, gap_of, sample_sheet, tile
+from kernelbraid.plotting.axes import BETWEEN, gap_of, render, sample_sheet, tile
 
 
 def test_a_sheet_has_a_row_a_class_and_its_images_side_by_side():

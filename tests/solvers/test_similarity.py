@@ -255,9 +255,9 @@ def test_an_error_that_is_rounding_does_not_decide_the_weights():
     problem = twin(1e4 * DATA["noise"], kernels=[Linear(None), Gaussian(1.0)], learn_weights=True)
     H = build_bank(1e4 * DATA["noise"], [Linear(None), Gaussian(1.0)])
     np.testing.assert_allclose(problem.rounding, 4 * 30 * np.finfo(float).eps * np.trace(H, axis1=1, axis2=2))
-    a = [update_weights(np.array([h, 0.1]), problem.rounding, None) for h in (-1e-9, 0.0, 1e-9)]
+    a = [update_weights(np.array([h, 0.1]), problem.rounding, problem.unused) for h in (-1e-9, 0.0, 1e-9)]
     np.testing.assert_array_equal(a[1], a[0])
     np.testing.assert_array_equal(a[2], a[0])
     assert a[0][0] < 1
     large = np.array([50.0, 0.1])
-    np.testing.assert_array_equal(update_weights(large, problem.rounding, None), power_weights(large, 0.5))
+    np.testing.assert_array_equal(update_weights(large, problem.rounding, problem.unused), power_weights(large, 0.5))

@@ -111,7 +111,7 @@ def show(
     """
     from kernelbraid.cli.output import check_target, write_picture
     from kernelbraid.datasets import load_images
-    from kernelbraid.plotting.samples import sample_sheet
+    from kernelbraid.plotting.axes import sample_sheet
 
     if out.suffix.lower() not in (".png", ".svg"):
         raise typer.BadParameter(f"{str(out)!r} ends in neither .png nor .svg.", param_hint="'--out'")

@@ -42,7 +42,7 @@ def run(out: Path, *, as_json: bool) -> None:
     files = ["labels.csv"]
     try:
         for name in ("graph", "embedding"):
-            figure, [ax] = new_figure(1, 6.4, 4.8)
+            figure, ax = new_figure(6.4, 4.8)
             getattr(plotting, f"plot_{name}")(models["LKG"], ax=ax)
             output.write_picture(out / f"{name}.png", figure)
             files.append(f"{name}.png")

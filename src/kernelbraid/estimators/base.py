@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 
 from kernelbraid._arrays import as_dense, beside, is_foreign, to_numpy
 from kernelbraid._machine import calm, counted, n_workers
-from kernelbraid._typing import Array, Input, Matrix
+from kernelbraid._typing import Array, Input, InputMatrix
 from kernelbraid.estimators.callbacks import CallbackSupportMixin, telling_callbacks
 from kernelbraid.learning.counting import SMALLEST_PROBLEM
 from kernelbraid.learning.effort import LEARN
@@ -346,7 +346,7 @@ class ViewReport:
     __repr__ = __str__
 
 
-def is_view_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
+def is_view_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
     """Tell a list of matrices from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(v, "shape", ())) == 2 for v in X)
 

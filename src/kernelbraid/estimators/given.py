@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import is_finite, namespace, to_numpy
-from kernelbraid._typing import Array, Input, Matrix
+from kernelbraid._typing import Array, Input, InputMatrix
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.extend import Extension
@@ -196,6 +196,6 @@ def sources_of(X: Input) -> list[list[Array]]:
     return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
 
 
-def is_kernel_list(X: Input) -> TypeGuard[Sequence[Matrix]]:
+def is_kernel_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
     """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
     return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)

@@ -479,7 +479,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         publish(self, like, graph_=vertices.graph(placed.graph))
         here = partial(as_published, self, like)
         for member in learned.members:
-            member.move(here)
+            member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)

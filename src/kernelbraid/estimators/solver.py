@@ -14,8 +14,8 @@ from kernelbraid.estimators.base import Interval, Options, StrOptions
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.settings import PULLS
+from kernelbraid.solvers.low_rank.penalties import ROUTES
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
-from kernelbraid.solvers.low_rank.thresholding import ROUTES
 
 
 class ADMM(CallbackSupportMixin, BaseEstimator):

@@ -12,7 +12,7 @@ from kernelbraid._arrays import (
     asarray_like,
     identity_like,
     in_place,
-    kth_smallest,
+    kth_of_rows,
     namespace,
     row_blocks,
     tie_share,
@@ -113,7 +113,7 @@ class SelfTuning:
         """Return the distance of every row to its k-th neighbour; the nearest column may be the row itself."""
         xp = namespace(distances)
         place = min(self.n_neighbors if itself else self.n_neighbors - 1, distances.shape[1] - 1)
-        return xp.sqrt(kth_smallest(distances, place))
+        return xp.sqrt(kth_of_rows(distances, place))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Neighbours:
         xp = namespace(pairs.products)
         distances = pairs.squared_distances()
         place = min(self.n_neighbors if itself else self.n_neighbors - 1, distances.shape[1] - 1)
-        last = kth_smallest(distances, place) + tie_share(distances) * xp.max(distances, axis=1)
+        last = kth_of_rows(distances, place) + tie_share(distances) * xp.max(distances, axis=1)
         return xp.astype(distances <= last[:, None], distances.dtype)
 
 

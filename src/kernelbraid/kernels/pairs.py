@@ -20,11 +20,11 @@ from kernelbraid._arrays import (
     row_products,
     to_numpy,
 )
-from kernelbraid._typing import Array, DType
+from kernelbraid._typing import Array, DType, Vector
 from kernelbraid.kernels.functions import Custom, Given, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.kernels.precomputed import as_matrix, check_kernel
-from kernelbraid.kernels.stacks import LazyStack, Vector
+from kernelbraid.kernels.stacks import LazyStack
 
 #: Samples are far from the origin where the square of their mean is so many times their mean squared distance from it:
 #: a quarter of the digits of a distance would be lost.

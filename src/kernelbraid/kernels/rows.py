@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import power_of_two
-from kernelbraid._typing import Array, Host
+from kernelbraid._typing import Array, Host, Places
 from kernelbraid.kernels.functions import SINGLE_OFFSET, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 
-Places: TypeAlias = NDArray[np.int64]
 #: Samples whose distances to all others stand for the largest distance of any two.
 N_TELLING = 500
 #: Rows of a pass over all samples.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,9 @@ from kernelbraid._arrays import (
     row_blocks,
     to_numpy,
 )
-from kernelbraid._typing import Array, DType
+from kernelbraid._typing import Array, DType, Matrix, Vector
 from kernelbraid.kernels.functions import Gaussian, Kernel, Linear, Pairs, Polynomial
 from kernelbraid.kernels.precomputed import SMALL
-
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
-
 
 # What is left of a kernel outside the span of the earlier ones is rounding below this many units in the last place.
 DEPENDENT = 8

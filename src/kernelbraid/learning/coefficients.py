@@ -1,23 +1,26 @@
 """From candidate kernels to coefficients, by the cheapest solver that gives them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
-from kernelbraid.kernels import KernelStack
+from kernelbraid.kernels import FittedBank, KernelStack
+from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.report import History, complaint, oversize
 from kernelbraid.learning.settings import Learning
 from kernelbraid.learning.sources import Candidates
+from kernelbraid.ops.graphs import EdgeWeights
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
-from kernelbraid.solvers.low_rank.fixed_kernel import FIXED, solve_fixed
-from kernelbraid.solvers.low_rank.ridge import solve_ridge
-from kernelbraid.solvers.low_rank.step import GraphName, LowRankState, Progress
+from kernelbraid.solvers.low_rank.ridge import Expression, solve_ridge
+from kernelbraid.solvers.low_rank.step import FIXED, GraphName, LowRankState, Progress
 
 # What the only step of the closed form does.
 ONE_STEP: dict[str, Any] = asdict(Progress(1.0, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED))
@@ -76,17 +79,16 @@ def express(
         return _closed_form(candidates, learning, keep_kernel)
     problem = learning.problem(stack)
     history = History(partial(low_rank.objective, problem) if learning.record_objective else None)
-    solve = solve_fixed if learning.is_kernel_fixed else low_rank.solve
-    solution = solve(
-        problem,
-        _start(stack, learning, random_state),
-        graph=learning.graph_from,
-        max_iter=learning.max_iter,
-        tol=learning.tol,
-        route=learning.thresholding,
-        threads=learning.n_jobs,
-        watch=history,
-    )
+    with calm(learning.n_jobs):
+        solution = low_rank.solve(
+            problem,
+            _start(stack, learning, random_state),
+            graph=learning.graph_from,
+            max_iter=learning.max_iter,
+            tol=learning.tol,
+            route=learning.thresholding,
+            watch=history,
+        )
     return _learned(solution, candidates, learning, history)
 
 
@@ -171,3 +173,74 @@ def _start(
         graph = drawing.random_sample((n, n)) / n
     scale = 1.0 if learning.kernel_start == "average" else 1 / kernels.n_kernels
     return partial(low_rank.starting_point, kernels, learning.mu, graph=graph, kernel_scale=scale)
+
+
+@dataclass
+class PairKernels:
+    """Kernels over all pairs of fitted samples."""
+
+    bank: FittedBank | None  # None for precomputed kernels
+    weights: np.ndarray  # of the kernels
+    kernel: Array | None  # the consensus kernel, where it cannot be formed again
+    counts: np.ndarray | None = None  # how often fitted samples count; None: once
+    _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_inverses": {}}
+
+    def samples(self) -> list[Array]:
+        """Return the fitted samples as each of its views has them; none of precomputed kernels."""
+        return [] if self.bank is None else self.bank.views
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Take the kernel to where results are published."""
+        self.kernel = None if self.kernel is None else place(self.kernel)
+
+    def fewer(self) -> "PairKernels":
+        """Return itself: all pairs are looked at."""
+        return self
+
+    def consensus(self) -> Array:
+        """Return the kernel of the fitted samples."""
+        if self.kernel is not None:
+            return self.kernel
+        assert self.bank is not None  # a precomputed kernel is kept
+        return self.bank.within(self.weights)
+
+    def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
+        """Return what is left of the samples of the view when others stand in for them."""
+        distances = None if self.bank is None else self.bank.distances()
+        return Unexplained.of(self.consensus(), rows, weight, distances=distances)
+
+    def edges_of(
+        self,
+        given: list[Array],
+        ridges: Sequence[float],
+        n_neighbors: int | None,
+        edge_weights: EdgeWeights,
+        room: float,
+    ) -> Iterator[Array]:
+        """Yield the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
+        cross = self._cross(given)
+        for ridge in ridges:
+            expression = self._expression(ridge, n_neighbors, edge_weights, room / len(ridges))
+            like, blocks = expression.inverse, row_blocks(cross.shape[0])
+            yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
+
+    def _cross(self, given: list[Array]) -> Array:
+        """Return values of the consensus kernel between new samples (rows) and fitted ones."""
+        if self.bank is not None:
+            return self.bank.cross(given, self.weights)
+        total: Array = 0.0
+        for weight, K in zip(self.weights, given, strict=True):
+            total = total + float(weight) * K
+        return total
+
+    def _expression(self, ridge: float, n_neighbors: int | None, edge_weights: EdgeWeights, room: float) -> Expression:
+        expression = self._inverses.get(ridge)
+        if expression is None:
+            K = self.consensus()
+            expression = Expression.of(K, ridge, n_neighbors, edge_weights, self.counts)
+            if K.shape[0] ** 2 * 8 <= room:
+                self._inverses[ridge] = expression
+        return expression

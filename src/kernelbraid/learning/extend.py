@@ -4,8 +4,8 @@ A learned graph is a sum of graphs, of each of which a member knows what new sam
 a view, or of several together, or a graph that was handed over. One view is a sum of one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import Digests, asarray_like, namespace, row_blocks, row_digests, to_numpy
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.kernels import FittedBank
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
 from kernelbraid.learning.sources import Samples, rows_of
 from kernelbraid.learning.trust import names_of
-from kernelbraid.ops.graphs import EdgeWeights, Spectrum, degrees, unit_rows
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum, unit_rows
 from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
-from kernelbraid.solvers.low_rank.ridge import Expression
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
@@ -68,17 +66,20 @@ class NewSamples:
         return found if rows is None or len(rows) == self.n_samples else [rows_of(A, rows) for A in found]
 
 
-class Member(Protocol):
-    """One of the graphs whose sum was learned, as new samples need it."""
+class Relation(Protocol):
+    """What new samples have to do with fitted ones, in one view or in several together: kernels, or a graph."""
 
-    views: tuple[int, ...]  # from which it is
-    rows: np.ndarray | None  # samples that these have; None for all
-    is_reserve: bool  # whether it places only samples that no other member has
+    def edges_of(
+        self,
+        given: list[Array],
+        ridges: Sequence[float],
+        n_neighbors: int | None,
+        edge_weights: EdgeWeights,
+        room: float,
+    ) -> Iterable[Array]:
+        """Return the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
 
-    def edges(self, given: list[Array], room: float) -> Array:
-        """Return the edges of new samples (rows) to all fitted ones, from what its views have of them."""
-
-    def unexplained(self) -> Unexplained:
+    def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what is left of the fitted samples when others stand in for them."""
 
     def samples(self) -> list[Array]:
@@ -87,99 +88,16 @@ class Member(Protocol):
     def move(self, place: Callable[[Array], Array]) -> None:
         """Take what it keeps to where results are published."""
 
-
-@dataclass
-class KernelMember:
-    """Graphs that were learned from the same kernels, one for each weight of the penalty."""
-
-    views: tuple[int, ...]
-    n_samples: int
-    rows: np.ndarray | None  # samples that the view has; None for all
-    weight: float  # of each of its graphs in the sum
-    bank: FittedBank | None  # None for precomputed kernels
-    kernel_weights: np.ndarray
-    kernel: Array | None  # the consensus kernel, where it cannot be formed again
-    ridges: tuple[float, ...]  # weight of the squared coefficients, per graph
-    degrees: np.ndarray | None  # (n_graphs, n_samples of the view); None where nothing is summed
-    n_neighbors: int | None  # strongest edges that a new sample keeps in each graph; None for all
-    edge_weights: EdgeWeights
-    is_reserve: bool = False
-    counts: np.ndarray | None = None  # how often fitted samples count; None: once
-    _inverses: dict[float, Expression] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_inverses": {}}
-
-    def samples(self) -> list[Array]:
-        """Return the fitted samples as each of its views has them; none of precomputed kernels."""
-        return [] if self.bank is None else self.bank.views
-
-    def move(self, place: Callable[[Array], Array]) -> None:
-        """Take the kernel to where results are published."""
-        self.kernel = None if self.kernel is None else place(self.kernel)
-
-    def consensus(self) -> Array:
-        """Return the kernel of the fitted samples."""
-        if self.kernel is not None:
-            return self.kernel
-        assert self.bank is not None  # a precomputed kernel is kept
-        return self.bank.within(self.kernel_weights)
-
-    def unexplained(self) -> Unexplained:
-        """Return what is left of the samples of the view when others stand in for them."""
-        distances = None if self.bank is None else self.bank.distances()
-        return Unexplained.of(self.consensus(), self.rows, self.weight, distances=distances)
-
-    def edges(self, given: list[Array], room: float) -> Array:
-        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
-        cross = self._cross(given)
-        total: Array = 0.0
-        for number, ridge in enumerate(self.ridges):
-            expression = self._expression(ridge, room / len(self.ridges))
-            like, blocks = expression.inverse, row_blocks(cross.shape[0])
-            edges = np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
-            if self.degrees is not None:
-                edges = edges.astype(np.float64)
-                own, D = edges.sum(axis=1, keepdims=True), self.degrees[number]
-                edges = edges / np.sqrt(np.where(own > 0, own, 1.0) * np.where(D > 0, D, 1.0)[None, :])
-            total = total + edges
-        total = total if self.degrees is None else total * self.weight
-        if self.rows is None:
-            return total
-        everywhere = np.zeros((total.shape[0], self.n_samples))
-        everywhere[:, self.rows] = total
-        return everywhere
-
-    def _cross(self, given: list[Array]) -> Array:
-        """Return values of the consensus kernel between new samples (rows) and fitted ones."""
-        if self.bank is not None:
-            return self.bank.cross(given, self.kernel_weights)
-        total: Array = 0.0
-        for weight, K in zip(self.kernel_weights, given, strict=True):
-            total = total + float(weight) * K
-        return total
-
-    def _expression(self, ridge: float, room: float) -> Expression:
-        expression = self._inverses.get(ridge)
-        if expression is None:
-            K = self.consensus()
-            expression = Expression.of(K, ridge, self.n_neighbors, self.edge_weights, self.counts)
-            if K.shape[0] ** 2 * 8 <= room:
-                self._inverses[ridge] = expression
-        return expression
+    def fewer(self) -> "Relation":
+        """Return the same, by which new samples are compared with fewer fitted ones, where there is a choice."""
 
 
 @dataclass
-class GraphMember:
+class GivenEdges:
     """A graph that was handed over."""
 
-    views: tuple[int, ...]
-    weight: float
     degrees: np.ndarray
     scales: np.ndarray | None  # of distances; None for affinities
-    is_alone: bool  # whether there is no other graph, and its degrees are not divided out
-    is_reserve: bool = False
-    rows: np.ndarray | None = None  # samples that a graph lacks have no edges there
 
     def samples(self) -> list[Array]:
         """Return nothing: there are edges alone."""
@@ -188,22 +106,62 @@ class GraphMember:
     def move(self, place: Callable[[Array], Array]) -> None:
         """Graphs that were handed over are on the host, and stay there."""
 
-    def unexplained(self) -> Unexplained:
+    def fewer(self) -> "GivenEdges":
+        """Return itself: edges are there."""
+        return self
+
+    def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what stands in for it where there is no kernel: the weaker the edges of a sample, the more is left."""
-        rows = np.flatnonzero(self.degrees)
-        return Unexplained(1 / self.degrees[rows], None if len(rows) == len(self.degrees) else rows, self.weight)
+        has = np.flatnonzero(self.degrees)
+        return Unexplained(1 / self.degrees[has], None if len(has) == len(self.degrees) else has, weight)
+
+    def edges_of(self, given: list[Array], *how: Any) -> list[Array]:
+        """Return the edges of new samples to fitted ones as affinities."""
+        (rows,) = given
+        return [rows if self.scales is None else as_affinities(rows, scales_of(rows), self.scales)]
+
+
+@dataclass
+class Member:
+    """Some of the graphs whose sum was learned, as new samples need them: one for each weight of the penalty."""
+
+    views: tuple[int, ...]  # from which they are
+    n_samples: int
+    rows: np.ndarray | None  # samples that these have; None for all
+    weight: float  # of each of the graphs in the sum
+    relation: Relation
+    ridges: tuple[float, ...] = (0.0,)  # weight of the squared coefficients, per graph
+    degrees: np.ndarray | None = None  # (n_graphs, n_samples of the view); None where nothing is summed
+    n_neighbors: int | None = None  # strongest edges that a new sample keeps in each graph; None for all
+    edge_weights: EdgeWeights = "learned"
+    is_reserve: bool = False  # whether it places only samples that no other member has
 
     def edges(self, given: list[Array], room: float) -> Array:
-        """Return the edges of new samples to fitted ones, weighed as those of fitted ones are, as a csr array."""
-        (rows,) = given
-        if self.scales is not None:
-            rows = as_affinities(rows, scales_of(rows), self.scales)
-        if self.is_alone:
-            return rows
-        own = degrees(rows)
-        left = sparse.diags_array(self.weight / np.sqrt(np.where(own > 0, own, 1.0)))
-        right = sparse.diags_array(1 / np.sqrt(np.where(self.degrees > 0, self.degrees, 1.0)))
-        return sparse.csr_array(left @ rows @ right)
+        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
+        total: Array = 0.0
+        how = (self.ridges, self.n_neighbors, self.edge_weights, room)
+        for number, edges in enumerate(self.relation.edges_of(given, *how)):
+            edges = edges if self.degrees is None else _balanced(edges, self.degrees[number])
+            total = edges if number == 0 else total + edges
+        total = total if self.degrees is None else total * self.weight
+        if self.rows is None:
+            return total
+        if sparse.issparse(total):
+            total = sparse.csr_array(total)
+            columns = self.rows[total.indices]
+            return sparse.csr_array((total.data, columns, total.indptr), shape=(total.shape[0], self.n_samples))
+        everywhere = np.zeros((total.shape[0], self.n_samples))
+        everywhere[:, self.rows] = total
+        return everywhere
+
+
+def _balanced(edges: Array, degrees: np.ndarray) -> Array:
+    """Return edges of new samples (rows) divided by the roots of their degrees and of those of fitted samples."""
+    own = np.asarray(edges.sum(axis=1), dtype=np.float64).ravel()
+    left, right = (1 / np.sqrt(np.where(D > 0, D, 1.0)) for D in (own, degrees))
+    if sparse.issparse(edges):
+        return sparse.csr_array(sparse.diags_array(left) @ edges @ sparse.diags_array(right))
+    return edges * left[:, None] * right[None, :]
 
 
 @dataclass(frozen=True)
@@ -281,13 +239,13 @@ class Extension:
         """Return the fitted samples by view, as far as they are kept, with the numbers of those that a view has."""
         kept: dict[int, tuple[np.ndarray | None, Array]] = {}
         for member in self.members:
-            for view, A in zip(member.views, member.samples(), strict=False):
+            for view, A in zip(member.views, member.relation.samples(), strict=False):
                 kept.setdefault(view, (member.rows, A))
         return dict(sorted(kept.items()))
 
     def unexplained(self) -> list[Unexplained]:
         """Return what is left of fitted samples, member by member, when others stand in for them."""
-        return [member.unexplained() for member in self.members]
+        return [member.relation.unexplained(member.rows, member.weight) for member in self.members]
 
     def known(self, new: NewSamples) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
@@ -365,7 +323,7 @@ class Placing:
 
     def with_fewer_cells(self) -> "Placing":
         """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
-        members = [getattr(member, "with_fewer_cells", lambda same=member: same)() for member in self.fitted.members]
+        members = [replace(member, relation=member.relation.fewer()) for member in self.fitted.members]
         return replace(self, fitted=replace(self.fitted, members=members))
 
 

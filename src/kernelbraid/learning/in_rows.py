@@ -141,8 +141,19 @@ class RowKernels:
             found = strongest_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
         return [joined_edges(edges, edge_weights, self.counts) for edges in found]
 
+    def samples(self) -> list[Array]:
+        """Return the fitted samples as each of its views has them, in single precision."""
+        return [view.samples() for view in self.kernel.views]
+
+    def move(self, place: Callable[[Array], Array]) -> None:
+        """Rows are formed on the host."""
+
+    def fewer(self) -> "RowKernels":
+        """Return the same, by which new samples are compared with those of fewer cells."""
+        return self if self.cells is None else replace(self, cells=self.cells.nearest(FEW_CELLS))
+
     def edges_of(
-        self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights
+        self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: Any, edge_weights: EdgeWeights, room: float
     ) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
         points = self.kernel.new([X if sparse.issparse(X) else to_numpy(X) for X in given])
@@ -164,9 +175,9 @@ class RowKernels:
                 edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
         return found
 
-    def unexplained(self, n_jobs: int | None = None) -> Host:
-        """Return what is left of samples by all others, and by the nearest, as :class:`Unexplained` has it."""
-        jobs, kernel = workers(n_jobs), self.kernel
+    def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
+        """Return what is left of samples by all others, and by the nearest."""
+        jobs, kernel = workers(None), self.kernel
         diagonal = kernel.diagonal()
         penalty = PENALTY * float(diagonal.mean())
         basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs, LANDMARKS)
@@ -180,53 +191,5 @@ class RowKernels:
             for view in kernel.views
         )
         least = NOTHING * float(np.mean(near))
-        return np.asarray(np.sqrt(np.maximum(left, NOTHING * float(diagonal.mean())) * np.maximum(near, least or 1.0)))
-
-
-@dataclass
-class RowMember:
-    """Graphs that were learned in rows from the same kernels, one for each weight of the penalty."""
-
-    views: tuple[int, ...]
-    n_samples: int
-    rows: np.ndarray | None  # samples that the view has; None for all
-    weight: float  # of each of its graphs in the sum
-    kernels: RowKernels
-    alphas: tuple[float, ...]
-    degrees: np.ndarray | None  # (n_graphs, n_samples of the view); None where nothing is summed
-    n_neighbors: int
-    edge_weights: EdgeWeights
-    is_reserve: bool = False
-
-    def samples(self) -> list[Array]:
-        """Return the fitted samples as each of its views has them, in single precision."""
-        return [view.samples() for view in self.kernels.kernel.views]
-
-    def move(self, place: Callable[[Array], Array]) -> None:
-        """Rows are formed on the host."""
-
-    def with_fewer_cells(self) -> "RowMember":
-        """Return the same, with new samples compared with those of fewer cells."""
-        cells = self.kernels.cells
-        return self if cells is None else replace(self, kernels=replace(self.kernels, cells=cells.nearest(FEW_CELLS)))
-
-    def unexplained(self) -> Unexplained:
-        """Return what is left of the samples of the view when others stand in for them."""
-        return Unexplained(self.kernels.unexplained(), self.rows, self.weight)
-
-    def edges(self, given: list[Array], room: float) -> Array:
-        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
-        graphs = self.kernels.edges_of(given, self.alphas, self.n_neighbors, self.edge_weights)
-        total: Array = 0.0
-        for number, edges in enumerate(graphs):
-            if self.degrees is not None:
-                own, D = np.asarray(edges.sum(axis=1)).ravel(), self.degrees[number]
-                left = sparse.diags_array(1 / np.sqrt(np.where(own > 0, own, 1.0)))
-                right = sparse.diags_array(1 / np.sqrt(np.where(D > 0, D, 1.0)))
-                edges = self.weight * (left @ edges @ right)
-            total = edges if number == 0 else total + edges
-        total = sparse.csr_array(total)
-        if self.rows is None:
-            return total
-        places = self.rows[total.indices]
-        return sparse.csr_array((total.data, places, total.indptr), shape=(total.shape[0], self.n_samples))
+        left = np.maximum(left, NOTHING * float(diagonal.mean()))
+        return Unexplained(np.sqrt(left * np.maximum(near, least or 1.0)), rows, weight)

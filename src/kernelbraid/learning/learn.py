@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
-from kernelbraid.learning.coefficients import Coefficients, express
-from kernelbraid.learning.extend import GraphMember, KernelMember, Member
+from kernelbraid.learning.coefficients import Coefficients, PairKernels, express
+from kernelbraid.learning.extend import GivenEdges, Member, Relation
 from kernelbraid.learning.gaps import bridged
-from kernelbraid.learning.in_rows import RowKernels, RowMember
+from kernelbraid.learning.in_rows import RowKernels
 from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
@@ -87,15 +87,11 @@ def learn(
         return _learn_one(weighed.joined, settings, random_state)
     if weighed.in_rows and (weighed.n_views == 1 or settings.fusion == "kernels"):
         return _one_in_rows(weighed, settings)
-    if not weighed.samples.has_kernels:
-        parts = _of_graphs(weighed)
-    else:
-        parts = _parts_in_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     members: list[Member] = []
     graphs: dict[int, Array] = {}
     told = Coefficients(n_iter=0)
     shares = np.zeros((weighed.n_samples, weighed.n_views))
-    for member, graph, found in parts:
+    for member, graph, found in _parts(weighed, settings, random_state):
         (view,) = member.views
         members.append(member)
         graph = edges_of(graph, weighed.orphans) if member.is_reserve else graph
@@ -149,32 +145,17 @@ def with_joined(
 
 def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
     """Return the graph of the sum of the kernels of all views that count, with its degrees divided out."""
-    n, bank, alphas = weighed.n_samples, settings.fused_banks[0], settings.alphas[:1]
-    learning, readout = replace(settings.learning, alpha=alphas[0]), settings.fused_readout(weighed.n_samples)
+    bank, readout = settings.fused_banks[0], settings.fused_readout(weighed.n_samples)
+    learning = replace(settings.learning, alpha=settings.alphas[0])
+    one = replace(settings, kernels=bank, learning=learning, readout=readout)
     if weighed.in_rows:
-        one = replace(settings, kernels=bank, learning=learning, readout=readout)
         learned = _one_in_rows(weighed, one)
-        in_rows = replace(cast(RowMember, learned.members[0]), degrees=degrees(learned.graph)[None, :])
-        return in_rows, normalised_graph(learned.graph)
-    candidates = weighed.joining(bank, learned=False).joined
-    assert candidates is not None
-    found = express(candidates, learning)
-    graph = as_sparse(graph_of(found, readout, candidates.counts))
-    member = KernelMember(
-        candidates.views,
-        n,
-        None,
-        1.0,
-        candidates.bank,
-        candidates.of_bank(found.weights),
-        None if candidates.bank is not None else candidates.average(),
-        alphas,
-        degrees(graph)[None, :],
-        None if readout.n_neighbors == "all" else int(readout.n_neighbors),
-        readout.edge_weights,
-        counts=candidates.counts,
-    )
-    return member, normalised_graph(graph)
+    else:
+        joined = weighed.joining(bank, learned=False).joined
+        assert joined is not None
+        learned = _learn_one(joined, one, None)
+    graph = as_sparse(learned.graph)
+    return replace(learned.members[0], degrees=degrees(graph)[None, :]), normalised_graph(graph)
 
 
 def _learn_one(candidates: Candidates, settings: Settings, random_state: np.random.RandomState | None) -> LearnedGraph:
@@ -182,56 +163,85 @@ def _learn_one(candidates: Candidates, settings: Settings, random_state: np.rand
     learning, readout, bank = settings.learning, settings.readout, candidates.bank
     keep_kernel = settings.is_solved or bank is None
     found = express(candidates, learning, random_state=random_state, keep_kernel=keep_kernel)
-    member = KernelMember(
-        candidates.views or tuple(range(candidates.samples.n_views)),
-        candidates.n_samples,
-        None,
-        1.0,
-        bank,
-        candidates.of_bank(found.weights),
-        None if bank is not None and learning.is_kernel_fixed else found.K,
-        (learning.expression_weight,),
-        None,
-        None if readout.n_neighbors == "all" else int(readout.n_neighbors),
-        readout.edge_weights,
-        counts=candidates.counts,
-    )
+    kernel = None if bank is not None and learning.is_kernel_fixed else found.K
+    relation = PairKernels(bank, candidates.of_bank(found.weights), kernel, candidates.counts)
+    views, ridges = candidates.views or tuple(range(candidates.samples.n_views)), (learning.expression_weight,)
+    member = _member(views, candidates.n_samples, relation, ridges, readout)
     return replace(LearnedGraph.of(found, readout, candidates.identities, candidates.counts), members=[member])
 
 
-def _of_kernels(
+def _member(views: tuple[int, ...], n: int, relation: Relation, ridges: tuple[float, ...], readout: Readout) -> Member:
+    """Return what new samples need of the only graph, over all samples."""
+    few = None if readout.n_neighbors == "all" else int(readout.n_neighbors)
+    return Member(views, n, None, 1.0, relation, ridges, None, few, readout.edge_weights)
+
+
+def _parts(
     weighed: Weighed, settings: Settings, random_state: np.random.RandomState | None
 ) -> Iterator[tuple[Member, Array, Coefficients]]:
-    """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty."""
+    """Yield what every bank over every view adds: for new samples, and as the sum of a graph for every penalty.
+
+    Degrees are divided out, but those of a graph that was handed over and is the only one.
+    """
+    samples, n = weighed.samples, weighed.n_samples
+    if not samples.has_kernels:
+        posed = _of_graphs(weighed)
+    else:
+        posed = _of_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
+    for view, relation, ridges, graphs, told in posed:
+        rows, n_banks = None, 1
+        if samples.has_kernels:
+            rows, n_banks = weighed.rows_of(view), len(samples.banks_of(view, settings.fused_banks))
+        weight = weighed.weight_of(view) / (len(graphs) * n_banks)
+        total, own = graphs[0], None
+        if weighed.n_views > 1 or samples.has_kernels:
+            own = np.stack([degrees(graph) for graph in graphs])
+            total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, n)
+            total.data *= weight  # in the precision of the graphs
+        few = settings.kept_edges(graphs[0].shape[0])
+        member = Member((view,), n, rows, weight, relation, ridges, own, few, settings.readout.edge_weights)
+        yield replace(member, is_reserve=view in weighed.reserve), total, told
+
+
+#: A view, what relates new samples to it, weights of squared coefficients, a graph for each, and how learning ended.
+Posed: TypeAlias = tuple[int, Relation, tuple[float, ...], list[Array], Coefficients]
+
+
+def _of_kernels(weighed: Weighed, settings: Settings, random_state: np.random.RandomState | None) -> Iterator[Posed]:
+    """Yield what is learned of every bank over every view."""
     learnings = [replace(settings.learning, alpha=alpha) for alpha in settings.alphas]
+    ridges = tuple(learning.expression_weight for learning in learnings)
     for view, candidates in weighed.posed(settings.fused_banks):
         readout, told, graphs = settings.fused_readout(candidates.n_samples), Coefficients(), []
         for learning in learnings:
             found = express(candidates, learning, random_state=random_state)
             graphs.append(as_sparse(graph_of(found, readout, candidates.counts)))
             told = _worse(told, found)
-        rows = weighed.rows_of(view)
-        n_graphs = len(learnings) * len(weighed.samples.banks_of(view, settings.fused_banks))
-        weight = weighed.weight_of(view) / n_graphs
-        total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
-        total.data *= weight  # in the precision of the graphs
-        m = len(candidates.names)
-        member = KernelMember(
-            (view,),
-            weighed.n_samples,
-            rows,
-            weight,
-            candidates.bank,
-            np.full(m, 1 / m),
-            None if candidates.bank is not None else candidates.average(),
-            tuple(learning.expression_weight for learning in learnings),
-            np.stack([degrees(graph) for graph in graphs]),
-            settings.kept_edges(candidates.n_samples),
-            settings.readout.edge_weights,
-            view in weighed.reserve,
-            candidates.counts,
-        )
-        yield member, total, told
+        m, bank = len(candidates.names), candidates.bank
+        kernel = None if bank is not None else candidates.average()
+        yield view, PairKernels(bank, np.full(m, 1 / m), kernel, candidates.counts), ridges, graphs, told
+
+
+def _of_rows(weighed: Weighed, settings: Settings) -> Iterator[Posed]:
+    """Yield the same, in rows."""
+    samples: Any = weighed.samples
+    alphas, n_jobs = settings.alphas, settings.learning.n_jobs
+    posed = ((view, bank) for view in weighed.needed for bank in samples.row_banks(view, settings.fused_banks))
+    for view, bank in posed:
+        rows, X = weighed.rows_of(view), samples.only(view).views[0]
+        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
+        kernels = RowKernels.of([X], [bank], [1.0], alphas, counts, n_jobs)
+        readout = settings.fused_readout(kernels.kernel.n_samples)
+        graphs = kernels.graphs(alphas, int(readout.n_neighbors), readout.edge_weights, n_jobs)
+        yield view, kernels, alphas, graphs, Coefficients()
+
+
+def _of_graphs(weighed: Weighed) -> Iterator[Posed]:
+    """Yield graphs that were handed over."""
+    samples: Any = weighed.samples
+    for view in weighed.needed:
+        graph = samples.graphs[view]
+        yield view, GivenEdges(degrees(graph), samples.scales[view]), (0.0,), [graph], Coefficients(n_iter=0)
 
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
@@ -247,38 +257,8 @@ def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
     views, weights = [samples.views[view] for view in used], weighed.weights[used].tolist()
     kernels = RowKernels.of(views, banks, weights, alphas, weighed.counts, learning.n_jobs)
     (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
-    member = RowMember(tuple(used), weighed.n_samples, None, 1.0, kernels, alphas, None, few, readout.edge_weights)
+    member = _member(tuple(used), weighed.n_samples, kernels, alphas, readout)
     return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
-
-
-def _parts_in_rows(weighed: Weighed, settings: Settings) -> Iterator[tuple[Member, Array, Coefficients]]:
-    """Yield what every bank over every view adds, as :func:`_of_kernels` does, in rows."""
-    samples: Any = weighed.samples
-    posed = ((view, bank) for view in weighed.needed for bank in samples.row_banks(view, settings.fused_banks))
-    for view, bank in posed:
-        rows, X = weighed.rows_of(view), samples.only(view).views[0]
-        counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
-        kernels = RowKernels.of([X], [bank], [1.0], settings.alphas, counts, settings.learning.n_jobs)
-        n_banks = len(samples.banks_of(view, settings.fused_banks))
-        readout = settings.fused_readout(kernels.kernel.n_samples)
-        few = int(readout.n_neighbors)
-        weight = weighed.weight_of(view) / (len(settings.alphas) * n_banks)
-        graphs = kernels.graphs(settings.alphas, few, readout.edge_weights, settings.learning.n_jobs)
-        total = spread_out(sparse.csr_array(sum(map(normalised_graph, graphs))), rows, weighed.n_samples)
-        total.data *= weight
-        own = np.stack([degrees(graph) for graph in graphs])
-        of_edges: tuple[Any, ...] = (few, readout.edge_weights, view in weighed.reserve)
-        member = RowMember((view,), weighed.n_samples, rows, weight, kernels, settings.alphas, own, *of_edges)
-        yield member, total, Coefficients()
-
-
-def _of_graphs(weighed: Weighed) -> Iterator[tuple[Member, Array, Coefficients]]:
-    """Yield graphs that were handed over: one as it is, several with their degrees divided out."""
-    samples: Any = weighed.samples
-    for view in weighed.needed:
-        graph, weight, is_alone = samples.graphs[view], weighed.weight_of(view), weighed.n_views == 1
-        member = GraphMember((view,), weight, degrees(graph), samples.scales[view], is_alone, view in weighed.reserve)
-        yield member, graph if is_alone else weight * normalised_graph(graph), Coefficients(n_iter=0)
 
 
 def _worse(told: Coefficients, found: Coefficients) -> Coefficients:

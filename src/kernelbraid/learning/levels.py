@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._machine import workers
+from kernelbraid._typing import Labels
 from kernelbraid.learning import effort
 from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.communities import FEW_ROUNDS, Network, communities
 from kernelbraid.solvers.kmeans import dissolve
-from kernelbraid.solvers.lloyd import Labels
 from kernelbraid.solvers.low_rank.rows import in_threads
 
 Column = NDArray[np.float64]

@@ -11,8 +11,8 @@ from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum
 from kernelbraid.solvers.batch import Setting
+from kernelbraid.solvers.low_rank.penalties import Route
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
-from kernelbraid.solvers.low_rank.thresholding import Route
 
 Fusion: TypeAlias = Literal["graphs", "kernels"]
 Assignment: TypeAlias = Literal["best", "merge", "kmeans", "communities"]

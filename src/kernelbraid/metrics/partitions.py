@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kernelbraid._typing import Host
+from kernelbraid._typing import Host, Labels, Vector
 
-Labels = NDArray[np.int64]
 # Numbers may be counted by a table of all values while it has at most so many places for each sample.
 PLACES = 8
 
@@ -170,9 +169,7 @@ def cut_share(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
     return float(np.mean(np.where(volumes > 0, 1 - within / np.where(volumes > 0, volumes, 1.0), 1.0)))
 
 
-def _within_and_volumes(
-    graph: ArrayLike | sparse.csr_array, labels: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _within_and_volumes(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> tuple[Vector, Vector]:
     """Return the weight of the edges within each cluster, and of all edges of its samples."""
     S = sparse.csr_array(graph)
     indicators = _indicators(numbers_of(labels, S.shape))
@@ -200,7 +197,7 @@ def balance(labels: ArrayLike) -> float:
     return float(-(shares * np.log(shares)).sum() / np.log(len(sizes)))
 
 
-def agreement(labellings: Sequence[ArrayLike]) -> NDArray[np.float64]:
+def agreement(labellings: Sequence[ArrayLike]) -> Vector:
     """Return for each of several clusterings its mean adjusted Rand index with the others.
 
     Parameters

@@ -2,24 +2,20 @@
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import (
     add_to_diagonal,
     asarray_like,
     device,
     identity_like,
-    kth_smallest,
+    kth_of_rows,
     namespace,
     symmetric_part,
     tie_share,
 )
-from kernelbraid._typing import Array
-
-Vector: TypeAlias = NDArray[np.float64]
+from kernelbraid._typing import Array, Vector
 
 # Entries of a projection below this many units of the precision are zeros that rounding missed.
 ROUNDING = 4
@@ -227,7 +223,7 @@ class Neighbourhoods:
             return cls((ranks >= 1) & (ranks <= k), ranks == k + 1)
         own = identity_like(D)
         D = D - (1 + D) * own
-        limit = kth_smallest(D, k + 1)[:, None]
+        limit = kth_of_rows(D, k + 1)[:, None]
         return cls((limit > D) & (own == 0), limit == D)
 
 

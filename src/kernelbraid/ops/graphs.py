@@ -13,14 +13,13 @@ from kernelbraid._arrays import (
     as_rows,
     asarray_like,
     is_on_host,
-    kth_largest,
-    kth_largest_of_rows,
+    kth_of_rows,
     namespace,
     row_blocks,
     symmetric_part,
     to_numpy,
 )
-from kernelbraid._linalg import choose_vectors, eigh, estimate_eigenvalue, leading_eigenvectors, outer_eigh, tolerance
+from kernelbraid._linalg import choose_vectors, eigh, leading_eigenvectors, outer_eigh, tolerance
 from kernelbraid._typing import Array, Host
 from kernelbraid.ops.closed_forms import nonnegative
 
@@ -36,9 +35,6 @@ RANKS: dict[Spectrum, Callable[[np.ndarray], np.ndarray]] = {
     "magnitude": np.abs,
     "unnormalised": np.negative,
 }
-#: Vertices from which the eigenvalue after the last is estimated before its vector is asked for, and the distance by
-#: which it is then known to be another one.
-MANY, APART = 20_000, 0.01
 #: Eigenvectors beside those that are taken, at most, among which others share the last eigenvalue; of dense graphs.
 MORE, FEW_MORE = 50, 10
 
@@ -101,7 +97,7 @@ def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
     n_rows, n = block.shape
     itself = block[:, columns]
     block[:, columns] = add_to_diagonal(itself, -xp.linalg.diagonal(itself))
-    kept = (block > 0) & (kth_largest_of_rows(block, k)[:, None] <= block)
+    kept = (block > 0) & (kth_of_rows(block, -k)[:, None] <= block)
     rows, indices = xp.nonzero(kept)
     values = xp.take(xp.reshape(block, (-1,)), rows * n + indices)
     counts = np.bincount(to_numpy(rows), minlength=n_rows)
@@ -124,7 +120,7 @@ def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeigh
     xp = namespace(A)
     zero = asarray_like(0.0, A)
     if n_neighbors is not None and n_neighbors < A.shape[0]:
-        A = xp.where(kth_largest(A, n_neighbors)[None, :] <= A, A, zero)
+        A = xp.where(kth_of_rows(A.T, -n_neighbors)[None, :] <= A, A, zero)
     if edge_weights == "scaled":
         largest = xp.max(A, axis=0)
         return A / xp.where(largest > 0, largest, 1 + zero)[None, :]
@@ -240,30 +236,26 @@ def _sparse_vectors(S: Array, n_components: int) -> Array:
 
     Those of eigenvalue 1 are the roots of the degrees on each connected component, larger components first.
     """
-    S, _ = _with_inverse_roots(S)  # with edges up to one, degrees cannot overflow
+    dtype = S.dtype
+    S, _ = _with_inverse_roots(S.astype(np.float64))  # with edges up to one, degrees cannot overflow
     known = component_vectors(S, n_components)
     left = n_components - known.shape[1]
     if left > 0:
-        known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left)])
-    return with_positive_peaks(known)
+        known = np.hstack([known, _leading_vectors(normalised_graph(S), known, left, tolerance(dtype))])
+    return with_positive_peaks(known).astype(dtype)
 
 
-def _leading_vectors(N: Array, known: Array, count: int) -> Array:
+def _leading_vectors(N: Array, known: Array, count: int, tol: float) -> Array:
     """Return the eigenvectors of largest eigenvalue beside the known ones, with all that share the last eigenvalue."""
     most = N.shape[0] - known.shape[1]
-    if N.shape[0] >= MANY and count < most:  # the next vector may be one of many that are hard to tell apart
-        vectors = leading_eigenvectors(N, known, count)
-        values = np.sum(vectors * (N @ vectors), axis=0)
-        if values[-1] - estimate_eigenvalue(N, np.hstack([known, vectors])) > APART:
-            return choose_vectors(values[::-1], vectors[:, ::-1], count)
     for more in (1, MORE):
         taken = min(count + more, most)
         vectors = leading_eigenvectors(N, known, taken)
         values = np.sum(vectors * (N @ vectors), axis=0)
-        if taken == most or values[count - 1] - values[-1] > tolerance(N.dtype):
+        if taken == most or values[count - 1] - values[-1] > tol:
             break
     order = np.argsort(values, kind="stable")
-    return choose_vectors(values[order], vectors[:, order], count)
+    return choose_vectors(values[order], vectors[:, order], count, tol=tol)
 
 
 def component_vectors(S: Array, most: int, roots: np.ndarray | None = None) -> Array:

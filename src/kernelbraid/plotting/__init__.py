@@ -5,8 +5,7 @@ no global setting is changed, and matplotlib is imported only when a function is
 """
 
 from kernelbraid.plotting.fits import plot_convergence, plot_embedding, plot_graph, plot_kernel, plot_kernel_weights
-from kernelbraid.plotting.levels import plot_levels
-from kernelbraid.plotting.views import plot_views
+from kernelbraid.plotting.views import plot_levels, plot_views
 
 __all__ = [
     "plot_convergence",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid._arrays import as_dense
-from kernelbraid.plotting.axes import COLOURS, INK, check_fitted, finish, ink_of, make_axes, mark
-from kernelbraid.plotting.layout import place
+from kernelbraid.plotting.axes import COLOURS, HEAT, INK, check_fitted, finish, ink_of, make_axes, mark
+from kernelbraid.plotting.layout import middles_of, place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kernelbraid.estimators import LKG
     from kernelbraid.plotting.layout import Layout
 
-HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
 CROWD = 1_000  # samples: more are drawn as smaller points
 MOST_NAMED = 20  # clusters in a legend
 PALEST = 0.15  # opacity of a sample whose label is not sure at all
@@ -44,22 +43,16 @@ def plot_kernel_weights(model: LKG, *, ax: Axes | None = None) -> Axes:
     By default LKG learns no weights; a fit with ``solver=ADMM()`` does. Weights that are all alike say so in the title.
     """
     solved = _solved(model, "kernel_weights_")
-    names, weights = (
-        (model.kernel_names_, model.kernel_weights_) if solved is None else (solved.names, np.asarray(solved.g))
-    )
+    names, weights = (model.kernel_names_, model.kernel_weights_) if solved is None else (solved.names, solved.g)
     weights = np.asarray(weights)
     ax = make_axes(ax, figsize=(6.0, 1.0 + 0.24 * len(names)))
-    positions = np.arange(len(names))
-    ax.barh(positions, weights, height=0.7, color=COLOURS[0])
-    ax.set_yticks(positions, names)
+    bars = ax.barh(range(len(names)), weights, height=0.7, color=COLOURS[0])
+    told = [f"{weight:.2f}" if weight >= 0.005 else "" for weight in weights]
+    ax.bar_label(bars, told, padding=4, color=ink_of(ax), size="small")
+    ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, max(1.12 * float(weights.max()), 1e-12))
-    for at in zip(weights, positions, strict=True):
-        if at[0] >= 0.005:
-            ax.annotate(
-                f"{at[0]:.2f}", at, (4, 0), textcoords="offset points", va="center", color=ink_of(ax), size="small"
-            )
     return finish(ax, f"Kernel weights{', all alike' if np.ptp(weights) == 0 else ''}", "weight")
 
 
@@ -145,13 +138,12 @@ def plot_embedding(model: LKG, *, layout: Layout = "auto", confidence: bool = Fa
     clusters = np.unique(labels)
     sure = np.clip(np.asarray(model.confidence_[drawn], dtype=float), PALEST, 1.0) if confidence else None
     for number, cluster in enumerate(clusters):
-        x, y = points[labels == cluster].T
-        colour, marker = mark(number)
+        own, (colour, marker) = labels == cluster, mark(number)
         ax.scatter(
-            x,
-            y,
+            points[own, 0],
+            points[own, 1],
             s=26 if len(labels) <= CROWD else 12,
-            color=colour if sure is None else _with_opacity(colour, sure[labels == cluster]),
+            color=colour if sure is None else _with_opacity(colour, sure[own]),
             marker=marker,
             edgecolor=ax.get_facecolor(),
             linewidth=0.4,
@@ -159,7 +151,12 @@ def plot_embedding(model: LKG, *, layout: Layout = "auto", confidence: bool = Fa
         )
     ax.set_aspect("equal", adjustable="datalim")
     if placed == "graph" or len(clusters) > MOST_NAMED:
-        _name_clusters(ax, points, labels)
+        from matplotlib.patheffects import withStroke
+
+        rim = [withStroke(linewidth=3.0, foreground=ax.get_facecolor())]
+        look: dict[str, Any] = {"ha": "center", "va": "center", "weight": "bold", "zorder": 5, "path_effects": rim}
+        for x, y, cluster in middles_of(points, labels):
+            ax.text(x, y, str(cluster), color=ink_of(ax), **look)
     else:
         columns = 1 if len(clusters) <= 10 else 2
         ink = ink_of(ax)
@@ -172,18 +169,6 @@ def plot_embedding(model: LKG, *, layout: Layout = "auto", confidence: bool = Fa
         ax.set(xticks=[], yticks=[])
         return finish(ax, "Map of the graph", "", spines=())
     return finish(ax, "Spectral embedding", "first principal axis", "second principal axis")
-
-
-def _name_clusters(ax: Axes, points: np.ndarray, labels: np.ndarray) -> None:
-    """Write the name of each cluster beside the sample in its middle, with a rim that sets it off from the points."""
-    from matplotlib.patheffects import withStroke
-
-    rim = [withStroke(linewidth=3.0, foreground=ax.get_facecolor())]
-    for cluster in np.unique(labels):
-        own = points[labels == cluster]
-        x, y = own[np.linalg.norm(own - np.median(own, axis=0), axis=1).argmin()]
-        options: dict[str, Any] = {"ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-        ax.text(x, y, str(cluster), color=ink_of(ax), path_effects=rim, **options)
 
 
 def _with_opacity(colour: str, opacity: np.ndarray) -> np.ndarray:
@@ -215,19 +200,18 @@ def plot_convergence(model: LKG, *, ax: Axes | None = None) -> Axes:
     solved: Any = _solved(model)
     ax = make_axes(ax, figsize=(6.0, 4.0))
     if solved.n_iter == 1:
-        ax.text(
-            0.5, 0.5, "one step, nothing to draw", ha="center", va="center", color=ink_of(ax), transform=ax.transAxes
-        )
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+        ax.text(0.5, 0.5, "one step, nothing to draw", color=ink_of(ax), **middle)
         ax.set(xticks=[], yticks=[])
         return finish(ax, f"Convergence ({solved.status} after 1 step)", "", spines=())
-    curves = {
-        "kernel_change": ("relative change of K", "-"),
-        "graph_residual": ("‖Z − J‖, graph residual", "--"),
-        "kernel_residual": ("‖K − W‖, kernel residual", "-."),
-    }
+    curves = [
+        ("kernel_change", "relative change of K", "-", COLOURS[0]),
+        ("graph_residual", "‖Z − J‖, graph residual", "--", COLOURS[5]),
+        ("kernel_residual", "‖K − W‖, kernel residual", "-.", COLOURS[2]),
+    ]
     ax.set_yscale("log")
     lowest = np.inf
-    for (name, (label, style)), colour in zip(curves.items(), (COLOURS[0], COLOURS[5], COLOURS[2]), strict=True):
+    for name, label, style, colour in curves:
         values = np.array(solved.history[name], dtype=float)
         values[~(np.isfinite(values) & (values > 0))] = np.nan  # a logarithmic axis has no place for 0
         if np.isnan(values).all():  # a fixed kernel does not change

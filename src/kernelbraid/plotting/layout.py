@@ -55,6 +55,16 @@ def principal_axes(points: np.ndarray) -> np.ndarray:
     return np.pad(coordinates, ((0, 0), (0, 2 - coordinates.shape[1])))
 
 
+def middles_of(points: np.ndarray, labels: np.ndarray) -> list[tuple[float, float, int]]:
+    """Return where the sample in the middle of each cluster stands, and which cluster it is."""
+    found = []
+    for cluster in np.unique(labels).tolist():
+        own = points[labels == cluster]
+        x, y = own[np.linalg.norm(own - np.median(own, axis=0), axis=1).argmin()].tolist()
+        found.append((x, y, cluster))
+    return found
+
+
 def _map(distances: sparse.csr_array, embedding: np.ndarray) -> np.ndarray:
     """Lay samples out by t-SNE over the distances to their neighbours; the same input gives the same map."""
     from sklearn.manifold import TSNE

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from kernelbraid import methods
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import install, write_whole
 from kernelbraid._version import __version__
-from kernelbraid.plotting.axes import CLUSTERS, check_fitted
-from kernelbraid.plotting.layout import FEWEST_MAPPED, place
+from kernelbraid.plotting.axes import check_fitted, mark
+from kernelbraid.plotting.layout import FEWEST_MAPPED, middles_of, place
 
 
 @dataclass(frozen=True)
@@ -57,35 +56,30 @@ def contrasts(X: Any, labels: np.ndarray, names: Sequence[str], n_clusters: int,
     if not sparse.issparse(X):
         there = np.isfinite(X).all(axis=1)
         X, labels = (X, labels) if there.all() else (X[there], labels[there])
-    n, sizes = len(labels), np.bincount(labels, minlength=n_clusters)
+    n, sizes = len(labels), np.bincount(labels, minlength=n_clusters)[:, None]
     scaler = StandardScaler(with_mean=False).fit(X)  # a feature that does not vary has scale 1
-    totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    sums = members @ X
-    found: list[list[Contrast]] = []
-    for cluster, size in enumerate(sizes):
-        if not 0 < size < n:
-            found.append([])
-            continue
-        own = sums[[cluster]].toarray().ravel() if sparse.issparse(sums) else sums[cluster]
-        inside, outside = own / size, (totals - own) / (n - size)
-        effect = (inside - outside) / scaler.scale_
-        first = np.argsort(-np.abs(effect), kind="stable")[:most]
-        columns = (inside[first], outside[first], effect[first])
-        rows = zip(first, *(column.tolist() for column in columns), strict=True)
-        found.append([Contrast(names[j], *values) for j, *values in rows if values[2] != 0])
-    return found
+    sums = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n)) @ X
+    sums = np.asarray(sums.toarray() if sparse.issparse(sums) else sums, dtype=np.float64)
+    inside, outside = sums / np.maximum(sizes, 1), (sums.sum(axis=0) - sums) / np.maximum(n - sizes, 1)
+    effect = np.where((sizes > 0) & (sizes < n), (inside - outside) / scaler.scale_, 0.0)
+    first = np.argsort(-np.abs(effect), axis=1, kind="stable")[:, :most]
+    tables = [np.take_along_axis(table, first, axis=1).tolist() for table in (inside, outside, effect)]
+    rows = zip(first.tolist(), *tables, strict=True)
+    return [[Contrast(names[j], *of_j) for j, *of_j in zip(*row, strict=True) if of_j[2]] for row in rows]
 
 
 MOST_FEATURES = 5  # that are told of a cluster
 MOST_SAMPLES = 10  # that are to be looked at first, of each kind
-MOST_NAMED = 20  # clusters in a legend
+MOST_NAMED = 20  # clusters whose sizes a notebook shows
 UNSURE, SURE, ASIDE = 0.5, 0.9, 0.5  # confidence of a label, and outlier score of a sample that stands aside
 LOW, HIGH = 0.5, 0.8  # reliability
 PALEST = 0.25  # opacity of a sample whose label is not sure at all
 GLANCE = 300  # samples on the map of a notebook
 BUTTONS = [["zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d"]]
-SYMBOLS = ("circle", "triangle-up", "square", "diamond", "triangle-down", "cross", "x", "star")
+# Markers as plotly calls them, and as signs in words.
+SYMBOLS = {"o": "circle", "^": "triangle-up", "s": "square", "D": "diamond", "v": "triangle-down"}
+SYMBOLS |= {"P": "cross", "X": "x", "*": "star"}
+SIGNS = dict(zip(SYMBOLS, "●▲■◆▼✚✕★", strict=True))
 
 
 def write_report(
@@ -120,13 +114,12 @@ def write_report(
     nobody asked for them before.
     """
     environment = load_template_engine()
-    environment.filters["number"] = _number
     check_fitted(model, "labels_")
     path, labels = Path(path), to_numpy(model.labels_)
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {str(path.parent)!r} for the report; create it first.")
     facts = _facts(model, labels, X, names_of_samples(ids, X, len(labels)))
-    template = environment.from_string(files("kernelbraid.plotting").joinpath("page.html").read_text(encoding="utf-8"))
+    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     with write_whole(path) as file:
         file.write(template.render(facts, title=title, call=call or _call(model)))
 
@@ -138,25 +131,22 @@ def load_template_engine() -> Any:
         import plotly  # noqa: F401 (before any work is done)
     except ImportError as error:
         raise ImportError(f"A report needs {error.name}; {install('report')}.") from None
-    return jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["number"] = lambda x: f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.3g}"  # large ones whole
+    return environment
 
 
 def _facts(model: Any, labels: np.ndarray, X: Any, ids: list[str]) -> dict[str, Any]:
     """Return what the page says."""
-    sizes = np.bincount(labels)
     membership, aside = _known(model, "membership_"), _known(model, "outlier_scores_")
     sure = None if membership is None else membership[np.arange(len(labels)), labels]
     views, reliability = getattr(model, "views_", None), getattr(model, "reliability_", None)
     kept, params = _samples(model, X, len(labels)), model.get_params(deep=False)
-    clusters = _clusters(labels, sizes, sure, ids)
-    for cluster, told in zip(clusters, _apart(kept, labels, len(sizes)), strict=True):
-        cluster["contrasts"] = told
     return {
-        "name": type(model).__name__,
-        "what": (inspect.getdoc(type(model)) or "").partition("\n")[0],
+        "what": (type(model).__doc__ or "").partition("\n")[0],
         "n_samples": len(labels),
         "n_features": sum(len(names) for _, _, names in kept),
-        "clusters": clusters,
+        "clusters": _clusters(kept, labels, sure, ids),
         "reliability": reliability,
         "trust": _in_a_word(reliability),
         "why": list(getattr(model, "why_", [])),
@@ -173,11 +163,6 @@ def _facts(model: Any, labels: np.ndarray, X: Any, ids: list[str]) -> dict[str, 
     }
 
 
-def _number(value: float) -> str:
-    """Return a number to three digits, large ones whole."""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
 def _in_a_word(reliability: float | None) -> str:
     """Return how far clusters can be relied on."""
     at = 0.0 if reliability is None else reliability
@@ -187,7 +172,7 @@ def _in_a_word(reliability: float | None) -> str:
 def names_of_samples(ids: Sequence[Any] | None, X: Any, n_samples: int) -> list[str]:
     """Return what samples are called, or say what is wrong with their names."""
     first = X[0] if isinstance(X, list | tuple) and len(X) else X
-    if ids is None and hasattr(first, "columns") and first.index.is_unique:
+    if ids is None and hasattr(first, "iloc") and first.index.is_unique:
         ids = first.index
     names = [str(name) for name in (range(n_samples) if ids is None else ids)]
     if len(names) != n_samples:
@@ -210,7 +195,7 @@ def _samples(model: Any, X: Any, n_samples: int) -> list[tuple[np.ndarray, Any, 
         widths = model._fitted.widths if kept else []
     else:
         frames = X if isinstance(X, list | tuple) else [X]
-        frames = [frame.select_dtypes(["number", "bool"]) if hasattr(frame, "columns") else frame for frame in frames]
+        frames = [frame.select_dtypes(["number", "bool"]) if hasattr(frame, "iloc") else frame for frame in frames]
         kept, widths = {view: (np.arange(n_samples), A) for view, A in enumerate(frames)}, [A.shape[1] for A in frames]
     ends, known, views = np.cumsum([0, *widths]).tolist(), list(getattr(model, "feature_names_in_", ())), []
     for view, (rows, A) in kept.items():
@@ -226,30 +211,25 @@ def _samples(model: Any, X: Any, n_samples: int) -> list[tuple[np.ndarray, Any, 
     return views
 
 
-def _apart(kept: list[tuple[np.ndarray, Any, list[str]]], labels: np.ndarray, n_clusters: int) -> list[list[Contrast]]:
-    """Return what sets each cluster apart, over all views."""
-    found: list[list[Contrast]] = [[] for _ in range(n_clusters)]
-    for rows, A, names in kept:
-        for mine, more in zip(found, contrasts(A, labels[rows], names, n_clusters, MOST_FEATURES), strict=True):
-            mine += more
-    return [sorted(mine, key=lambda one: -abs(one.effect))[:MOST_FEATURES] for mine in found]
-
-
-def _clusters(labels: np.ndarray, sizes: np.ndarray, sure: np.ndarray | None, ids: list[str]) -> list[dict[str, Any]]:
-    """Return what there is to say of each cluster but its features."""
-    told = []
-    for cluster, size in enumerate(sizes.tolist()):
+def _clusters(
+    kept: list[tuple[np.ndarray, Any, list[str]]], labels: np.ndarray, sure: np.ndarray | None, ids: list[str]
+) -> list[dict[str, Any]]:
+    """Return what there is to say of each cluster; what sets it apart over all views."""
+    told, sizes = [], np.bincount(labels).tolist()
+    apart = [contrasts(A, labels[rows], names, len(sizes), MOST_FEATURES) for rows, A, names in kept]
+    for cluster, size in enumerate(sizes):
         own = np.flatnonzero(labels == cluster)
         typical = own[:3] if sure is None else own[np.argsort(-sure[own], kind="stable")[:3]]
+        features, (colour, marker) = [one for view in apart for one in view[cluster]], mark(cluster)
         told.append(
             {
-                "name": cluster,
                 "size": size,
-                "share": size / len(labels),
-                "width": size / sizes.max(),
-                "colour": _colour(cluster),
+                "width": size / max(sizes),
+                "colour": colour,
+                "sign": SIGNS[marker],
                 "sure": None if sure is None else float(sure[own].mean()),
                 "typical": [ids[i] for i in typical],
+                "contrasts": sorted(features, key=lambda one: -abs(one.effect))[:MOST_FEATURES],
             }
         )
     return told
@@ -281,7 +261,7 @@ def _levels(model: Any, labels: np.ndarray) -> list[dict[str, Any]]:
         shared = np.bincount(np.asarray(level.labels) * k + labels, minlength=level.n_clusters * k).reshape(-1, k)
         sizes, most = shared.sum(axis=1), shared.argmax(axis=1)
         order = np.lexsort((-sizes, most)).tolist()
-        segments = [(_colour(int(most[i])), float(sizes[i]) / len(labels)) for i in order]
+        segments = [(mark(int(most[i]))[0], float(sizes[i]) / len(labels)) for i in order]
         told.append({"level": level, "segments": segments})
     return told
 
@@ -295,22 +275,20 @@ def _map(model: Any, labels: np.ndarray, sure: np.ndarray | None, ids: list[str]
 
     points, drawn, _ = place(model, "graph")
     points, at = np.round(points, 2), np.arange(len(labels))[drawn]
-    figure, middles = go.Figure(), []
+    figure = go.Figure()
+    nothing: dict[str, Any] = {"visible": False, "fixedrange": False}
     for cluster in np.unique(labels[at]).tolist():
         own = labels[at] == cluster
         x, y = points[own].T
-        near = ((points[own] - np.median(points[own], axis=0)) ** 2).sum(axis=1).argmin()
-        middles.append((x[near], y[near], cluster))
         told = [escape(ids[i]) + ("" if sure is None else f"<br>confidence {sure[i]:.2f}") for i in at[own]]
-        marker: dict[str, Any] = {"color": _colour(cluster), "size": 7 if len(at) <= 1000 else 5}
-        marker |= {"symbol": SYMBOLS[cluster // len(CLUSTERS) % len(SYMBOLS)]}
+        colour, shape = mark(cluster)
+        marker: dict[str, Any] = {"color": colour, "symbol": SYMBOLS[shape], "size": 7 if len(at) <= 1000 else 5}
         if sure is not None:
             marker["opacity"] = np.round(np.clip(sure[at[own]], PALEST, 1.0), 2)
         options = {"mode": "markers", "name": str(cluster), "text": told, "marker": marker}
         figure.add_scatter(x=x, y=y, hovertemplate="%{text}<extra>cluster %{fullData.name}</extra>", **options)
-    x, y, named = zip(*middles, strict=True)
-    figure.add_scatter(x=x, y=y, text=list(map(str, named)), mode="text", hoverinfo="skip", showlegend=False)
-    nothing: dict[str, Any] = {"visible": False, "fixedrange": False}
+    x, y, named = zip(*middles_of(points, labels[at]), strict=True)
+    figure.add_scatter(x=x, y=y, text=list(map(str, named)), mode="text", hoverinfo="skip")
     figure.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
@@ -319,8 +297,7 @@ def _map(model: Any, labels: np.ndarray, sure: np.ndarray | None, ids: list[str]
         xaxis=nothing,
         yaxis={**nothing, "scaleanchor": "x"},
         dragmode=False,  # a finger on the map scrolls the page
-        showlegend=len(middles) <= MOST_NAMED,
-        legend={"orientation": "h", "y": 0, "yanchor": "top"},
+        showlegend=False,  # names are on the map
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": "#8a93a3", "activecolor": "#8a93a3"},
     )
     config = {"responsive": True, "displaylogo": False, "modeBarButtons": BUTTONS}
@@ -330,10 +307,10 @@ def _map(model: Any, labels: np.ndarray, sure: np.ndarray | None, ids: list[str]
 
 def _call(model: Any) -> str:
     """Return how the fit is repeated in Python."""
-    name = type(model).__name__
-    written = model.__repr__(N_CHAR_MAX=100_000)
+    name, written = type(model).__name__, model.__repr__(N_CHAR_MAX=100_000)
+    room = "kernelbraid.methods" if name in methods.__all__ else "kernelbraid"
     extra = ", ADMM" if "ADMM(" in written else ""
-    return f"from kernelbraid import {name}{extra}\n\nmodel = {written}\nmodel.fit(X)"
+    return f"from {room} import {name}{extra}\n\nmodel = {written}\nmodel.fit(X)"
 
 
 def summary_of(model: Any) -> str:
@@ -345,15 +322,10 @@ def summary_of(model: Any) -> str:
         points, drawn, _ = place(model, "graph", GLANCE)
         points = np.round(100 * (points - points.min(axis=0)) / np.ptp(points, axis=0).max(), 1)
         shown = zip(points.tolist(), labels[drawn].tolist(), strict=True)
-        dots = "".join(f'<circle cx="{x}" cy="{y}" r="1.3" fill="{_colour(label)}"/>' for (x, y), label in shown)
+        dots = "".join(f'<circle cx="{x}" cy="{y}" r="1.3" fill="{mark(label)[0]}"/>' for (x, y), label in shown)
         dots = f'<svg viewBox="-2 -2 104 104" width="180" height="180" role="img" aria-label="map">{dots}</svg>'
-    words = [f"{len(sizes)} clusters of {len(labels)} samples: {', '.join(map(str, sizes[:MOST_NAMED]))}"]
-    words[0] += ", ..." if len(sizes) > MOST_NAMED else ""
+    more = ", ..." if len(sizes) > MOST_NAMED else ""
+    told = f"{len(sizes)} clusters of {len(labels)} samples: {', '.join(map(str, sizes[:MOST_NAMED]))}{more}"
     if reliability is not None:
-        words.append(f"reliability {reliability:.2f}: {_in_a_word(reliability)}")
-    told = "".join(f"<div>{sentence}</div>" for sentence in words)
+        told += f"<br>reliability {reliability:.2f}: {_in_a_word(reliability)}"
     return f'<div style="display:flex;gap:1em;align-items:center;flex-wrap:wrap">{dots}<div>{told}</div></div>'
-
-
-def _colour(cluster: int) -> str:
-    return CLUSTERS[cluster % len(CLUSTERS)]

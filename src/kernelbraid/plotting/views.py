@@ -1,4 +1,4 @@
-"""A picture of what several views say of each other, and of what each counts."""
+"""Pictures of what a fit has chosen among: levels of its clusters, and views, of which it says what each counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelbraid.learning.trust import LEVEL
-from kernelbraid.plotting.axes import COLOURS, INK, check_fitted, finish, ink_of, make_axes
+from kernelbraid.plotting.axes import COLOURS, HEAT, INK, check_fitted, finish, ink_of, make_axes, mark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from kernelbraid.estimators import LKG, LKGClassifier
     from kernelbraid.estimators.base import ViewReport
 
-HEAT = "Blues"  # white where there is nothing; brightness alone carries the value
+HEIGHT = 0.72  # of a row, of which each level has one
+BEHIND = 0.45  # opacity of levels that are not taken
 GREY, EMPTY = "#999999", "#F2F2F2"  # what is left out; a view beside itself
 CLEAR = 20 * LEVEL  # the colour scale reaches at least so far, so that chance never looks like agreement
 DARK = 0.5  # of the colour scale: numbers are white from there on
@@ -25,12 +26,65 @@ WIDTH, GAP = 1.8, 0.3  # of the bars and what is left of them, in cells of the h
 MANY = 8  # views: from there on their names stand upright
 
 
-def plot_views(
-    model: LKG | LKGClassifier,
-    *,
-    names: Sequence[str] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_levels(model: LKG, *, ax: Axes | None = None) -> Axes:
+    """Draw the plausible partitions as rows, from coarse to fine, and mark the one that is taken.
+
+    Parameters
+    ----------
+    model : LKG
+        Fitted with ``n_clusters="auto"``.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+
+    Notes
+    -----
+    Every cluster is as wide as it has samples, and stands below the one of the level before that has most of them, in
+    the colour of the coarsest of these. Communities need not be nested: a cluster may reach beyond.
+    """
+    check_fitted(model, "levels_")
+    levels = model.levels_
+    if levels is None:
+        raise ValueError(f"n_clusters={model.n_clusters!r} was given, not chosen; fit with n_clusters='auto'.")
+    ax = make_axes(ax, figsize=(6.4, 1.2 + 0.5 * len(levels)))
+    n, places, colours = len(levels[0].labels), np.zeros(1), np.zeros(1, dtype=int)
+    above = np.zeros(n, dtype=int)
+    for row, level in enumerate(levels):
+        labels, k = np.asarray(level.labels), level.n_clusters
+        sizes = np.bincount(labels, minlength=k)
+        width = len(places)
+        parents = np.bincount(labels * width + above, minlength=k * width).reshape(k, width).argmax(axis=1)
+        order = np.lexsort((-sizes, places[parents]))
+        ends = np.cumsum(sizes[order])
+        is_first = row == 0 or levels[row - 1].n_clusters == 1
+        colours = np.argsort(order) if is_first else colours[parents]
+        ax.barh(
+            np.full(k, row),
+            sizes[order],
+            left=ends - sizes[order],
+            height=HEIGHT,
+            color=[mark(int(colours[cluster]))[0] for cluster in order],
+            alpha=None if level.is_taken else BEHIND,
+            edgecolor=ax.get_facecolor(),
+            linewidth=0.8 if k < n / 20 else 0.1,
+        )
+        places = np.empty(k)
+        places[order], above = ends - sizes[order] / 2, labels
+    told = [f"{level.n_clusters} clusters" if level.n_clusters > 1 else "1 cluster" for level in levels]
+    ax.set_yticks(range(len(levels)), told)
+    taken = next(row for row, level in enumerate(levels) if level.is_taken)
+    ax.barh([taken], [n], height=HEIGHT, color="none", edgecolor=ink_of(ax), linewidth=1.6)
+    ax.set_xlim(0, n)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    return finish(ax, f"Levels: {told[taken]} taken", "samples", spines=("bottom",))
+
+
+def plot_views(model: LKG | LKGClassifier, *, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw how far views agree with each other as a heat map, and the weight of each as a bar beside it.
 
     Parameters
@@ -54,8 +108,7 @@ def plot_views(
     logarithm beyond. Numbers below it, and the names of views that are left out, are grey.
     """
     report = _report_of(model)
-    if names is None:
-        names = report.names
+    names = report.names if names is None else names
     if len(names) != len(report):
         raise ValueError(f"names has {len(names)} entries, and there are {len(report)} views; give one for each.")
     n = len(names)
@@ -121,13 +174,14 @@ def _bars(ax: Axes, report: ViewReport) -> int:
     n = len(report)
     beside = ax.inset_axes((1.0 + GAP / n, 0.0, min(0.5, max(WIDTH, 0.2 * n) / n), 1.0))
     weights, used = report.weights, report.trusted
-    rows = np.arange(n)
-    beside.barh(rows, weights, height=0.7, color=[COLOURS[0] if trusted else GREY for trusted in used])
-    for row, weight, trusted in zip(rows, weights, used, strict=True):
-        words, colour = (f"{weight:.2f}", ink_of(ax)) if trusted else ("left out", GREY)
-        beside.annotate(
-            words, (weight, row), (4, 0), textcoords="offset points", va="center", color=colour, size="small"
-        )
+    looks = [
+        (f"{weight:.2f}", COLOURS[0], ink_of(ax)) if trusted else ("left out", GREY, GREY)
+        for weight, trusted in zip(weights, used, strict=True)
+    ]
+    words, fills, inks = zip(*looks, strict=True)
+    bars = beside.barh(range(n), weights, height=0.7, color=fills)
+    for label, ink in zip(beside.bar_label(bars, words, padding=4, size="small"), inks, strict=True):
+        label.set_color(ink)
     beside.set_ylim(ax.get_ylim())
     beside.set_xlim(0, 1.6 * float(weights.max()) or 1.0)  # room for the numbers
     beside.set_xticks([])

@@ -10,9 +10,9 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid._arrays import asarray_like, device, is_on_host, linalg_errors, namespace, quiet_overflow, to_numpy
-from kernelbraid._typing import Array, Host
+from kernelbraid._typing import Array, Host, Matrix, Vector
 from kernelbraid.kernels.precomputed import stack_kernels
-from kernelbraid.kernels.stacks import KernelStack, Matrix, StoredStack, Vector
+from kernelbraid.kernels.stacks import KernelStack, StoredStack
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
 from kernelbraid.solvers.low_rank.step import (

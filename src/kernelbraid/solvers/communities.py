@@ -14,10 +14,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Labels
 from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
-from kernelbraid.solvers.lloyd import Labels
 
 ROUNDS = 3  # of Leiden's method, each from the clusters of the one before: more of them change little
 FEW_ROUNDS = 2  # where many resolutions are tried

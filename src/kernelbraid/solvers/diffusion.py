@@ -8,9 +8,8 @@ similar themselves. For given weights, the minimum is the fixed point of A = sum
 a_v = b_v / (mu + 1).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +24,11 @@ from kernelbraid._arrays import (
     identity_like,
     namespace,
 )
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.ops.closed_forms import Neighbourhoods, project_to_simplex
 from kernelbraid.ops.graphs import normalised_graph, symmetrise
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Kernels whose contrast is below this share of the highest are no views: where neighbours are as far as all others, a
 #: graph is nearly the identity, over which nothing spreads and which therefore costs nothing.
 CONTRAST = 0.25
@@ -158,11 +156,7 @@ def update_weights(problem: DiffusionProblem, costs: Vector) -> Vector:
 
 
 def diffuse(
-    problem: DiffusionProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, DiffusionState], bool | None] | None = None,
+    problem: DiffusionProblem, *, max_iter: int, tol: float, watch: Watch[DiffusionState] | None = None
 ) -> Solution[DiffusionState]:
     """Alternate between the similarities and the weights of the views until the similarities stay as they are.
 
@@ -189,14 +183,7 @@ def diffuse(
             new.b = update_weights(problem, costs)
         return new
 
-    return iterate(
-        lambda: (step, problem.start()),
-        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, problem.start, max_iter=max_iter, tol=tol, watch=watch)
 
 
 def _total(matrices: Iterable[Array]) -> Array:

@@ -8,17 +8,15 @@ for a sum of norms. The weights a_i of the rows are those that leave k neighbour
 graph has fewer components than clusters, and halved where it has more.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import (
     Neighbourhoods,
@@ -29,10 +27,9 @@ from kernelbraid.ops.closed_forms import (
     project_to_simplex,
 )
 from kernelbraid.ops.graphs import symmetrise
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 from kernelbraid.solvers.similarity import squared_distances
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Views as far from the graph as this are equal to it: a weight has to be finite.
 NEAREST = 1e-12
 
@@ -134,7 +131,7 @@ def update_graph(problem: FusionProblem, S: Sequence[Array], w: Vector, F: Array
 
 
 def fuse_graphs(
-    problem: FusionProblem, *, max_iter: int, tol: float, watch: Callable[[int, FusionState], bool | None] | None = None
+    problem: FusionProblem, *, max_iter: int, tol: float, watch: Watch[FusionState] | None = None
 ) -> Solution[FusionState]:
     """Alternate between the graphs of the views, their weights, the common graph and F until that has k components.
 
@@ -166,14 +163,7 @@ def fuse_graphs(
             new.strength, new.F = old.strength / 2, old.F
         return new
 
-    return iterate(
-        lambda: (step, problem.start()),
-        converged=lambda n, state: state.is_split,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, problem.start, max_iter=max_iter, converged=lambda n, state: state.is_split, watch=watch)
 
 
 def centred_rows(X: Array) -> Array:

@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from kernelbraid._arrays import linalg_errors, quiet_overflow
 
 State = TypeVar("State")
+#: ``watch(n, state)`` sees every finite state; returning True stops the iteration.
+Watch: TypeAlias = Callable[[int, State], bool | None]
 
 
 class Status(StrEnum):
@@ -42,9 +44,7 @@ class Alternation(Protocol):
     progress: AlternationProgress | None
 
 
-def defect(state: Alternation) -> Status | None:
-    """Return what is wrong with a state after a step: an objective that is not finite."""
-    return None if state.progress is not None and math.isfinite(state.progress.objective) else Status.NON_FINITE
+Stand = TypeVar("Stand", bound=Alternation)  # a state that is one
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def iterate(
     defect: Callable[[State], Status | None],
     fallback: Callable[[], State],
     max_iter: int,
-    watch: Callable[[int, State], bool | None] | None = None,
+    watch: Watch[State] | None = None,
 ) -> Solution[State]:
     """Repeat a step until it has converged, and return the last iterate without a defect.
 
@@ -123,3 +123,45 @@ def _replay(begin: Callable[[], tuple[Callable[[State], State], State]], n_steps
     for _ in range(n_steps):
         state = step(state)
     return state
+
+
+def alternate(
+    step: Callable[[Stand], Stand],
+    start: Callable[[], Stand],
+    *,
+    max_iter: int,
+    tol: float = 0.0,
+    converged: Callable[[int, Stand], bool] | None = None,
+    watch: Watch[Stand] | None = None,
+) -> Solution[Stand]:
+    """Repeat the step of an alternation, which leaves its state as it is, while the objective is finite.
+
+    Parameters
+    ----------
+    step, start : callable
+        The step, and what makes the starting point.
+    max_iter : int
+        Largest number of steps.
+    tol : float, default=0.0
+        Change that ends the iteration.
+    converged : callable, default=None
+        Stopping test in place of `tol`; as for :func:`iterate`.
+    watch : callable, default=None
+        As for :func:`iterate`.
+    """
+
+    def defect(state: Stand) -> Status | None:
+        is_sound = state.progress is not None and math.isfinite(state.progress.objective)
+        return None if is_sound else Status.NON_FINITE
+
+    def is_settled(_: int, state: Stand) -> bool:
+        return state.progress is not None and state.progress.change <= tol
+
+    return iterate(
+        lambda: (step, start()),
+        converged=converged or is_settled,
+        defect=defect,
+        fallback=start,
+        max_iter=max_iter,
+        watch=watch,
+    )

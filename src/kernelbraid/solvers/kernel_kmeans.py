@@ -1,26 +1,24 @@
 """Kernel k-means (KKM), its robust form (RKKM), both with learned weights (MKKM, RMKKM), and relaxed (SimpleMKKM)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh, eigvalsh, tolerance
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.kernels import KernelStack, StoredStack, without_spread
 from kernelbraid.ops.closed_forms import cosine_kernel
 from kernelbraid.ops.graphs import with_positive_peaks
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 from kernelbraid.solvers.kmeans import plus_plus, random_samples
-from kernelbraid.solvers.lloyd import Clustering, Labels, Rule, best_of, nearest_centres
+from kernelbraid.solvers.lloyd import Clustering, Rule, best_of, nearest_centres
 
-Vector: TypeAlias = NDArray[np.float64]
 #: How a run starts: far samples as centres, random samples as centres, or random labels.
 Start: TypeAlias = Literal["k-means++", "random", "partition"]
 
@@ -272,7 +270,7 @@ def _point(
 
 
 def solve_min_max(
-    problem: MinMaxProblem, *, max_iter: int, tol: float, watch: Callable[[int, MinMaxState], bool | None] | None = None
+    problem: MinMaxProblem, *, max_iter: int, tol: float, watch: Watch[MinMaxState] | None = None
 ) -> Solution[MinMaxState]:
     """Follow the reduced gradient until the weights stay as they are.
 
@@ -299,11 +297,4 @@ def solve_min_max(
         is_still = state.progress is not None and state.progress.change <= tol
         return is_still and (not problem.exact or state.section <= FINE)
 
-    return iterate(
-        lambda: (step, problem.start()),
-        converged=converged,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, problem.start, max_iter=max_iter, converged=converged, watch=watch)

@@ -7,15 +7,13 @@ twice as many pieces as clusters the cuts do no harm, since the graph knows whic
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Labels, Matrix, Vector
 from kernelbraid.solvers.lloyd import (
     Clustering,
     FeatureSpace,
-    Labels,
     Rule,
     Space,
     best_of,
@@ -185,7 +183,7 @@ class Edges:
     """The edges of a symmetric graph, each in both directions; negative ones, and those to oneself, are left out."""
 
     ends: Labels  # (2, n_edges)
-    weights: NDArray[np.float64]
+    weights: Vector
     n: int  # vertices
 
     @classmethod
@@ -198,17 +196,17 @@ class Edges:
         ends = np.stack([found.row[kept], found.col[kept]]).astype(np.int64)
         return cls(ends, found.data[kept].astype(np.float64), int(found.shape[0]))
 
-    def between(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+    def between(self, groups: Labels, n_groups: int) -> Matrix:
         """Return the sums of edges between groups of vertices."""
         starts, ends = groups[self.ends]
         return _summed(starts, ends, self.weights, (n_groups, n_groups))
 
-    def to(self, groups: Labels, n_groups: int) -> NDArray[np.float64]:
+    def to(self, groups: Labels, n_groups: int) -> Matrix:
         """Return the sums of the edges of each vertex to groups."""
         return _summed(self.ends[0], groups[self.ends[1]], self.weights, (self.n, n_groups))
 
 
-def _summed(rows: Labels, columns: Labels, weights: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+def _summed(rows: Labels, columns: Labels, weights: Vector, shape: tuple[int, int]) -> Matrix:
     """Return a matrix of sums."""
     sums = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
     return np.asarray(sums, dtype=np.float64).reshape(shape)
@@ -275,7 +273,7 @@ def settle(graph: Array | Edges, labels: Labels) -> Labels:
     return moved if np.bincount(moved, minlength=k).all() else labels
 
 
-def dissolve(graph: Array | Edges, labels: Labels, smallest: float, sizes: NDArray[np.float64] | None = None) -> Labels:
+def dissolve(graph: Array | Edges, labels: Labels, smallest: float, sizes: Vector | None = None) -> Labels:
     """Give the vertices of clusters that are too small the cluster to which most of their edges go.
 
     Parameters

@@ -8,18 +8,16 @@ in coordinates or under kernels, uses the same pieces.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, to_numpy
-from kernelbraid._typing import Array, Host
+from kernelbraid._typing import Array, Host, Labels, Matrix
 from kernelbraid.ops.closed_forms import power_weights
 
-Labels: TypeAlias = NDArray[np.int64]
-Matrix: TypeAlias = NDArray[np.float64]
 # Squared distance, relative to the squared lengths, below which a sample is a copy of another one: rounding.
 COPY = 1e-14
 # Restarts run together while their distances, (kernels, restarts, n, k), stay below this many numbers.

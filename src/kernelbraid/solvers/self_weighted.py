@@ -7,24 +7,20 @@ with L the Laplacian of Z. The last sum is handled by weights of squared norms, 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, identity_like, namespace, to_numpy
 from kernelbraid._linalg import eigh, eigvalsh, outer_eigh, solve_in_place
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
 from kernelbraid.ops.closed_forms import check_squares, nonnegative
 from kernelbraid.ops.graphs import symmetrise
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 from kernelbraid.solvers.similarity import squared_distances
 
-Vector: TypeAlias = NDArray[np.float64]
 #: Steps before the change of the graph may end the iteration.
 FEWEST = 6
 #: Distances of kernels from the consensus below this share of its size count as so much: a weight has to be finite.
@@ -135,11 +131,7 @@ def spectral_norm(A: Array) -> float:
 
 
 def solve_consensus(
-    problem: ConsensusProblem,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, ConsensusState], bool | None] | None = None,
+    problem: ConsensusProblem, *, max_iter: int, tol: float, watch: Watch[ConsensusState] | None = None
 ) -> Solution[ConsensusState]:
     """Alternate between F, the weights, the graph and the kernel until the graph stays as it is.
 
@@ -166,14 +158,10 @@ def solve_consensus(
         new.progress = AlternationProgress(problem.objective(new), _change(Z, old.Z, tol))
         return new
 
-    return iterate(
-        lambda: (step, problem.start()),
-        converged=lambda n, state: n >= FEWEST and state.progress is not None and state.progress.change < tol,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    def converged(n: int, state: ConsensusState) -> bool:
+        return n >= FEWEST and state.progress is not None and state.progress.change < tol
+
+    return alternate(step, problem.start, max_iter=max_iter, converged=converged, watch=watch)
 
 
 def _change(Z: Array, old: Array, tol: float) -> float:

@@ -9,23 +9,21 @@ with L the Laplacian of (Z + Z') / 2. SSR has alpha = beta = 0, the linear kerne
 kernel; SCMK learns its weights. Everywhere T = Z': the problem of each row of T is a quadratic program of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeAlias
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, distance, frobenius_norm, namespace, power_of_two, to_numpy
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, without_spread
 from kernelbraid.ops.closed_forms import power_weights
 from kernelbraid.ops.graphs import spectral_vectors, symmetrise
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, Status, defect, iterate
-from kernelbraid.solvers.simplex_qp import SimplexQP
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Status, Watch, alternate
+from kernelbraid.solvers.simplex_qp import Iterate, SimplexQP
 
-Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights.
 EXPONENT = 0.5
 # Reconstruction errors that are rounding, in units of the precision, the number of samples and the trace.
@@ -41,6 +39,7 @@ class TwinState:
     a: Vector  # kernel weights, (m,)
     K: Array  # sum_k a_k H_k
     costs: Vector  # h, reconstruction errors of T under the kernels, (m,)
+    programs: SimplexQP | None = None  # of all steps, where the weights stay
     progress: AlternationProgress | None = None
 
 
@@ -59,8 +58,9 @@ class TwinProblem:
         m = self.kernels.n_kernels
         a = power_weights(np.ones(m), EXPONENT) if self.learn_weights else np.ones(m)
         K = self.kernels.combine(a)
-        T = SimplexQP.of(self.hessian(K)).solve(K)
-        return TwinState(T, None, a, K, self.costs(T))
+        programs = SimplexQP.of(self.hessian(K))
+        T = programs.solve(K)
+        return TwinState(T, None, a, K, self.costs(T), None if self.learn_weights else programs)
 
     def hessian(self, K: Array) -> Array:
         """Return K + alpha I."""
@@ -69,6 +69,11 @@ class TwinProblem:
     def costs(self, T: Array) -> Vector:
         """Return the reconstruction errors Tr(H_k - 2 H_k Z + Z'H_k Z) under all kernels."""
         return self.kernels.traces(add_to_diagonal(T.T @ T - T - T.T, 1.0))
+
+    @cached_property
+    def unused(self) -> NDArray[np.bool_]:
+        """Which kernels get no weight, (m,)."""
+        return without_spread(self.kernels)
 
     @cached_property
     def rounding(self) -> Vector:
@@ -107,13 +112,13 @@ def update_graph(problem: TwinProblem, qp: SimplexQP, K: Array, F: Array, T: Arr
     return qp.solve(B, T) if exactly else qp.improve(B, T)
 
 
-def update_weights(costs: Vector, rounding: Vector, unused: NDArray[np.bool_] | None) -> Vector:
+def update_weights(costs: Vector, rounding: Vector, unused: NDArray[np.bool_]) -> Vector:
     """Minimise sum_k a_k h_k over a >= 0 with sum_k a_k^(1/2) = 1; an error is no less than its rounding."""
-    return power_weights(np.where(False if unused is None else unused, np.inf, np.maximum(costs, rounding)), EXPONENT)
+    return power_weights(np.where(unused, np.inf, np.maximum(costs, rounding)), EXPONENT)
 
 
 def solve_twin(
-    problem: TwinProblem, *, max_iter: int, tol: float, watch: Callable[[int, TwinState], bool | None] | None = None
+    problem: TwinProblem, *, max_iter: int, tol: float, watch: Watch[TwinState] | None = None
 ) -> Solution[TwinState]:
     """Alternate between the kernel weights, F and Z until the graph stays as it is.
 
@@ -128,36 +133,22 @@ def solve_twin(
     watch : callable, default=None
         ``watch(n, state)`` sees every state; returning True stops the iteration.
     """
-    return iterate(
-        partial(_begin, problem, tol),
-        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=defect,
-        fallback=problem.start,
-        max_iter=max_iter,
-        watch=watch,
-    )
-
-
-def _begin(problem: TwinProblem, tol: float) -> tuple[Callable[[TwinState], TwinState], TwinState]:
-    state = problem.start()
-    unused = without_spread(problem.kernels) if problem.learn_weights else None
-    fixed = None if problem.learn_weights else SimplexQP.of(problem.hessian(state.K))
 
     def step(old: TwinState) -> TwinState:
-        a, K, qp = old.a, old.K, fixed
+        a, K, qp = old.a, old.K, old.programs
         if qp is None:
-            a = update_weights(old.costs, problem.rounding, unused)
+            a = update_weights(old.costs, problem.rounding, problem.unused)
             K = problem.kernels.combine(a)
             qp = SimplexQP.of(problem.hessian(K))
         F = update_eigenvectors(problem, old.T)
         T = update_graph(problem, qp, K, F, old.T, exactly=False)
         if distance(T, old.T) <= tol * frobenius_norm(old.T):  # near the end, or stuck: the minimum decides
             T = update_graph(problem, qp, K, F, T, exactly=True)
-        new = TwinState(T, F, a, K, problem.costs(T))
+        new = TwinState(T, F, a, K, problem.costs(T), old.programs)
         new.progress = AlternationProgress(problem.objective(new), distance(T, old.T) / frobenius_norm(old.T))
         return new
 
-    return step, state
+    return alternate(step, problem.start, max_iter=max_iter, tol=tol, watch=watch)
 
 
 @dataclass
@@ -165,11 +156,12 @@ class SimplexState:
     """Where the programs of SSR stand."""
 
     T: Array  # transposed graph, (n, n), rows on the simplex, zero diagonal
+    path: Iterator[Iterate]  # where the next ones come from
     progress: AlternationProgress | None = None  # its `change` is the share of rows without a certificate
 
 
 def solve_simplex(
-    kernels: KernelStack, *, max_iter: int, watch: Callable[[int, SimplexState], bool | None] | None = None
+    kernels: KernelStack, *, max_iter: int, watch: Watch[SimplexState] | None = None
 ) -> Solution[SimplexState]:
     """Minimise ||X - X Z||_F^2 = Tr(K - 2 K Z + Z'K Z) for columns on the simplex and a zero diagonal (SSR).
 
@@ -187,28 +179,19 @@ def solve_simplex(
     unit = power_of_two(float(xp.max(xp.abs(K))))
     K = K / unit  # the minimiser does not depend on it
     if n == 1:  # a lone sample has no other to be expressed by
-        alone = SimplexState(xp.zeros_like(K), AlternationProgress(float(K[0, 0]) * unit, 0.0))
+        alone = SimplexState(xp.zeros_like(K), iter(()), AlternationProgress(float(K[0, 0]) * unit, 0.0))
         if watch is not None:
             watch(1, alone)
         return Solution(alone, Status.CONVERGED, 1, 1)
     programs = SimplexQP.of(K, zero_diagonal=True)
     trace = float(xp.sum(xp.linalg.diagonal(K)))
 
-    def begin() -> tuple[Callable[[SimplexState], SimplexState], SimplexState]:
-        path = programs.descend(K)
+    def step(old: SimplexState) -> SimplexState:
+        new = next(old.path)
+        value = trace + float(xp.sum((new.T @ K - 2 * K) * new.T))
+        return SimplexState(new.T, old.path, AlternationProgress(value * unit, new.n_open / n))
 
-        def step(_: SimplexState) -> SimplexState:
-            new = next(path)
-            value = trace + float(xp.sum((new.T @ K - 2 * K) * new.T))
-            return SimplexState(new.T, AlternationProgress(value * unit, new.n_open / n))
+    def start() -> SimplexState:
+        return SimplexState(programs.start(K), programs.descend(K))
 
-        return step, SimplexState(K)
-
-    return iterate(
-        begin,
-        converged=lambda n, state: state.progress is not None and state.progress.change == 0.0,
-        defect=defect,
-        fallback=lambda: SimplexState(programs.start(K)),
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, start, max_iter=max_iter, watch=watch)

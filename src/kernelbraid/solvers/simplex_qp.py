@@ -13,7 +13,6 @@ bounds how far its objective is from the minimum.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +28,8 @@ from kernelbraid._arrays import (
     take_rows,
     to_numpy,
 )
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Places, Vector
 from kernelbraid.ops.closed_forms import project_to_simplex
-
-Vector: TypeAlias = NDArray[np.float64]
-Rows: TypeAlias = NDArray[np.int64]
 
 # Largest duality gap of a solved row, relative to the spread of its gradient, and the rounding of the gradient in units
 # of the precision.
@@ -132,7 +128,7 @@ class SimplexQP:
                     rows, before = rows[self._moved(rows, before, T, B)], T
             yield Iterate(T, rows.shape[0])
 
-    def _moved(self, rows: Rows, before: Array, after: Array, B: Array) -> Array:
+    def _moved(self, rows: Places, before: Array, after: Array, B: Array) -> Array:
         """Tell which rows were lowered by more than rounding."""
         xp = namespace(after)
         T, new, b = take_rows(rows, before, after, B)
@@ -330,7 +326,7 @@ class Iterate:
     n_open: int  # rows that have no certificate yet and still move
 
 
-def _sizes(working: Array) -> Rows:
+def _sizes(working: Array) -> Places:
     """Return how many entries the sets have."""
     xp = namespace(working)
     return to_numpy(xp.sum(xp.astype(working, xp.int64), axis=1))
@@ -350,7 +346,7 @@ def _too_dear(working: Array) -> NDArray[np.bool_]:
     return dear
 
 
-def batches(sizes: Rows) -> Iterator[Rows]:
+def batches(sizes: Places) -> Iterator[Places]:
     """Yield rows whose sets have about the same size, few enough for the memory of a batch, in their order."""
     order = np.argsort(sizes, kind="stable")
     bands = np.maximum(np.ceil(np.log2(sizes[order])), 3).astype(int)

@@ -5,22 +5,18 @@
 with S_k the normalised affinity of kernel k, without self-similarities.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, StoredStack
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.graphs import normalised_graph
-from kernelbraid.solvers.iterate import AlternationProgress, Solution, defect, iterate
+from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
 
-Vector: TypeAlias = NDArray[np.float64]
 # Exponent of the constraint on the weights: they enter as squares.
 EXPONENT = 0.5
 # Changes of weights that are rounding, in units of the precision: single precision settles at some 1e-4.
@@ -75,12 +71,7 @@ def update_weights(h: Vector) -> Vector:
 
 
 def aggregate(
-    graphs: KernelStack,
-    n_clusters: int,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callable[[int, AggregationState], bool | None] | None = None,
+    graphs: KernelStack, n_clusters: int, *, max_iter: int, tol: float, watch: Watch[AggregationState] | None = None
 ) -> Solution[AggregationState]:
     """Alternate between eigenvectors and weights until the weights stay as they are.
 
@@ -112,11 +103,4 @@ def aggregate(
         a = update_weights(h)
         return AggregationState(combine(a), a, AlternationProgress(float(a @ h), float(np.abs(a - old.a).max())))
 
-    return iterate(
-        lambda: (step, start()),
-        converged=lambda n, state: state.progress is not None and state.progress.change <= tol,
-        defect=defect,
-        fallback=start,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    return alternate(step, start, max_iter=max_iter, tol=tol, watch=watch)

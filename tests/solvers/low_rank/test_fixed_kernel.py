@@ -7,13 +7,13 @@ import pytest
 from kernelbraid import ADMM, LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.iterate import Status
-from kernelbraid.solvers.low_rank.fixed_kernel import solve_fixed
+from kernelbraid.solvers.low_rank.step import solve
 from problems import PENALTIES, begin, blob_bank, blobs, low_rank_problem
 
 
 def problem_of(penalty, alpha=0.3):
     H, _ = blob_bank()
-    return H, low_rank_problem(H, penalty=penalty, alpha=alpha, beta=1.0, gamma=1.0, growth=1.0)
+    return H, low_rank_problem(H, penalty=penalty, alpha=alpha, beta=1.0, gamma=math.inf, growth=1.0)
 
 
 def value(problem, K, Z):
@@ -24,7 +24,7 @@ def value(problem, K, Z):
 @pytest.mark.parametrize("penalty", ["nuclear", "frobenius"])
 def test_no_nearby_graph_is_better(penalty):
     H, problem = problem_of(penalty)
-    solution = solve_fixed(problem, begin(H, 1.0), tol=1e-9, max_iter=2000)
+    solution = solve(problem, begin(H, 1.0), tol=1e-9, max_iter=2000)
     K, Z = H.mean(axis=0), solution.state.J
     assert solution.status is Status.CONVERGED
     rng = np.random.default_rng(1)
@@ -50,7 +50,7 @@ def test_backends_agree(foreign):
     for penalty in PENALTIES:
         H, _ = blob_bank()
         here, there = (
-            solve_fixed(low_rank_problem(kernels, penalty=penalty), begin(kernels, 1.0), max_iter=25)
+            solve(low_rank_problem(kernels, penalty=penalty, gamma=math.inf), begin(kernels, 1.0), max_iter=25)
             for kernels in (H, foreign.asarray(H))
         )
         assert (here.status, here.n_iter) == (there.status, there.n_iter)
@@ -62,4 +62,4 @@ def test_a_kernel_that_is_not_finite_is_named():
     for penalty in PENALTIES:
         H, problem = problem_of(penalty)
         bad = replace(begin(H, 1.0)(), K=np.full(H.shape[1:], np.nan))
-        assert solve_fixed(problem, [bad].pop).status is Status.NON_FINITE
+        assert solve(problem, [bad].pop).status is Status.NON_FINITE

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.solvers.low_rank.penalties import L1, NUCLEAR
+from kernelbraid.solvers.low_rank.penalties import L1, NUCLEAR, ROUTES
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES
-from kernelbraid.solvers.low_rank.thresholding import ROUTES
 
 elements = st.floats(-10, 10, allow_nan=False, width=32)
 squares = st.integers(1, 5).flatmap(lambda n: hnp.arrays(float, (n, n), elements=elements))

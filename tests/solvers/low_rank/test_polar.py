@@ -1,7 +1,7 @@
 import numpy as np
 
 from kernelbraid._arrays import quiet_overflow, to_numpy
-from kernelbraid.solvers.low_rank.thresholding import shrink_batch
+from kernelbraid.solvers.low_rank.penalties import shrink_batch
 from problems import singular_value_threshold
 
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelbraid._arrays import LinAlgError, to_numpy
-from kernelbraid.solvers.low_rank import thresholding
-from kernelbraid.solvers.low_rank.thresholding import ROUTES, SingularValueThreshold
+from kernelbraid.solvers.low_rank import penalties
+from kernelbraid.solvers.low_rank.penalties import ROUTES, SingularValueThreshold
 from problems import singular_value_threshold
 
 
@@ -78,7 +78,7 @@ def test_a_failing_decomposition_is_retried_by_another_route(monkeypatch):
     def fail(*args, **kwargs):
         raise LinAlgError
 
-    monkeypatch.setattr(thresholding, "gram_eigh", fail)
+    monkeypatch.setattr(penalties, "gram_eigh", fail)
     A = with_spectrum(SPECTRA["half pass"])
     shrink = SingularValueThreshold()
     np.testing.assert_allclose(shrink(A, 0.006), singular_value_threshold(A, 0.006), atol=1e-12)

@@ -1,1 +1,1 @@
-"""Algorithm 1: the step, the kernel that stays, the closed form, thresholding, kernel weights."""
+"""Algorithm 1: the step, the closed form, thresholding, kernel weights."""

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._machine import blas_threads, workers
-from kernelbraid._typing import Array, Host
-from kernelbraid.kernels.rows import KernelRows, Places, Points, ViewRows, squared_distances
+from kernelbraid._typing import Array, Host, Places
+from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
 #: Rows with the columns that they are compared with.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -20,12 +20,11 @@ from kernelbraid._arrays import (
 )
 from kernelbraid._linalg import solve_in_place
 from kernelbraid._machine import blas_threads
-from kernelbraid._typing import Array
-from kernelbraid.kernels.stacks import KernelStack, Matrix, Vector
+from kernelbraid._typing import Array, Matrix, Vector
+from kernelbraid.kernels.stacks import KernelStack
 from kernelbraid.ops.closed_forms import nonnegative
-from kernelbraid.solvers.iterate import Solution, Status, iterate
-from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox
-from kernelbraid.solvers.low_rank.thresholding import Route
+from kernelbraid.solvers.iterate import Solution, Status, Watch, iterate
+from kernelbraid.solvers.low_rank.penalties import FROBENIUS, L1, NUCLEAR, Penalty, Prox, Route
 from kernelbraid.solvers.low_rank.weights import solve_simplex_lsq, solve_simplex_lsqs
 
 GRAPH_PENALTIES: dict[str, Penalty] = {penalty.name: penalty for penalty in (NUCLEAR, L1, FROBENIUS)}
@@ -35,6 +34,10 @@ Number: TypeAlias = float | Array
 
 # The published code makes at least this many steps before it looks at its stopping test.
 MIN_ITER = 6
+# In the place of a route: the kernel is not thresholded.
+FIXED = "fixed"
+# Norm of a graph that counts as zero when two of them are compared.
+NOTHING = 1e-10
 # An edge lighter than this share of the largest entry is the rounding of a decomposition, not an edge.
 ROUNDING = 1e-13
 
@@ -51,7 +54,7 @@ class LowRankProblem:
     R: Matrix  # R'R = M, M_ij = Tr(H_i H_j): constant, computed once
     alpha: Number  # weight of the graph penalty
     beta: Number  # weight of the kernel's nuclear norm
-    gamma: Number  # weight of the distance between K and the weighted sum
+    gamma: Number  # weight of the distance between K and the weighted sum; infinite: K stays as the start has it
     penalty: Penalty  # rho
     growth: Number  # factor of mu after every step
     pull: Number  # factor of Tr(K H_i) in Eq. (14): 2 projects K on the kernels, the text prints 1/2
@@ -98,7 +101,6 @@ class Stepper:
 
     problem: LowRankProblem
     route: Route = "auto"
-    threads: int | None = None  # of BLAS; chosen by the size of the problem if None
     shrink_graph: Prox = field(init=False)
     shrink_kernel: Prox = field(init=False)
 
@@ -108,10 +110,6 @@ class Stepper:
 
     def __call__(self, s: LowRankState) -> LowRankState:
         """Return the next state."""
-        with blas_threads(self.problem.kernels.n_samples, self.threads):
-            return self._step(s)
-
-    def _step(self, s: LowRankState) -> LowRankState:
         p = self.problem
         # The column of a batch grows on the host, in double precision, as the number of one problem does.
         mu = s.mu if s.K.ndim == 2 else asarray_like(s.mu, s.K)
@@ -127,6 +125,18 @@ class Stepper:
         graph, kernel = self.shrink_graph, self.shrink_kernel
         progress = Progress(s.mu, change, *residuals, graph.rank, kernel.rank, graph.used, kernel.used)
         return LowRankState(Z, K, J, W, g, Y1, Y2, s.mu * p.growth, progress)
+
+
+class GraphStepper(Stepper):
+    """The steps for Z and J alone: the kernel stays, Eq. (2)."""
+
+    def __call__(self, s: LowRankState) -> LowRankState:
+        """Return the next state."""
+        p, mu, graph = self.problem, s.mu, self.shrink_graph
+        Z = update_graph(s.K, s.J, s.Y1, mu)  # Eq. (7), in the memory of J
+        J, Y1 = update_copy(Z, s.Y1, mu, partial(graph, t=p.alpha / mu))  # Eq. (10) or (11)
+        progress = Progress(mu, 0.0, residual(Z, J), 0.0, graph.rank, -1, graph.used, FIXED)
+        return replace(s, Z=Z, J=J, Y1=Y1, mu=mu * p.growth, progress=progress)
 
 
 def update_graph(K: Array, J: Array, Y1: Array, mu: Number) -> Array:
@@ -213,8 +223,11 @@ def objective(p: LowRankProblem, s: LowRankState) -> float:
     return value + p.gamma * distance(s.K, p.kernels.combine(s.g)) ** 2
 
 
-def defect(s: LowRankState, graph: GraphName) -> Status | None:
-    """Say what is wrong with an iterate whose graph J or Z is to be clustered; None if it is sound."""
+def defect(s: LowRankState, graph: GraphName, *, is_fixed: bool = False) -> Status | None:
+    """Say what is wrong with an iterate whose graph J or Z is to be clustered; None if it is sound.
+
+    Where the kernel is fixed, a graph whose penalised copy is zero tends to zero, though Z may not be there.
+    """
     if not _finite(s):
         return Status.NON_FINITE
     xp = namespace(s.K)
@@ -222,7 +235,7 @@ def defect(s: LowRankState, graph: GraphName) -> Status | None:
     if not bool(xp.any(s.K != 0)):
         return Status.KERNEL_VANISHED
     largest = float(xp.max(S))
-    if largest == 0.0:
+    if largest == 0.0 or (is_fixed and not bool(xp.any(s.J != 0))):
         return Status.GRAPH_EMPTY
     edges = xp.count_nonzero(ROUNDING * largest < S) - xp.count_nonzero(xp.linalg.diagonal(S) > ROUNDING * largest)
     return None if int(edges) > 0 or S.shape[0] == 1 else Status.GRAPH_DIAGONAL
@@ -265,15 +278,14 @@ def solve(
     max_iter: int = 200,
     tol: float = 1e-5,
     route: Route = "auto",
-    threads: int | None = None,
-    watch: Callable[[int, LowRankState], bool | None] | None = None,
+    watch: Watch[LowRankState] | None = None,
 ) -> Solution[LowRankState]:
-    """Run Algorithm 1 until the consensus kernel settles.
+    """Run Algorithm 1 until the consensus kernel settles; if it stays, until both copies of the graph agree.
 
     Parameters
     ----------
     problem : LowRankProblem
-        Kernels and weights of Eq. (3).
+        Kernels and weights of Eq. (3). If gamma is infinite, beta and pull are not used.
     start : callable
         Returns a fresh :func:`starting_point`; the same one every time.
     graph : {"J", "Z"}, default="J"
@@ -281,11 +293,10 @@ def solve(
     max_iter : int, default=200
         Largest number of steps.
     tol : float, default=1e-5
-        Stop after step 6 at the earliest when ||K - K_before||_F < tol ||K_before||_F; never if 0.
+        Stop after step 6 at the earliest when ||K - K_before||_F < tol ||K_before||_F, or ||Z - J||_F < tol ||J||_F if
+        the kernel stays; never if 0.
     route : Route, default="auto"
         How singular values are thresholded.
-    threads : int, default=None
-        Threads of BLAS; chosen by the size of the problem if None.
     watch : callable, default=None
         ``watch(n, state)`` sees every finite iterate; returning True stops.
 
@@ -294,15 +305,22 @@ def solve(
     Solution
         Its state is the last sound iterate, or the average kernel and its graph if there was none.
     """
+    is_fixed = math.isinf(problem.gamma)
+    stepper = GraphStepper if is_fixed else Stepper
 
     def converged(n: int, s: LowRankState) -> bool:
-        return n >= MIN_ITER and s.progress is not None and s.progress.kernel_change < tol
+        if n < MIN_ITER or s.progress is None:
+            return False
+        if is_fixed:
+            return bool(s.progress.graph_residual < tol * (frobenius_norm(s.J) + NOTHING))
+        return bool(s.progress.kernel_change < tol)
 
-    return iterate(
-        lambda: (Stepper(problem, route, threads), start()),
-        converged=converged,
-        defect=partial(defect, graph=graph),
-        fallback=partial(average_state, problem.kernels),
-        max_iter=max_iter,
-        watch=watch,
-    )
+    with blas_threads(problem.kernels.n_samples):
+        return iterate(
+            lambda: (stepper(problem, route), start()),
+            converged=converged,
+            defect=partial(defect, graph=graph, is_fixed=is_fixed),
+            fallback=partial(average_state, problem.kernels),
+            max_iter=max_iter,
+            watch=watch,
+        )

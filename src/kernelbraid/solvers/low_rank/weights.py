@@ -5,15 +5,11 @@ R g as near as possible to b. Nearly equal kernels make M singular to rounding, 
 digits that forming M would lose.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelbraid._arrays import LinAlgError
-
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
+from kernelbraid._typing import Matrix, Vector
 
 # A constraint counts as violated when its multiplier, relative to the scale of the problem, is below minus this.
 DUAL_TOLERANCE = 1e-14
