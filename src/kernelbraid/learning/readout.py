@@ -170,7 +170,14 @@ def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.Ra
         return choose(placed, readout, random_state)
 
 
-def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
+def choose(
+    placed: PlacedGraph,
+    readout: Readout,
+    random_state: np.random.RandomState,
+    *,
+    steady: float = STEADY,
+    apart: float = APART,
+) -> Reading:
     """Return the clusters of the way for which the graph speaks: communities, or pieces that are joined.
 
     Communities are taken where they are steady: other weights of the edges give them again, too. Where they are not,
@@ -185,11 +192,11 @@ def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.Random
     taken, way = _of_labels(placed, found.labels, k), "communities"
     means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
     seen = [taken.labels, means.labels]
-    if found.steadiness < STEADY:
+    if found.steadiness < steady:
         joined = join_pieces(placed, readout, random_state)
         assert joined.agreement is not None  # of its cuts
         seen.append(joined.labels)
-        if found.steadiness < STEADY * joined.agreement and not _stands_apart(placed.graph, taken, joined):
+        if found.steadiness < steady * joined.agreement and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
     has_collapsed = found.steadiness < HALF and max(map(evenness, seen)) < HALF
     agree = adjusted_rand(taken.labels, means.labels)
@@ -197,14 +204,14 @@ def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.Random
     return replace(taken, evidence=evidence)
 
 
-def _stands_apart(graph: Array, one: Reading, other: Reading) -> bool:
-    """Tell whether each cluster keeps nearly all of its edges to itself, and all of them more than other clusters."""
+def _stands_apart(graph: Array, one: Reading, other: Reading, part: float) -> bool:
+    """Tell whether each cluster keeps such a part of its edges to itself, and all of them more than other clusters."""
     edges, inside, volumes = Edges.of(graph), [], []
     for labels in (one.labels, other.labels):
         between = edges.between(labels, int(labels.max()) + 1)
         inside.append(np.diag(between))
         volumes.append(between.sum(axis=1))
-    return bool((inside[0] >= APART * volumes[0]).all() and inside[0].sum() > inside[1].sum())
+    return bool((inside[0] >= part * volumes[0]).all() and inside[0].sum() > inside[1].sum())
 
 
 def evenness(labels: np.ndarray) -> float:
