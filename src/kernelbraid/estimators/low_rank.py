@@ -98,8 +98,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     assign_labels : {"best", "merge", "kmeans", "communities"}, default=None
         ``"merge"`` cuts the embedding into twice as many pieces and joins those that share most edges; ``"kmeans"``
         takes the best of `n_init` runs; ``"communities"`` are found in the graph itself, by Leiden's method at the
-        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is the one of these three
-        for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
+        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is ``"communities"`` or
+        ``"merge"``, whichever the graph speaks for, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     min_cluster_size : int, default=None

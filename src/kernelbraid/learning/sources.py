@@ -40,6 +40,8 @@ from kernelbraid.learning.trust import neighbour_graph
 
 #: Samples up to which the inner products of all views are kept; beyond, of one at a time.
 KEPT = 3000
+#: Correlation from which one column is another, shifted and scaled.
+SAME = 1 - 1e-6
 #: The kernels by which neighbours are found.
 TELLING_BANK = "middle"
 
@@ -211,11 +213,19 @@ class KernelSamples(Samples):
         return spread_out(neighbour_graph(similarities), None if len(has) == self.n_samples else has, self.n_samples)
 
     def are_equal(self, one: int, other: int) -> bool:
-        """Tell whether two views hold the same numbers."""
-        mine, theirs = ([to_numpy(as_dense(A)) for A in self.only(view).of(0)] for view in (one, other))
-        return len(mine) == len(theirs) and all(
-            A.shape == B.shape and np.array_equal(A, B) for A, B in zip(mine, theirs, strict=True)
-        )
+        """Tell whether two views hold the same numbers, those of a dense column shifted and scaled at most."""
+        mine, theirs = (self.only(view).of(0) for view in (one, other))
+        return [A.shape for A in mine] == [B.shape for B in theirs] and all(map(_are_same, mine, theirs))
+
+
+def _are_same(A: Array, B: Array) -> bool:
+    """Tell whether two matrices of one shape are the same, or dense ones are but for scale and shift of columns."""
+    if sparse.issparse(A) and sparse.issparse(B):
+        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
+    A, B = (to_numpy(as_dense(X)).astype(np.float64) for X in (A, B))
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
+    lengths = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    return bool((np.abs((A * B).sum(axis=0)) >= SAME * lengths).all() and lengths.any())
 
 
 @dataclass(frozen=True)
