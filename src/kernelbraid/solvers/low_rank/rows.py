@@ -55,7 +55,7 @@ ROUNDING = 3e-7
 CANDIDATES = 4
 #: Numbers in one block; and how many times as many on an accelerator, which waits for each.
 BLOCK, DEVICE_SHARE = 2**21, 16
-#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells whose members are looked at.
+#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that a new one looks at.
 SEEN, STEPS, PROBES = 50, 10, 32
 
 
