@@ -97,10 +97,9 @@ def forget_fit(estimator: BaseEstimator) -> None:
 
 def mark_input(tags: Any, kernels: Any) -> Any:
     """Complete scikit-learn's tags: sparse samples are welcome, and precomputed kernels are square."""
-    precomputed = isinstance(kernels, str) and kernels == "precomputed"
     tags.input_tags.sparse = True
-    tags.input_tags.pairwise = precomputed or (isinstance(kernels, str) and kernels in ("graph", "distances"))
-    tags.input_tags.three_d_array = precomputed
+    tags.input_tags.pairwise = isinstance(kernels, str) and kernels in ("precomputed", "graph", "distances")
+    tags.input_tags.three_d_array = isinstance(kernels, str) and kernels == "precomputed"
     return tags
 
 

@@ -37,8 +37,9 @@ from kernelbraid.estimators.base import (
     warn_of_copies,
 )
 from kernelbraid.estimators.dask_views import DaskViews
+from kernelbraid.estimators.given import PAIRWISE, PRECOMPUTED
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
-from kernelbraid.estimators.reading import holds_dask, is_precomputed, read_samples, warn_of_kernel_list
+from kernelbraid.estimators.reading import holds_dask, read_samples, warn_of_kernel_list
 from kernelbraid.estimators.solver import ADMM, Solved
 from kernelbraid.learning import effort
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
@@ -50,9 +51,6 @@ from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, pu
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
-
-#: Words for data that are no samples, but matrices over pairs of them.
-PAIRWISE = ("precomputed", "graph", "distances")
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -377,7 +375,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             check_n_clusters(self.n_clusters, samples.n_samples)
         else:
             samples = read_samples(self, X, settings.kernels, gaps=True)
-        if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
+        if samples.n_views > 1 and settings.is_trusting and settings.kernels == PRECOMPUTED:
             warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
@@ -476,10 +474,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        publish(self, like, graph_=vertices.graph(placed.graph))
-        here = partial(as_published, self, like)
-        for member in learned.members:
-            member.relation.move(here)
+        graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
+        self.graph_ = graph if weighed.in_rows else here(graph)
+        if not vertices.has_silent:  # else when they are placed
+            for member in learned.members:
+                member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import itemsize, namespace
+from kernelbraid._arrays import itemsize, namespace, rows_of
 from kernelbraid._machine import counted
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Place, Samples, rows_of
-from kernelbraid.learning.trust import NEIGHBOURS, TIED
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
+from kernelbraid.learning.trust import nearest_in
 from kernelbraid.ops.graphs import degrees
 
 
@@ -162,37 +162,6 @@ class GivenGraphs(Samples):
         """Tell whether two graphs are the same."""
         A, B = self.graphs[one], self.graphs[other]
         return bool(A.nnz == B.nnz and (A != B).nnz == 0)
-
-
-def nearest_in(graph: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
-    """Return what :func:`~kernelbraid.learning.trust.neighbour_graph` does, of the edges of a sparse graph.
-
-    Parameters
-    ----------
-    graph : csr array of shape (n, n)
-        Symmetric, nothing on the diagonal.
-    n_neighbors : sequence of int, default=(3, 5, 10, 20)
-        Of each sample, in graphs that are summed; all that it has where those are fewer.
-    """
-    n, counts = graph.shape[0], np.diff(graph.indptr)
-    row = np.repeat(np.arange(n), counts)
-    order = np.lexsort((-graph.data, row))
-    weights, columns = graph.data[order].astype(np.float64), graph.indices[order]
-    tolerance = TIED * weights.max(initial=0.0)
-    total = np.zeros(len(weights))
-    has = counts > 0
-    for k in n_neighbors:
-        wanted = np.minimum(k, counts)
-        last = np.zeros(n)
-        last[has] = weights[(graph.indptr[:-1] + wanted - 1)[has]]
-        above = weights > last[row] + tolerance
-        tied = (weights >= last[row] - tolerance) & ~above
-        n_above, n_tied = np.bincount(row, above, n), np.bincount(row, tied, n)
-        share = (wanted - n_above) / np.where(n_tied > 0, n_tied, 1.0)
-        total += (above + share[row] * tied) / np.maximum(wanted, 1)[row]
-    W = sparse.csr_array((total, (row, columns)), shape=graph.shape)
-    W.eliminate_zeros()
-    return sparse.csr_array((W + W.T) / 2)
 
 
 def scales_of(distances: Array) -> NDArray[np.float64]:
