@@ -195,6 +195,12 @@ def test_small_clusters_have_fewer_edges():
         assert recommended().sized(n, k).readout.n_neighbors == edges
 
 
+def test_communities_of_many_samples_have_more_edges():
+    for n, k, edges in [(2000, 4, 10), (2001, 4, 20), (3000, 30, 10), (3000, 29, 20), (3000, 100, 5)]:
+        assert recommended(assign_labels="communities").sized(n, k).readout.n_neighbors == edges
+    assert recommended().sized(3000, 4).readout.n_neighbors == 10
+
+
 def test_what_is_given_is_not_sized():
     sized = recommended(alpha=3.0, n_neighbors=4, assign_labels="kmeans").sized(1000, 10)
     assert (sized.learning.alpha, sized.readout.n_neighbors, sized.readout.assign_labels) == (3.0, 4, "kmeans")
