@@ -40,7 +40,7 @@ BURST = 15
 BLOCKS, PIVOTS = 30, 80
 # Exchanges after which a block enters only where nothing leaves.
 PATIENCE = 6
-# Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
+# Working sets start from supports of at most this size; of a larger one the largest entries are kept.
 LARGE, KEPT = 64, 16
 # Bursts and solves before `solve` gives up: one to three are usual, more where a Hessian is indefinite.
 MAX_STEPS = 30
@@ -167,13 +167,14 @@ class SimplexQP:
     def _exchange_blocks(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows with those that a primal-dual active-set method solves; the others stay.
 
-        Each round minimises on the working sets alone; then what is negative leaves them, and all that is worth
-        adding enters; later on only where nothing leaves, lest they go round in circles. Mostly a few rounds find the
-        optimal sets; where they do not, nothing is lost.
+        Each round minimises on the working sets alone, small ones at first; then what is negative leaves them, and
+        what is worth adding enters; later on only where nothing leaves, lest they go round in circles. Mostly a few
+        rounds find the optimal sets; where they do not, nothing is lost.
         """
         xp = namespace(T)
         best, rows = T, np.arange(T.shape[0])
-        base, b, banned, working = T, B, forbidden, T > 0
+        base = self._small_supports(T)
+        b, banned, working = B, forbidden, base > 0
         for n_round in range(BLOCKS):
             cheap = np.flatnonzero(~_too_dear(working))
             rows = rows[cheap]
@@ -197,12 +198,15 @@ class SimplexQP:
         return best
 
     def _worth_adding(self, G: Array, working: Array, forbidden: Array | None) -> Array:
-        """Tell which entries outside the working sets would lower the objective from the minimum on these."""
+        """Tell which entries outside the working sets promise most of a lower objective; sets double at most."""
         xp = namespace(G)
         one = xp.astype(working, G.dtype)
         level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
         better = ~working & (level - G > GAP * (xp.abs(level) + self.curvature))
-        return better if forbidden is None else better & ~forbidden
+        better = better if forbidden is None else better & ~forbidden
+        gain = xp.where(better, level - G, asarray_like(0.0, G))
+        last = xp.clip(xp.sum(xp.astype(working, xp.int64), axis=1, keepdims=True), min=KEPT, max=G.shape[1]) - 1
+        return better & (gain >= xp.take_along_axis(xp.sort(gain, axis=1, descending=True), last, axis=1))
 
     def steps(self, G: Array, working: Array) -> Array:
         """Return the steps from points with gradients G, (p, n), to the minima on working sets, of sum zero.
