@@ -474,10 +474,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        publish(self, like, graph_=vertices.graph(placed.graph))
-        here = partial(as_published, self, like)
-        for member in learned.members:
-            member.relation.move(here)
+        graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
+        self.graph_ = graph if weighed.in_rows else here(graph)
+        if not vertices.has_silent:  # else when they are placed
+            for member in learned.members:
+                member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
         self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)

@@ -10,16 +10,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol, TypeVar
 
-import numpy as np
-
-from kernelbraid._arrays import BLOCK_SIZE, free_bytes, is_foreign
-from kernelbraid._machine import available_bytes, format_bytes, workers
+from kernelbraid._arrays import BLOCK_SIZE, free_bytes
+from kernelbraid._machine import available_bytes, format_bytes
 from kernelbraid._machine import counted as counted_of
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES, Settings
 from kernelbraid.learning.sources import KEPT, Samples
 from kernelbraid.learning.trust import TELLING
-from kernelbraid.solvers.low_rank.rows import BLOCK, LANDMARKS, RANK
+from kernelbraid.solvers.low_rank.rows import BLOCK, DEVICE_SHARE, LANDMARKS, RANK, jobs_of
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
@@ -36,7 +34,7 @@ PASS_BLOCKS = 2.4
 #: features and factor that a sample has: edges on their way to a graph.
 LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
-BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
+BATCH_NUMBERS, RUN_ARRAYS = 4_000_000, 2
 #: Restarts of k-means, as far as memory goes, where the preset sets them.
 RESTARTS = 20
 PIECES_AND_PLACES = 2  # for each cluster: coordinates before and after they are scaled
@@ -61,11 +59,6 @@ def clustering_bytes(n_samples: int, n_clusters: int | str, n_init: int | None =
     one = n_samples * 2 * k
     numbers = min(n_init * one, max(BATCH_NUMBERS, one))
     return 8 * (RUN_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * k)
-
-
-def batch_bytes(n_samples: int) -> int:
-    """Return what a batch of small systems takes."""
-    return 8 * BATCH_ARRAYS * min(BATCH_NUMBERS, n_samples**3)
 
 
 def predict_bytes(
@@ -111,7 +104,9 @@ def pass_bytes(n_samples: int) -> int:
     return int(8 * PASS_BLOCKS * min(n_samples**2, BLOCK_SIZE))
 
 
-def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int) -> int:
+def rows_bytes(
+    n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int, on_device: bool = False
+) -> int:
     """Return what a fit in rows takes: landmarks and blocks, or clustering; and beside them what samples have.
 
     Parameters
@@ -124,9 +119,12 @@ def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, 
         Whether some kernels are local.
     n_jobs : int
         Blocks in work at a time.
+    on_device : bool, default=False
+        Whether they are those of an accelerator, which has no edges.
     """
-    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES)
-    blocks = 4 * BLOCK * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES * (not on_device))
+    numbers = BLOCK * DEVICE_SHARE if on_device else BLOCK
+    blocks = 4 * numbers * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
     return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
 
 
@@ -209,7 +207,6 @@ def check_memory(
     storage: Literal["auto", "lazy", "stored"],
     working: float,
     copies: float = 0.0,
-    in_batches: bool = False,
 ) -> bool:
     """Return whether kernels are to be stored; refuse a fit for which there is no room.
 
@@ -225,15 +222,11 @@ def check_memory(
         As for :func:`choose_storage`.
     working, copies : float
         Matrices of n x n at the peak beside the kernels, and further ones for each kernel.
-    in_batches : bool, default=False
-        Whether many small systems are solved at once.
     """
     n, size = samples.n_samples, samples.size(kernels)
-    there = samples.like if samples.place is None else samples.place(np.empty(0))
     working += copies * size["n_kernels"] + (COUNTING_MATRICES if n_clusters == "auto" else 0.0)
-    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init)) + (batch_bytes(n) if in_batches else 0)
-    on_device = free_bytes(there) if is_foreign(there) else None
-    return choose_storage(storage, on_device, **size, working=working, beside=beside)
+    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init))
+    return choose_storage(storage, free_bytes(samples.there), **size, working=working, beside=beside)
 
 
 def check_memory_of_fit(samples: Any, settings: Settings, *, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
@@ -265,8 +258,15 @@ def check_memory_of_rows(samples: Any, banks: Sequence[Any], clustering: int, n_
     """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
     n, limit = samples.n_samples, room()
     kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
-    has_local = any(isinstance(kernel, LocalKernel) for kernel in kernels)
-    needed = rows_bytes(n, max(samples.widths), clustering=clustering, has_local=has_local, n_jobs=workers(n_jobs))
+    size: dict[str, Any] = {"has_local": any(isinstance(kernel, LocalKernel) for kernel in kernels)}
+    size["n_jobs"], on_device = jobs_of(samples.there, n_jobs), free_bytes(samples.there)
+    there = rows_bytes(n, max(samples.widths), clustering=0, on_device=True, **size)
+    if on_device is not None and there > on_device:
+        raise MemoryError(
+            f"a fit of {n} samples needs about {format_bytes(there)} on the device, and {format_bytes(on_device)} are "
+            "free there; compute on the CPU, or free some of it."
+        )
+    needed = rows_bytes(n, max(samples.widths), clustering=clustering, **size)
     some = min(n, TELLING)
     if samples.n_views > 1:
         needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import itemsize, namespace
+from kernelbraid._arrays import itemsize, namespace, rows_of
 from kernelbraid._machine import counted
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Place, Samples, rows_of
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
 from kernelbraid.learning.trust import nearest_in
 from kernelbraid.ops.graphs import degrees
 

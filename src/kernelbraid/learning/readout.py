@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
@@ -54,6 +54,7 @@ class PlacedGraph:
     identities: np.ndarray
     is_sum: bool = False  # whether it is the sum of graphs of several views
     communities: Communities | None = None  # as many as clusters are wanted, where they are known
+    there: Array | None = None  # an array that lives where k-means runs; None: on the host
 
     @cached_property
     def n_components(self) -> int:
@@ -146,7 +147,7 @@ def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Re
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
     placed = place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
-    return replace(placed, communities=learned.communities)
+    return replace(placed, communities=learned.communities, there=learned.there)
 
 
 def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_sum: bool = False) -> PlacedGraph:
@@ -214,9 +215,9 @@ def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Read
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
-    k = int(readout.n_clusters)
+    k, X = int(readout.n_clusters), placed.embedding
     found: Clustering = kmeans(
-        placed.embedding,
+        X if placed.there is None else beside(X, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,

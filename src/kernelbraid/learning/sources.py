@@ -5,7 +5,7 @@ for neighbours, which copies there are, and the parts that get graphs of their o
 ready graphs in :mod:`~kernelbraid.learning.graphs`; a new kind of samples is one more class.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,16 +17,16 @@ from scipy import sparse
 from kernelbraid._arrays import (
     Digests,
     as_dense,
-    device,
-    is_foreign,
+    beside,
     itemsize,
     measured_rows,
     namespace,
     row_digests,
+    rows_of,
     to_numpy,
 )
 from kernelbraid._machine import blas_threads
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import (
     FittedBank,
     KernelStack,
@@ -39,7 +39,6 @@ from kernelbraid.kernels import (
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 
-Place = Callable[[Array], Array]
 #: Samples up to which the inner products of all views are kept; beyond, of one at a time.
 KEPT = 3000
 #: The kernels by which neighbours are found.
@@ -76,6 +75,11 @@ class Samples:
     def like(self) -> Array:
         """An array that lives where results do."""
         raise NotImplementedError
+
+    @property
+    def there(self) -> Array:
+        """An array that lives where kernels are formed."""
+        return self.like if self.place is None else self.place(np.empty(0))
 
     @property
     def has_gaps(self) -> bool:
@@ -263,6 +267,11 @@ class Views(KernelSamples):
         """Return the matrix of a view."""
         return [self.views[view]]
 
+    def at_work(self, view: int) -> Array:
+        """Return the matrix of a view where rows of kernels are formed; sparse ones are on the host."""
+        X = self.views[view]
+        return X if self.place is None or sparse.issparse(X) else self.place(X)
+
     def only(self, view: int) -> "Views":
         """Return one view with the samples that it has; asked again, it knows its inner products, if it is small."""
         if view in self._single:
@@ -315,9 +324,7 @@ class Views(KernelSamples):
         return Candidates(stack.store() if stored else stack, bank_names(banks), self, bank, is_shared=is_shared)
 
     def has_rows(self, banks: Sequence[Any]) -> bool:
-        """Tell whether rows of these kernels can be formed: on the host, and without functions of users."""
-        if self.place is not None or any(is_foreign(view) for view in self.views):
-            return False
+        """Tell whether rows of these kernels can be formed: without functions of users."""
         kernels = (kernel for view in range(self.n_views) for bank in self.row_banks(view, banks) for kernel in bank)
         return not any(isinstance(kernel, Custom) for kernel in kernels)
 
@@ -330,19 +337,9 @@ class Views(KernelSamples):
         return [banks_for(bank, self.views)[view] if is_bank_per_view(bank) else bank for bank in banks]
 
 
-def rows_of(X: Array, rows: np.ndarray) -> Array:
-    """Return some rows, wherever the array lives."""
-    return X[rows] if sparse.issparse(X) else namespace(X).take(X, _like(rows, X), axis=0)
-
-
 def _columns(X: Array, columns: np.ndarray) -> Array:
     """Return some columns, wherever the array lives."""
-    return X[:, columns] if sparse.issparse(X) else namespace(X).take(X, _like(columns, X), axis=1)
-
-
-def _like(numbers: np.ndarray, X: Array) -> Array:
-    """Return positions as an array beside another."""
-    return namespace(X).asarray(numbers, device=device(X))
+    return X[:, columns] if sparse.issparse(X) else namespace(X).take(X, beside(columns, X), axis=1)
 
 
 def _similarities(samples: Samples) -> np.ndarray:

@@ -129,7 +129,6 @@ def read_candidates(
     storage: Literal["auto", "lazy", "stored"] = "auto",
     working: float = WORKING_MATRICES,
     copies: float = 0.0,
-    in_batches: bool = False,
 ) -> Candidates:
     """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
 
@@ -141,7 +140,7 @@ def read_candidates(
         As for ``fit``.
     kernels : str or list
         ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
-    storage, working, copies, in_batches
+    storage, working, copies
         As for :func:`check_memory`.
 
     Returns
@@ -150,14 +149,12 @@ def read_candidates(
         On the device, and stored or lazy.
     """
     samples = read_samples(estimator, X, kernels)
-    needs: dict[str, Any] = {**_clusters_of(estimator), "working": working, "copies": copies, "in_batches": in_batches}
+    needs: dict[str, Any] = {**_clusters_of(estimator), "working": working, "copies": copies}
     stored = check_memory(samples, kernels, storage=storage, **needs)
     return samples.pose(kernels, stored=stored)
 
 
-def read_candidate(
-    estimator: BaseEstimator, X: Input, kernel: Any, *, working: float, in_batches: bool = False
-) -> Candidates:
+def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: float) -> Candidates:
     """Do the same for one kernel over one view.
 
     Parameters
@@ -168,7 +165,7 @@ def read_candidate(
         Samples, or a kernel if `kernel` is ``"precomputed"``.
     kernel : str, kernel or callable
         What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
-    working, in_batches
+    working
         As for :func:`check_memory`.
 
     Returns
@@ -190,7 +187,7 @@ def read_candidate(
             f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
             "kernels."
         )
-    return read_candidates(estimator, X, given, storage="stored", working=working, in_batches=in_batches)
+    return read_candidates(estimator, X, given, storage="stored", working=working)
 
 
 def read_several(

@@ -103,7 +103,7 @@ class SimplexGraph(GraphClusterer):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING, in_batches=True)
+        return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING)
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""
@@ -257,7 +257,7 @@ class TwinGraph(_TwinGraph):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidate(self, X, self.kernel, working=WORKING, in_batches=True)
+        return read_candidate(self, X, self.kernel, working=WORKING)
 
 
 class MultipleKernelTwinGraph(_TwinGraph):
@@ -380,4 +380,4 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, self.kernels, working=WORKING, in_batches=True)
+        return read_candidates(self, X, self.kernels, working=WORKING)
