@@ -117,11 +117,6 @@ class DaskViews(Samples):
         return int(sum(block.n_rows for block in self.blocks))
 
     @property
-    def n_views(self) -> int:
-        """Number of views."""
-        return self.head.n_views
-
-    @property
     def widths(self) -> list[int]:
         """Features of the views."""
         return self.head.widths

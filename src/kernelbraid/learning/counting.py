@@ -6,6 +6,7 @@ mean and the covariances of the samples, and their graphs are made alike.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from scipy import sparse
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
-from kernelbraid.kernels import Custom
 from kernelbraid.learning import effort
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
@@ -146,11 +146,8 @@ def clouds_of(weighed: Weighed, settings: Settings, n_clusters: int, seed: int) 
     seed : int
         Draws the cloud.
     """
-    samples = weighed.samples
-    if not isinstance(samples, Views) or not settings.learning.is_closed_form:
-        return []
-    banks = [bank for view in range(samples.n_views) for bank in samples.row_banks(view, settings.fused_banks)]
-    if any(isinstance(kernel, Custom) for bank in banks for kernel in bank):
+    samples: Any = weighed.samples
+    if not (settings.learning.is_closed_form and samples.has_rows(settings.fused_banks)):
         return []
     networks, random_state = [], np.random.RandomState(seed)
     for _ in range(CLOUDS if samples.n_samples <= FEW_SAMPLES else 1):

@@ -8,6 +8,7 @@ of one core of 2024; only their ratios count.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 
 from kernelbraid._arrays import BLOCK_SIZE, free_bytes
@@ -134,16 +135,7 @@ def room(on_device: int | None = None) -> int | None:
 
 
 def choose_storage(
-    storage: Literal["auto", "lazy", "stored"],
-    on_device: int | None = None,
-    *,
-    n_samples: int,
-    n_kernels: int,
-    n_views: int,
-    itemsize: int,
-    n_given: int = 0,
-    working: float = WORKING_MATRICES,
-    beside: int = 0,
+    storage: Literal["auto", "lazy", "stored"], on_device: int | None = None, *, n_views: int, **size: Any
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -153,32 +145,25 @@ def choose_storage(
         ``"auto"`` stores them if there is room.
     on_device : int or None
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
-    n_samples, n_kernels, n_views, itemsize, n_given : int
-        As for :func:`predict_bytes`.
-    working : float, default=9.5
-        As for :func:`predict_bytes`.
-    beside : int, default=0
+    n_views : int
+        0 for precomputed kernels, which are there already.
+    **size
         As for :func:`predict_bytes`.
     """
-    limit = room(on_device)
-    size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
-    size |= {"itemsize": itemsize, "working": working, "beside": beside}
-    stored, lazy = (predict_bytes(**size, stored=is_stored) for is_stored in (True, False))
-    if n_views == 0:  # precomputed kernels are there already
-        storage = "stored"
+    limit, needs = room(on_device), partial(predict_bytes, n_views=n_views, **size)
+    stored, lazy = needs(stored=True), needs(stored=False)
+    storage = storage if n_views else "stored"
     if limit is None or (storage != "lazy" and stored <= limit):
         return storage != "lazy"
     if storage != "stored" and lazy <= limit:
         return False
     needed = stored if storage == "stored" else lazy
-    ways: list[str] = []
-    if itemsize == 8:
-        halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
-        ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
-    ways.append("fewer samples")
+    halved = needs(stored=storage == "stored", itemsize=4)
+    is_enough = size["itemsize"] == 8 and halved <= limit
+    ways = f"float32 data ({format_bytes(halved)}) or fewer samples" if is_enough else "fewer samples"
     raise MemoryError(
-        f"a fit of {n_samples} samples with {counted_of(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "
-        f"{format_bytes(limit)} are free; use {' or '.join(ways)}."
+        f"a fit of {size['n_samples']} samples with {counted_of(size['n_kernels'], 'kernel')} needs about "
+        f"{format_bytes(needed)}, and {format_bytes(limit)} are free; use {ways}."
     )
 
 

@@ -13,6 +13,7 @@ from kernelbraid._typing import Array, Host, Place
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.effort import counted
+from kernelbraid.learning.extend import Member, Relation
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
@@ -52,7 +53,7 @@ def representatives(n: int, random_state: np.random.RandomState) -> NDArray[np.i
 
 
 @dataclass
-class RowKernels:
+class RowKernels(Relation):
     """The kernels of views in rows, with a factor of few columns."""
 
     kernel: KernelRows
@@ -156,26 +157,15 @@ class RowKernels:
         """Return the same, by which new samples are compared with those of fewer cells."""
         return self if self.cells is None else replace(self, cells=self.cells.nearest(FEW_CELLS))
 
-    def edges_of(
-        self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: Any, edge_weights: EdgeWeights, room: float
-    ) -> list[Array]:
+    def edges_of(self, given: list[Array], member: Member, room: float) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
-        points = self.kernel.new(given)
-        found = strongest_in_rows(
-            self.kernel,
-            self.basis,
-            self.left,
-            self.tasks_of(points),
-            alphas,
-            n_neighbors,
-            jobs_of(self.basis.factor, None),
-            counts=self.counts,
-            points=points,
-        )
+        points, few = self.kernel.new(given), int(member.n_neighbors or self.kernel.n_samples)
+        how: Any = (self.tasks_of(points), member.ridges, few, jobs_of(self.basis.factor, None))
+        found = strongest_in_rows(self.kernel, self.basis, self.left, *how, counts=self.counts, points=points)
         for edges in found:
-            if edge_weights == "binary":
+            if member.edge_weights == "binary":
                 edges.data[:] = 1.0
-            elif edge_weights == "scaled":
+            elif member.edge_weights == "scaled":
                 edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
         return found
 

@@ -191,10 +191,8 @@ def _parts(
     else:
         posed = _of_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     for view, relation, ridges, graphs, told in posed:
-        rows, n_banks = None, 1
-        if samples.has_kernels:
-            rows, n_banks = weighed.rows_of(view), len(samples.banks_of(view, settings.fused_banks))
-        weight = weighed.weight_of(view) / (len(graphs) * n_banks)
+        rows = None if graphs[0].shape[0] == n else weighed.rows_of(view)
+        weight = weighed.weight_of(view) / (len(graphs) * len(samples.banks_of(view, settings.fused_banks)))
         total, own = graphs[0], None
         if weighed.n_views > 1 or samples.has_kernels:
             own = np.stack([degrees(graph) for graph in graphs])

@@ -17,7 +17,6 @@ from scipy import sparse
 from kernelbraid._arrays import (
     Digests,
     as_dense,
-    beside,
     itemsize,
     measured_rows,
     namespace,
@@ -56,12 +55,12 @@ class Samples:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        raise NotImplementedError
+        return int(self.of(0)[0].shape[0])
 
     @property
     def n_views(self) -> int:
         """Number of views."""
-        raise NotImplementedError
+        return len(self.widths)
 
     @property
     def widths(self) -> list[int]:
@@ -76,7 +75,7 @@ class Samples:
     @property
     def like(self) -> Array:
         """An array that lives where results do."""
-        raise NotImplementedError
+        return self.of(0)[0]
 
     @property
     def there(self) -> Array:
@@ -111,6 +110,10 @@ class Samples:
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
+
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
+        return None
 
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
@@ -233,16 +236,6 @@ class Views(KernelSamples):
     place: Place | None = None
     _single: "dict[int, Views]" = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.views[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of views."""
-        return len(self.views)
-
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
         """Which samples each view has."""
@@ -252,11 +245,6 @@ class Views(KernelSamples):
     def widths(self) -> list[int]:
         """Features of the views."""
         return [int(view.shape[1]) for view in self.views]
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where the samples do."""
-        return self.views[0]
 
     @cached_property
     def pairs(self) -> list[Pairs]:
@@ -304,7 +292,7 @@ class Views(KernelSamples):
             return None
         order = np.random.RandomState(0).permutation(d)
         parts = (np.sort(order[: d // 2]), np.sort(order[d // 2 :]))
-        return Views([_columns(X, part) for part in parts], self.place)
+        return Views([rows_of(X.T, part).T for part in parts], self.place)
 
     def is_constant(self, view: int) -> bool:
         """Tell whether all samples of a view are alike."""
@@ -345,11 +333,6 @@ class Views(KernelSamples):
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own; a list of banks has one for each view."""
         return [banks_for(bank, self.views)[view] if is_bank_per_view(bank) else bank for bank in banks]
-
-
-def _columns(X: Array, columns: np.ndarray) -> Array:
-    """Return some columns, wherever the array lives."""
-    return X[:, columns] if sparse.issparse(X) else namespace(X).take(X, beside(columns, X), axis=1)
 
 
 def _similarities(samples: Samples) -> np.ndarray:
