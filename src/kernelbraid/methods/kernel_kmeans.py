@@ -18,6 +18,7 @@ from kernelbraid.estimators.base import (
     StrOptions,
     fit_context,
     publish,
+    storing,
     warn_of,
     warn_of_copies,
 )
@@ -182,6 +183,7 @@ class KernelKMeans(_KernelKMeans):
 
     _parameter_constraints: ClassVar = {**CONSTRAINTS, **ONE_KERNEL}
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -194,16 +196,7 @@ class KernelKMeans(_KernelKMeans):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.robust = robust
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     @fit_context
     def fit(self, X, y=None):
@@ -330,6 +323,7 @@ class MultipleKernelKMeans(_KernelKMeans):
         "gamma": [Interval(Real, 0.01, 0.99, closed="both")],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -343,17 +337,7 @@ class MultipleKernelKMeans(_KernelKMeans):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.robust = robust
-        self.gamma = gamma
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     @fit_context
     def fit(self, X, y=None):
