@@ -207,7 +207,6 @@ def storing(init: Callable[..., None]) -> Callable[..., None]:
 
     Parameters that the class does not have any more are refused with where they are now.
     """
-
     names = signature(init)
 
     @wraps(init)
