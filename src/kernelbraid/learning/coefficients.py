@@ -210,13 +210,13 @@ class PairKernels(Relation):
 
     def edges_of(self, given: list[Array], member: Member, room: float) -> Iterator[Array]:
         """Yield the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
-        cross = self._cross(given)
+        cross = self.cross(given)
         for ridge in member.ridges:
             expression = self._expression(ridge, member, room / len(member.ridges))
             like, blocks = expression.inverse, row_blocks(cross.shape[0])
             yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
 
-    def _cross(self, given: list[Array]) -> Array:
+    def cross(self, given: list[Array]) -> Array:
         """Return values of the consensus kernel between new samples (rows) and fitted ones."""
         if self.bank is not None:
             return self.bank.cross(given, self.weights)
