@@ -4,13 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import squared_lengths, to_numpy
 from kernelbraid.solvers.lloyd import (
     Clusters,
     FeatureSpace,
     inner_products,
     nearest_centres,
-    squared_lengths,
 )
 
 rng = np.random.default_rng(0)

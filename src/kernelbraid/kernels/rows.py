@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import power_of_two
+from kernelbraid._arrays import power_of_two, squared_lengths
 from kernelbraid._typing import Array, Host, Places
 from kernelbraid.kernels.functions import SINGLE_OFFSET, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
@@ -237,7 +237,7 @@ def _products(A: Points, B: Points) -> Host:
 def _points(X: Array, mean: Host | None, scale: float) -> Points:
     if mean is None:
         X = sparse.csr_array(X / scale if scale != 1.0 else X, dtype=np.float32)
-        return Points(X, np.asarray(X.multiply(X).sum(axis=1), dtype=np.float32).ravel(), None)
+        return Points(X, squared_lengths(X), None)
     X = X.toarray() if sparse.issparse(X) else np.asarray(X)
     X = np.asarray((X / scale if scale != 1.0 else X) - mean, dtype=np.float32)
     return Points(X, np.einsum("ij,ij->i", X, X), X @ mean.astype(np.float32) + np.float32(mean @ mean / 2))

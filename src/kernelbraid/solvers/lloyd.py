@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, to_numpy
+from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, squared_lengths, to_numpy
 from kernelbraid._typing import Array, Host, Labels, Matrix
 from kernelbraid.ops.closed_forms import power_weights
 
@@ -54,13 +54,6 @@ def inner_products(X: Array, Y: Array) -> Array:
     """Return X Y' as a dense matrix for dense or sparse X and Y."""
     products = X @ Y.T
     return products.toarray() if sparse.issparse(products) else products
-
-
-def squared_lengths(X: Array) -> Array:
-    """Return the squared lengths of the rows of a dense or sparse matrix."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return namespace(X).sum(X * X, axis=1)
 
 
 @dataclass(frozen=True)
