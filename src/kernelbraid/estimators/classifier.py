@@ -160,7 +160,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y):
         """Learn the graph of all samples, and spread the known labels along it.
 

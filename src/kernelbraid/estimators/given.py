@@ -16,6 +16,7 @@ from kernelbraid.learning.given import GivenGraphs, as_affinities, both_ways, ch
 #: What `kernels` may say of what X holds instead of samples.
 PAIRWISE = PRECOMPUTED, GRAPH, DISTANCES = "precomputed", "graph", "distances"
 TRIPLES = 2000  # of samples by which distances are told from affinities
+FULL = 0.9  # share of pairs that a matrix of distances stores at least: copies have none
 SLACK = 1e-6  # by which a distance may exceed the sum of two others, relative to it
 
 
@@ -123,7 +124,7 @@ def _looks_like_distances(A: Array) -> bool:
     if _has_stored_loops(A):
         return True
     n = A.shape[0]
-    if n < 3 or A.nnz < n * (n - 1) or A.diagonal().any():
+    if n < 3 or A.nnz < FULL * n * (n - 1) or A.diagonal().any():
         return False
     i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
     dense = A.toarray()

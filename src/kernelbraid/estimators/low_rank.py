@@ -1,6 +1,5 @@
 """LKG as a scikit-learn clusterer."""
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -29,7 +28,6 @@ from kernelbraid.estimators.base import (
     as_published,
     check_n_clusters,
     fit_context,
-    levels_to_caller,
     n_found,
     publish,
     refusing_moved,
@@ -100,8 +98,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     assign_labels : {"best", "merge", "kmeans", "communities"}, default=None
         ``"merge"`` cuts the embedding into twice as many pieces and joins those that share most edges; ``"kmeans"``
         takes the best of `n_init` runs; ``"communities"`` are found in the graph itself, by Leiden's method at the
-        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is the one of these three
-        for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
+        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is ``"communities"`` or
+        ``"merge"``, whichever the graph speaks for, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     min_cluster_size : int, default=None
@@ -254,7 +252,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             raise AttributeError(f"{type(self).__name__} has no solution_ after a fit {what}; fit it with {remedy}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None, sample_weight=None):
         """Learn the graph, and cluster the samples.
 
@@ -299,8 +297,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         with effort.phase(effort.JUDGE):
             complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
-        if complaint is not None and (learned.complaint is None or counted is not None):
-            warnings.warn(complaint, UserWarning, stacklevel=levels_to_caller())
+        if learned.complaint is None or counted is not None:
+            warn_of(complaint, UserWarning)
         if isinstance(settings.readout.n_clusters, int):
             self._warn_of_fewer(n_found(reading.labels), reading.labels)
         return self
@@ -345,7 +343,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"{type(self).__name__} found {counted_of(found, 'cluster')} instead of {self.n_clusters} that have "
                 f"min_cluster_size={self.min_cluster_size} samples; lower one of the two."
             )
-            warn_of(told, stacklevel=levels_to_caller())
+            warn_of(told)
 
     def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
         """Tell who watches what there is to do."""
@@ -406,7 +404,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = settings.learning.is_closed_form and not settings.is_solved
+        are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
         n_all = samples.n_samples
         if among is not None:
             samples = samples.some(among)
@@ -423,8 +421,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            if weighed.warning is not None:
-                warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
+            warn_of(weighed.warning, UserWarning)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
             weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))
@@ -474,13 +471,15 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        publish(self, like, graph_=vertices.graph(placed.graph))
-        here = partial(as_published, self, like)
-        for member in learned.members:
-            member.relation.move(here)
+        graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
+        self.graph_ = graph if weighed.in_rows else here(graph)
+        if not vertices.has_silent:  # else when they are placed
+            for member in learned.members:
+                member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        self._fitted = replace(fitted, columns=samples.columns(vertices.first)) if vertices.are_others else fitted
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:

@@ -1,6 +1,5 @@
 """From what users hand over to samples that were checked."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, levels_to_caller, set_features
+from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features, warn_of
 from kernelbraid.estimators.gathering import Blocks, gathered
 from kernelbraid.estimators.given import (
     DISTANCES,
@@ -73,7 +72,8 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
     if kernels != PRECOMPUTED:
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
-        warn_of_scales(estimator, views)
+        told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
+        warn_of(told, UserWarning)
         return Views(views, place)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
@@ -110,13 +110,6 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     return NewSamples([[view] for view in views], [measured_rows(view) for view in views])
 
 
-def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
-    """Warn of a feature that outweighs the others of its view; several views have no names."""
-    told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
-    if told is not None:
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
-
-
 def warn_of_kernel_list(X: Any) -> None:
     """Warn that plain kernels in a list are views: whoever meant kernels of one source gets another result."""
     if len(X) > 1 and all(len(getattr(K, "shape", ())) == 2 for K in X):
@@ -124,7 +117,7 @@ def warn_of_kernel_list(X: Any) -> None:
             f"X is a list of {len(X)} kernels, each of which is taken for a view of its own; give several kernels of "
             "one source as a stack, numpy.stack(X), and views as stacks of one, such as X[0][None], to say so."
         )
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
+        warn_of(told, UserWarning)
 
 
 FLOATS = [np.float64, np.float32]

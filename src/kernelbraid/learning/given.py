@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import itemsize, namespace
+from kernelbraid._arrays import itemsize, namespace, rows_of
 from kernelbraid._machine import counted
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Place, Samples, rows_of
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
 from kernelbraid.learning.trust import nearest_in
 from kernelbraid.ops.graphs import degrees
 
@@ -32,24 +32,9 @@ class GivenKernels(KernelSamples):
     sizes: tuple[int, ...] = ()  # numbers of kernels of the sources; all are of one if empty
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.matrices[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of sources."""
-        return max(len(self.sizes), 1)
-
-    @property
     def widths(self) -> list[int]:
         """Numbers of kernels of the sources."""
         return list(self.sizes) or [len(self.matrices)]
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where the kernels do."""
-        return self.matrices[0]
 
     def of(self, view: int) -> list[Array]:
         """Return the kernels of a source as they came: symmetric ones may differ from them in the last digits."""
@@ -63,6 +48,10 @@ class GivenKernels(KernelSamples):
         end = int(np.cumsum(self.sizes)[view])
         mine = range(end - self.sizes[view], end)
         return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
+
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the samples to which new ones have kernel values, and which are vertices."""
+        return first
 
     @cached_property
     def checked(self) -> Array:
@@ -113,19 +102,9 @@ class GivenGraphs(Samples):
     has_kernels: ClassVar[bool] = False
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.graphs[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of graphs."""
-        return len(self.graphs)
-
-    @property
     def widths(self) -> list[int]:
         """Graphs of each view."""
-        return [1] * self.n_views
+        return [1] * len(self.graphs)
 
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
@@ -153,6 +132,10 @@ class GivenGraphs(Samples):
         """Return the graph of nearest neighbours in a view, or among some of its samples."""
         graph = self.graphs[view]
         return nearest_in(graph if rows is None else sparse.csr_array(graph[rows][:, rows]))
+
+    def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
+        """Return that the graph of a view is there."""
+        return ["graph"]
 
     def usual_edges(self, kept: int | None) -> int | None:
         """Return how many edges a sample has in most graphs, which are taken as they are."""

@@ -71,7 +71,7 @@ def judge(
         Tells whether two halves of the features of a view agree with each other; None if it has no two. Asked where no
         two views agree.
     are_equal : callable
-        Tells whether two views hold the same numbers; asked where their samples are too few to tell by neighbours.
+        Tells whether two views hold the same numbers, shifted and scaled at most.
     graph_among : callable, default=None
         Returns the graph of nearest neighbours of a view among some of its samples: those that another one has, too.
         What is left of the graphs there if None.
@@ -85,7 +85,7 @@ def judge(
     if len(measured[0]) < LEAST:
         return Trust.of_all(len(graphs), f"is not compared with the others, for which {LEAST} samples are needed")
     agreement, cosines = _compare(graphs, measured, graph_among)
-    originals = _originals(cosines, are_equal if len(measured[0]) < ENOUGH else lambda i, j: True)
+    originals = _originals(cosines >= COPY if len(measured[0]) >= ENOUGH else np.zeros_like(cosines, bool), are_equal)
     distinct = [i for i, source in enumerate(originals) if source == i]
     joined = agreement[np.ix_(distinct, distinct)] > LEVEL
     _, part = connected_components(sparse.csr_array(joined), directed=False)
@@ -122,11 +122,11 @@ def _compare(
     return agreement, cosines
 
 
-def _originals(cosines: NDArray[np.float64], are_equal: Callable[[int, int], bool]) -> list[int]:
+def _originals(alike: NDArray[np.bool_], are_equal: Callable[[int, int], bool]) -> list[int]:
     """Return the first view of which each is a copy; itself for one that is none."""
     found: list[int] = []
-    for j in range(len(cosines)):
-        same = [found[i] for i in range(j) if cosines[i, j] >= COPY and are_equal(i, j)]
+    for j in range(len(alike)):
+        same = [found[i] for i in range(j) if alike[i, j] or are_equal(i, j)]
         found.append(same[0] if same else j)
     return found
 
@@ -191,7 +191,7 @@ def _undecided(
             "little: look at the views one by one"
         )
     elif len(originals) > 1:
-        copies = len(originals) - len(distinct)
+        copies = originals.count(kept[0]) - 1
         copied = "" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies"
         told.append(f"one is left, {names_of(kept)}{copied}")
     trusted = np.array([source in kept for source in originals])

@@ -52,7 +52,7 @@ class GraphClusterer(Clusterer):
     def _learn(self, candidates: Candidates) -> Coefficients:
         raise NotImplementedError
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Learn the graph, and cluster it.
 
@@ -77,7 +77,7 @@ class GraphClusterer(Clusterer):
         with phase(CUT):
             reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
-        warn_of(learned.complaint, stacklevel=4)
+        warn_of(learned.complaint)
         warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 

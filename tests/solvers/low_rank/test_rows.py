@@ -1,21 +1,30 @@
 import numpy as np
+import pytest
 from sklearn.datasets import make_blobs
 
 from kernelbraid.kernels import BANKS
 from kernelbraid.kernels.rows import KernelRows, ViewRows
 from kernelbraid.ops.graphs import strongest_edges
 from kernelbraid.solvers.low_rank.ridge import ridge_coefficients
-from kernelbraid.solvers.low_rank.rows import Basis, Cells, every_pair, nearest_in_rows, strongest_in_rows
+from kernelbraid.solvers.low_rank.rows import (
+    Basis,
+    Cells,
+    every_pair,
+    nearest_in_rows,
+    refined_in_rows,
+    strongest_in_rows,
+)
 
 X = make_blobs(120, 4, centers=3, random_state=0)[0]
 KERNEL = KernelRows([ViewRows.of(X, BANKS["middle"])])
 K = KERNEL.values(KERNEL.at(slice(None)), np.arange(120), np.arange(120)).astype(np.float64)
 
 
-def edges(counts=None, alpha=0.5, n_jobs=1):
-    basis = Basis.of(KERNEL, alpha / 50, counts, n_jobs, 120)
-    left = basis.left(KERNEL.diagonal())
-    return strongest_in_rows(KERNEL, basis, left, every_pair(120, 120), [alpha], 6, n_jobs, counts=counts)[0]
+def edges(counts=None, alpha=0.5, n_jobs=1, kernel=KERNEL, strongest=strongest_in_rows):
+    basis = Basis.of(kernel, alpha / 50, counts, n_jobs, 120)
+    left = basis.left(kernel.diagonal())
+    found = strongest(kernel, basis, left, every_pair(120, 120, X), [alpha], 6, n_jobs, counts=counts)
+    return (found[2] if isinstance(found, tuple) else found)[0]
 
 
 def test_rows_are_those_of_the_closed_form():
@@ -43,6 +52,22 @@ def test_any_number_of_threads_gives_the_same():
     np.testing.assert_array_equal(one.toarray(), two.toarray())
 
 
+@pytest.mark.parametrize("strongest", [strongest_in_rows, refined_in_rows])
+def test_samples_on_a_device_have_the_same_edges(foreign, strongest):
+    there = KernelRows([ViewRows.of(foreign.asarray(X), BANKS["middle"])])
+    for counts in (None, np.where(np.arange(120) < 30, 2.0, 1.0)):
+        found = edges(counts, kernel=there, strongest=strongest)
+        wanted = edges(counts, strongest=strongest)
+        np.testing.assert_allclose(found.toarray(), wanted.toarray(), atol=1e-3)
+
+
+def test_cells_on_a_device_are_the_same(foreign):
+    single = X.astype(np.float32)
+    here, there = Cells.of(single, 1), Cells.of(foreign.asarray(single), 1)
+    for own, other in zip(here.tasks_of(single + 0.1), there.tasks_of(foreign.asarray(single + 0.1)), strict=True):
+        np.testing.assert_array_equal(np.concatenate(own), np.concatenate(other))
+
+
 def test_every_sample_is_in_one_cell_and_compared_with_its_own():
     cells = Cells.of(X.astype(np.float32), 1)
     np.testing.assert_array_equal(np.sort(np.concatenate(cells.members)), np.arange(120))
@@ -54,7 +79,7 @@ def test_every_sample_is_in_one_cell_and_compared_with_its_own():
 
 
 def test_nearest_neighbours_are_found_in_their_order():
-    distances, nearest = nearest_in_rows(KERNEL.views[0], every_pair(120, 120), 5, 1)
+    distances, nearest = nearest_in_rows(KERNEL.views[0], every_pair(120, 120, X), 5, 1)
     D = ((X[:, None] - X[None, :]) ** 2).sum(axis=2)
     np.fill_diagonal(D, np.inf)
     np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-3)

@@ -17,6 +17,7 @@ F are formed on the way. They give a better factor, by which a few candidates of
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,8 +25,19 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelbraid._arrays import (
+    asarray_like,
+    beside,
+    is_on_host,
+    largest_of_rows,
+    namespace,
+    nearest_of_rows,
+    rows_of,
+    to_numpy,
+    with_entries,
+)
 from kernelbraid._machine import blas_threads, workers
-from kernelbraid._typing import Array, Host, Places
+from kernelbraid._typing import Array, Host, Place, Places
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
@@ -41,8 +53,8 @@ TELLING = 5
 ROUNDING = 3e-7
 #: Candidates among which the strongest entries of a row are, in units of their number.
 CANDIDATES = 4
-#: Numbers in one block.
-BLOCK = 2**21
+#: Numbers in one block; and how many times as many on an accelerator, which waits for each.
+BLOCK, DEVICE_SHARE = 2**21, 16
 #: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
 SEEN, STEPS, PROBES = 50, 10, 16
 
@@ -52,15 +64,15 @@ class Basis:
     """A factor of few columns of a kernel, whose rows for any sample follow from its kernel values at landmarks."""
 
     landmarks: list[Points]
-    lift: Host  # (n_landmarks, r)
-    factor: Host  # F, (n, r): F F' is the kernel, as far as it goes; its columns are orthogonal, the longest first
+    lift: Array  # (n_landmarks, r)
+    factor: Array  # F, (n, r): F F' is the kernel, as far as it goes; its columns are orthogonal, the longest first
 
     @classmethod
     def of(cls, kernel: KernelRows, least: float, weights: Host | None, n_jobs: int, most: int) -> "Basis":
         """Find the eigenvectors with eigenvalues above a number, and at most so many."""
         n, drawing = kernel.n_samples, np.random.RandomState(0)
         landmarks = kernel.at(np.sort(drawing.choice(n, min(LANDMARKS, n), replace=False)))
-        W = kernel.smooth(landmarks, landmarks).astype(np.float64)
+        W = to_numpy(kernel.smooth(landmarks, landmarks)).astype(np.float64)
         values, B = np.linalg.eigh((W + W.T) / 2)
         kept = values > ROUNDING * max(values[-1], np.finfo(float).tiny)  # local kernels alone have none
         B = (B[:, kept] / np.sqrt(values[kept])).astype(np.float32)
@@ -69,15 +81,20 @@ class Basis:
         values *= n / len(telling)
         kept = values > max(least, ROUNDING * values.max(initial=0.0))
         lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
-        return cls(landmarks, lift, _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs))
+        factor = _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs)
+        return cls(landmarks, beside(lift, factor), factor)
 
-    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Host:
+    def moved(self, place: Place) -> "Basis":
+        """Return the same elsewhere."""
+        return Basis([points.moved(place) for points in self.landmarks], place(self.lift), place(self.factor))
+
+    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Array:
         """Return the rows of the factor for other samples."""
         return _lifted(kernel, points, self.landmarks, self.lift, n_jobs)
 
     def left(self, diagonal: Host) -> Host:
         """Return what is left of the diagonal of the kernel."""
-        left: Host = np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        left: Host = np.maximum(diagonal - to_numpy(namespace(self.factor).vecdot(self.factor, self.factor)), 0.0)
         return left
 
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
@@ -85,18 +102,26 @@ class Basis:
         return _gram(self.factor, weights)
 
 
-def _lifted(kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int) -> Host:
+def _lifted(
+    kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Array, n_jobs: int
+) -> Array:
     """Return the smooth kernel between samples and landmarks times a matrix."""
-    blocks = slices(len(points[0]), len(lift))
-    parts = in_threads(lambda rows: kernel.smooth([own.some(rows) for own in points], landmarks) @ lift, blocks, n_jobs)
-    return np.concatenate([np.empty((0, lift.shape[1]), dtype=np.float32), *parts])
+
+    def lifted(rows: slice) -> Array:
+        K = kernel.smooth([own.some(rows) for own in points], landmarks)
+        return K @ asarray_like(lift, K)
+
+    squares = landmarks[0].squares
+    blocks = slices(len(points[0]), lift.shape[0], squares) or [slice(0)]
+    return namespace(squares).concat(list(in_threads(lifted, blocks, n_jobs)), axis=0)
 
 
-def _gram(F: Host, weights: Host | None, places: Places | slice = slice(None)) -> NDArray[np.float64]:
+def _gram(F: Array, weights: Host | None, places: Places | slice = slice(None)) -> NDArray[np.float64]:
     G = np.zeros((F.shape[1], F.shape[1]))
-    w = None if weights is None else weights[places].astype(np.float32)
-    for rows in slices(len(F), F.shape[1]):
-        G += F[rows].T @ (F[rows] if w is None else F[rows] * w[rows, None])
+    w = None if weights is None else asarray_like(weights[places].astype(np.float32), F)
+    for rows in slices(F.shape[0], F.shape[1], F):
+        own = F[rows, :]
+        G += to_numpy(own.T @ (own if w is None else own * w[rows, None]))
     return (G + G.T) / 2
 
 
@@ -104,8 +129,8 @@ def _gram(F: Host, weights: Host | None, places: Places | slice = slice(None)) -
 class Weighting:
     """What makes coefficients of a kernel, for one weight of the penalty."""
 
-    A: Host  # (r, r)
-    columns: Host  # w, (n,), in single precision
+    A: Array  # (r, r)
+    columns: Array  # w, (n,), in single precision
     rows: Host  # w / (m alpha), (n,)
     alpha: float
 
@@ -116,23 +141,24 @@ class Weighting:
         shares = alpha / (alpha + m * left)
         G = basis.gram(m * shares)
         A = np.eye(len(G)) - alpha * np.linalg.inv(G + alpha * np.eye(len(G)))
-        return cls(A.astype(np.float32), (m * shares).astype(np.float32), (shares / alpha).astype(np.float32), alpha)
+        here = partial(asarray_like, like=basis.factor)
+        return cls(here(A.astype(np.float32)), here(m * shares), (shares / alpha).astype(np.float32), alpha)
 
 
 @dataclass(frozen=True)
 class Cells:
     """Samples in cells, by k-means, and the nearest cells of each."""
 
-    centres: Host
+    centres: Array
     members: list[Places]
     near: NDArray[np.int64]  # (n_cells, PROBES)
 
     @classmethod
-    def of(cls, X: Host, n_jobs: int) -> "Cells":
+    def of(cls, X: Array, n_jobs: int) -> "Cells":
         """Make about as many cells of samples as each has members."""
-        n = len(X)
+        n = X.shape[0]
         n_cells, drawing = max(int(np.sqrt(n)), 1), np.random.RandomState(0)
-        seen = X[np.sort(drawing.choice(n, min(n, SEEN * n_cells), replace=False))]
+        seen = to_numpy(rows_of(X, np.sort(drawing.choice(n, min(n, SEEN * n_cells), replace=False))))
         centres = seen[np.sort(drawing.choice(len(seen), n_cells, replace=False))]
         for _ in range(STEPS):
             cell = _cells_of(seen, centres, n_jobs)
@@ -140,21 +166,26 @@ class Cells:
             found = counts > 0
             sums = np.add.reduceat(seen[order], (np.cumsum(counts) - counts)[found], axis=0)
             centres[found] = sums / counts[found][:, None]
+        near = np.argsort(_distances(centres, centres), axis=1, kind="stable")[:, :PROBES]
+        centres = beside(centres, X)
         cell = _cells_of(X, centres, n_jobs)
         ends = np.cumsum(np.bincount(cell, minlength=n_cells))[:-1]
-        near = np.argsort(_distances(centres, centres), axis=1, kind="stable")[:, :PROBES]
         return cls(centres, np.split(np.argsort(cell, kind="stable"), ends), near)
+
+    def moved(self, place: Place) -> "Cells":
+        """Return the same elsewhere."""
+        return replace(self, centres=place(self.centres))
 
     def tasks(self) -> Iterator[Task]:
         """Yield the members of every cell with those of the nearest ones."""
         for own, others in zip(self.members, self.near, strict=True):
-            yield from _in_blocks(own, self._of(others))
+            yield from _in_blocks(own, self._of(others), self.centres)
 
-    def tasks_of(self, X: Host) -> Iterator[Task]:
+    def tasks_of(self, X: Array) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]))
+            yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
 
     def nearest(self, count: int) -> "Cells":
         """Return the same with fewer nearest cells of each."""
@@ -164,15 +195,14 @@ class Cells:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
 
-def every_pair(n_rows: int, n: int) -> Iterator[Task]:
-    """Yield blocks of rows with all samples."""
-    yield from _in_blocks(np.arange(n_rows), np.arange(n))
+def every_pair(n_rows: int, n: int, like: Array) -> Iterator[Task]:
+    """Yield blocks of rows with all samples, as large as they should be where an array lives."""
+    yield from _in_blocks(np.arange(n_rows), np.arange(n), like)
 
 
-def _in_blocks(rows: Places, columns: Places) -> Iterator[Task]:
-    size = max(1, BLOCK // max(len(columns), 1))
-    for first in range(0, len(rows), size):
-        yield rows[first : first + size], columns
+def _in_blocks(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
+    for part in slices(len(rows), len(columns), like):
+        yield rows[part], columns
 
 
 def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) -> tuple[Host, Places]:
@@ -182,11 +212,10 @@ def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) 
 
     def find(task: Task) -> tuple[Places, Host, Places]:
         rows, columns = task
-        D = squared_distances(view.points.some(rows), view.points.some(columns))
-        D[rows[:, None] == columns[None, :]] = np.inf
+        D = _without_self(squared_distances(view.points.some(rows), view.points.some(columns)), task, np.inf)
         few = min(k, len(columns) - 1)
-        found = np.argpartition(D, few - 1, axis=1)[:, :few]
-        own = np.take_along_axis(D, found, axis=1)
+        found = nearest_of_rows(D, few)
+        own = to_numpy(namespace(D).take_along_axis(D, beside(found, D), axis=1))
         order = np.argsort(own, axis=1, kind="stable")
         order = np.concatenate([order, np.repeat(order[:, -1:], k - few, axis=1)], axis=1)
         return rows, np.take_along_axis(own, order, 1), columns[np.take_along_axis(found, order, 1)]
@@ -237,7 +266,7 @@ def strongest_in_rows(
         rows, columns = task
         own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
         K = kernel.values(own, columns, rows if points is None else None)
-        F = basis.factor[rows] if points is None else basis.at(kernel, own)
+        F = rows_of(basis.factor, rows) if points is None else basis.at(kernel, own)
         return [(rows, *_largest(K, F, basis, w, task, n_neighbors, points is None)) for w in weightings]
 
     parts = list(in_threads(strongest, tasks, n_jobs))
@@ -268,42 +297,41 @@ def refined_in_rows(
     tasks : iterable of tasks
         Rows, each once, and all columns.
     """
-    n, k = kernel.n_samples, CANDIDATES * n_neighbors
-    lengths = np.linalg.norm(basis.factor, axis=0)
-    telling = basis.factor / lengths
+    n, k, xp = kernel.n_samples, CANDIDATES * n_neighbors, namespace(basis.factor)
+    telling = basis.factor / xp.linalg.vector_norm(basis.factor, axis=0)
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-    products = np.empty_like(telling)
 
-    def look(task: Task) -> list[tuple[Places, Places, Host]]:
+    def look(task: Task) -> tuple[Array, list[tuple[Places, Places, Array]]]:
         rows, columns = task
         K = kernel.values(kernel.at(rows), columns, rows)
-        products[rows] = K @ telling
         found = []
         for weighting in weightings:
-            places, _ = _largest(K, basis.factor[rows], basis, weighting, task, k, True)
-            found.append((rows, places, np.take_along_axis(K, places, axis=1)))
-        return found
+            places, _ = _largest(K, rows_of(basis.factor, rows), basis, weighting, task, k, True)
+            found.append((rows, places, xp.take_along_axis(K, beside(places, K), axis=1)))
+        return K @ telling, found
 
     parts = list(in_threads(look, tasks, n_jobs))
+    products = xp.concat([part for part, _ in parts], axis=0)
     # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
-    C = telling.T.astype(np.float64) @ products
+    C = to_numpy(xp.astype(telling.T, xp.float64) @ xp.astype(products, xp.float64))
     values, V = np.linalg.eigh((C + C.T) / 2)
     kept = values > ROUNDING * values[-1]
-    V = (V[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])).astype(np.float32)
-    diagonal = left + np.einsum("ij,ij->i", basis.factor, basis.factor)
+    V = asarray_like((V[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])).astype(np.float32), products)
+    diagonal = left + to_numpy(xp.vecdot(basis.factor, basis.factor))
     better = Basis(kernel.at(slice(None)), telling @ V, products @ V)
     left = better.left(diagonal)
     weightings = [Weighting.of(better, left, alpha, counts) for alpha in alphas]
 
-    def judge(part: tuple[int, list[tuple[Places, Places, Host]]]) -> Entries:
-        number, (rows, places, K) = part[0], part[1][part[0]]
+    def judge(part: tuple[int, tuple[Array, list[tuple[Places, Places, Array]]]]) -> Entries:
+        number, (rows, places, K) = part[0], part[1][1][part[0]]
         weighting = weightings[number]
-        off = better.factor[rows] @ weighting.A
-        Z = K - np.einsum("ir,icr->ic", off, better.factor[places], optimize=True)
-        Z *= weighting.columns[places]
-        Z[places == rows[:, None]] = -np.inf
-        best, values = _top(Z, n_neighbors)
-        return rows, np.take_along_axis(places, best, axis=1), values
+        off = rows_of(better.factor, rows) @ weighting.A
+        others = xp.reshape(rows_of(better.factor, places.ravel()), (*places.shape, -1))
+        Z = K - (others @ off[:, :, None])[:, :, 0]
+        Z *= xp.reshape(rows_of(weighting.columns, places.ravel()), places.shape)
+        Z = xp.where(beside(places == rows[:, None], Z), -xp.inf, Z)
+        best, values = largest_of_rows(Z, min(n_neighbors, Z.shape[1]))
+        return rows, np.take_along_axis(places, to_numpy(best), axis=1), to_numpy(values)
 
     found = []
     for number, weighting in enumerate(weightings):
@@ -312,27 +340,29 @@ def refined_in_rows(
     return better, left, found
 
 
+def _without_self(A: Array, task: Task, value: float) -> Array:
+    """Return a block of pairs of samples with a value where a sample meets itself; its columns ascend."""
+    rows, columns = task
+    place = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
+    own = np.flatnonzero(columns[place] == rows)
+    return with_entries(A, own, place[own], value)
+
+
 def _largest(
-    K: Host, F: Host, basis: Basis, weighting: Weighting, task: Task, k: int, are_samples: bool
+    K: Array, F: Array, basis: Basis, weighting: Weighting, task: Task, k: int, are_samples: bool
 ) -> tuple[Places, Host]:
     """Return columns and values of the largest coefficients of every row, of which the kernel and the factor are given.
 
     Samples themselves have none on the diagonal.
     """
-    rows, columns = task
-    Z = (F @ -weighting.A) @ basis.factor[columns].T
+    columns = task[1]
+    Z = (F @ -weighting.A) @ rows_of(basis.factor, columns).T
     Z += K
-    Z *= weighting.columns[columns]
+    Z *= rows_of(weighting.columns, columns)
     if are_samples:
-        Z[rows[:, None] == columns[None, :]] = -np.inf
-    places, values = _top(Z, k)
-    return columns[places], values
-
-
-def _top(Z: Host, k: int) -> tuple[Places, Host]:
-    k = min(k, Z.shape[1])
-    places = np.argpartition(Z, Z.shape[1] - k, axis=1)[:, Z.shape[1] - k :]
-    return places, np.take_along_axis(Z, places, axis=1)
+        Z = _without_self(Z, task, -np.inf)
+    places, values = largest_of_rows(Z, min(k, len(columns)))
+    return columns[to_numpy(places)], to_numpy(values)
 
 
 def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> Array:
@@ -346,19 +376,26 @@ def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> A
     return A
 
 
-def _cells_of(X: Host, centres: Host, n_jobs: int) -> NDArray[np.int64]:
-    parts = in_threads(lambda rows: _distances(X[rows], centres).argmin(axis=1), slices(len(X), len(centres)), n_jobs)
-    return np.concatenate(list(parts))
+def _cells_of(X: Array, centres: Array, n_jobs: int) -> NDArray[np.int64]:
+    def nearest(rows: slice) -> NDArray[np.int64]:
+        return to_numpy(namespace(X).argmin(_distances(X[rows, :], centres), axis=1))
+
+    return np.concatenate(list(in_threads(nearest, slices(X.shape[0], centres.shape[0], X), n_jobs)))
 
 
-def _distances(X: Host, centres: Host) -> Host:
+def _distances(X: Array, centres: Array) -> Array:
     """Return squared distances but for the squares of X."""
-    return np.asarray(np.einsum("ij,ij->i", centres, centres)[None, :] - 2 * X @ centres.T)
+    return namespace(X).vecdot(centres, centres)[None, :] - 2 * X @ centres.T
 
 
-def slices(n: int, width: int) -> list[slice]:
-    """Return blocks of rows of so many numbers each."""
-    size = max(1, BLOCK // max(width, 1))
+def jobs_of(like: Array, n_jobs: int | None) -> int:
+    """Return how many blocks are worked on at a time where an array lives; on an accelerator, two."""
+    return workers(n_jobs) if is_on_host(like) else 2
+
+
+def slices(n: int, width: int, like: Array) -> list[slice]:
+    """Return blocks of rows of so many numbers each, larger ones where an array lives on an accelerator."""
+    size = max(1, (BLOCK if is_on_host(like) else BLOCK * DEVICE_SHARE) // max(width, 1))
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
