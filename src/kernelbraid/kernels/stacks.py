@@ -1,6 +1,6 @@
 """Candidate kernels as a solver sees them: stored as matrices, or formed block by block when they are asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import Protocol
@@ -82,6 +82,11 @@ class KernelStack(Protocol):
         """Return the diagonal of every kernel, (m, n)."""
 
 
+def one_by_one(kernels: KernelStack) -> Iterator[Array]:
+    """Yield each kernel as a new array."""
+    yield from map(kernels.combine, np.eye(kernels.n_kernels))
+
+
 @dataclass(frozen=True)
 class StoredStack:
     """All kernels in memory, as an orthonormal basis and the coordinates of the kernels in it.
@@ -115,6 +120,17 @@ class StoredStack:
             R[i, i] = left if left > DEPENDENT * float(xp.finfo(H.dtype).eps) * size else 0.0
             flat[i, :] *= 1 / left if R[i, i] > 0 else 0.0
         return cls(xp.reshape(flat, H.shape), R * unit)
+
+    @classmethod
+    def filled(cls, kernels: KernelStack, made: Iterable[Array]) -> "StoredStack":
+        """Return matrices, each made of one of the kernels when it is asked for, as a stack of as many."""
+        H = None
+        for i, K in enumerate(made):
+            if H is None:
+                shape = (kernels.n_kernels, *K.shape)
+                H = namespace(K).empty(shape, dtype=K.dtype, device=device(K))
+            H[i, ...] = K
+        return cls.of(H, overwrite=True)
 
     @property
     def n_kernels(self) -> int:
