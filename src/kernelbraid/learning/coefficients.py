@@ -111,8 +111,10 @@ def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[Co
         return []
     alike = {(learning.graph_from, learning.max_iter, learning.tol) for learning in learnings}
     ((graph, max_iter, tol),) = alike
-    settings = [learning.setting() for learning in learnings]
-    solutions = solve_many(candidates.stack, settings, graph=graph, max_iter=max_iter, tol=tol)
+    if not all(learning.is_batched for learning in learnings):
+        raise ValueError("learn_many learns kernels, from the start of the published code; use express for the others.")
+    fits = [(learning.problem(candidates.stack), learning.mu) for learning in learnings]
+    solutions = solve_many(fits, graph=graph, max_iter=max_iter, tol=tol)
     return [
         _learned(solution, candidates, learning, None) for solution, learning in zip(solutions, learnings, strict=True)
     ]
