@@ -119,8 +119,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         The iteration of the paper, which learns kernel and weights. None: the closed form under ``"recommended"``,
         :class:`ADMM` under the other presets.
     device : str, default=None
-        PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are. Above 2,000 samples rows
-        and k-means are in single precision there.
+        PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are. Above 2,000 samples
+        rows and k-means are in single precision there.
     n_jobs : int, default=None
         Threads of the fit, and processes while the number of clusters is chosen; -1: all cores.
     random_state : int, RandomState instance or None, default=None
