@@ -356,4 +356,5 @@ def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDAr
     owners, counts = np.concatenate([rows, columns]), np.zeros(n + 1, dtype=kind)
     counts[owners + 1] = np.diff(ends)
     added = added[np.argsort(owners)]
-    return graph + sparse.csr_array((added.data, added.indices, np.cumsum(counts, dtype=kind)), shape=(n, n))
+    known = sparse.csr_array((graph.data, graph.indices.astype(kind), graph.indptr.astype(kind)), shape=(n, n))
+    return known + sparse.csr_array((added.data, added.indices, np.cumsum(counts, dtype=kind)), shape=(n, n))
