@@ -351,7 +351,7 @@ def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDAr
     n, back = graph.shape[0], edges.T.tocsr()
     kind = sparse.get_index_dtype(maxval=max(n, 2 * edges.nnz))
     numbers = np.concatenate([columns.astype(kind)[edges.indices], rows.astype(kind)[back.indices]])
-    ends = np.concatenate([edges.indptr, edges.nnz + back.indptr[1:].astype(kind)])
+    ends = np.concatenate([edges.indptr, edges.nnz + back.indptr[1:]]).astype(kind)
     added = sparse.csr_array((np.concatenate([edges.data, back.data]), numbers, ends), shape=(len(ends) - 1, n))
     owners, counts = np.concatenate([rows, columns]), np.zeros(n + 1, dtype=kind)
     counts[owners + 1] = np.diff(ends)
