@@ -365,7 +365,8 @@ def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> A
     rows = np.concatenate([np.repeat(rows, found.shape[1]) for rows, found, _ in parts])
     columns, values = (np.concatenate([part[i].ravel() for part in parts]) for i in (1, 2))
     kept = values > 0
-    rows, columns, values = rows[kept], columns[kept], values[kept]
+    kind = sparse.get_index_dtype(maxval=max(shape))
+    rows, columns, values = rows[kept].astype(kind), columns[kept].astype(kind), values[kept]
     A = sparse.csr_array((values * shares[rows], (rows, columns)), shape=shape)
     A.sort_indices()
     return A
