@@ -21,10 +21,10 @@ from scipy import sparse
 from kernelbraid import LKG
 from kernelbraid.learning import PRESETS, LearnedGraph, choose, place
 from lab.judging.jobs import JUDGED, Row, table
-from lab.judging.judge import JOBS, by_kind, scored
+from lab.judging.judge import JOBS as JOBS
+from lab.judging.judge import by_kind, scored
 from lab.judging.samples import REAL, SEEDS, as_input, read
 
-__all__ = ["JOBS"]
 OURS = "0.65, 0.95"
 RULES = {f"{steady}, {apart}": (steady, apart) for steady, apart in product((0.5, 0.65, 0.8), (0.9, 0.95, 0.98))}
 WAYS = {"communities": (0.0, 1.0), "pieces": (inf, inf)}
@@ -53,13 +53,8 @@ def measure(job: str) -> list[Row]:
 def rules_of_others(rows: Sequence[Row]) -> dict[str, str]:
     """Return for each kind the rule that is best on the mean of the other kinds; where all are alike, ours."""
     kinds = {kind: means(own, RULES) for kind, own in by_kind(rows).items()}
-    ordered = [OURS, *RULES]
-
-    def best(left_out: str) -> str:
-        others = [own for kind, own in kinds.items() if kind != left_out]
-        return max(ordered, key=lambda rule: sum(own[rule] for own in others))
-
-    return {kind: best(kind) for kind in kinds}
+    sums = {rule: sum(own[rule] for own in kinds.values()) for rule in (OURS, *RULES)}
+    return {kind: max(sums, key=lambda rule: round(sums[rule] - own[rule], 6)) for kind, own in kinds.items()}
 
 
 def means(rows: Sequence[Row], rules: Iterable[str]) -> dict[str, float]:
