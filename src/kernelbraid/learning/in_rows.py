@@ -24,6 +24,7 @@ from kernelbraid.solvers.low_rank.rows import (
     Cells,
     Task,
     every_pair,
+    mutual_pairs,
     nearest_in_rows,
     refined_in_rows,
     strongest_in_rows,
@@ -98,7 +99,9 @@ class RowKernels:
             cells = Cells.of(X if is_plain else basis.factor, jobs)
         found = cls(kernel, basis, np.empty(0), cells, counts)
         known = [
-            view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
+            view.knowing(*nearest_in_rows(view, found.tasks(0.0, HALF), view.n_nearest, jobs))
+            if view.n_nearest
+            else view
             for view in kernel.views
         ]
         found.kernel = KernelRows(known, list(shares))
@@ -110,19 +113,18 @@ class RowKernels:
         """Whether cells are found in the samples themselves."""
         return self.cells is not None and self.cells.centres.shape[1] == self.kernel.views[0].points.X.shape[1]
 
-    def tasks(self) -> Iterable[Task]:
-        """Return which rows are compared with which columns."""
+    def tasks(self, first: float = 0.0, last: float = 1.0) -> Iterable[Task]:
+        """Return which samples are compared, told as so much of the work."""
         n = self.kernel.n_samples
-        return every_pair(n, n) if self.cells is None else self.cells.tasks()
-
-    def half(self) -> Iterable[Task]:
-        """Return the same, told as the first half of the work."""
-        return counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (0.0, HALF))
+        if self.cells is not None:
+            return counted(self.cells.tasks(), lambda task: len(task.rows), n, (first, last))
+        size = lambda task: len(task.rows) * len(task.columns) * (1 + task.is_mutual)  # noqa: E731
+        return counted(mutual_pairs(n), size, n * n, (first, last))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
-            return every_pair(len(points[0]), self.kernel.n_samples)
+            return every_pair(np.arange(len(points[0])), np.arange(self.kernel.n_samples))
         if self.is_by_samples:
             return self.cells.tasks_of(points[0].X)
         return self.cells.tasks_of(self.basis.at(self.kernel, points))
@@ -131,8 +133,7 @@ class RowKernels:
         self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
-        tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
-        given: Any = (tasks, alphas, n_neighbors, workers(n_jobs))
+        given: Any = (self.tasks(HALF), alphas, n_neighbors, workers(n_jobs))
         has_local = any(view.local for view in self.kernel.views)
         if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)

@@ -17,34 +17,72 @@ F are formed on the way. They give a better factor, by which a few candidates of
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
+from scipy.linalg import lapack
 
+from kernelbraid._linalg import outer_eigh
 from kernelbraid._machine import blas_threads, workers
 from kernelbraid._typing import Array, Host, Places
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
-#: Rows with the columns that they are compared with.
-Task = tuple[Places, Places]
-#: Rows with the columns and values of some of their entries.
-Entries = tuple[Places, Places, Host]
 #: Share of alpha above which eigenvalues count, landmarks that they are found by, and the most that are kept.
 NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 1000, 128
 #: Samples, in units of landmarks, that tell which eigenvectors of these are large over all samples.
 TELLING = 5
-# Eigenvalues of landmarks, relative to the largest, that are rounding in single precision.
-ROUNDING = 3e-7
+# Numbers, relative to the largest of their kind, that are rounding in single precision.
+ROUNDING = 1e-6
 #: Candidates among which the strongest entries of a row are, in units of their number.
 CANDIDATES = 4
 #: Numbers in one block.
 BLOCK = 2**21
 #: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
 SEEN, STEPS, PROBES = 50, 10, 16
+
+
+class Task(NamedTuple):
+    """Samples, and those that they are compared with."""
+
+    rows: Places
+    columns: Places  # ascending
+    is_mutual: bool = False  # whether these are others, and compared with the rows, too
+
+
+class Entries(NamedTuple):
+    """Some entries of rows."""
+
+    rows: Places
+    columns: Places  # (n_rows, k)
+    values: Host
+
+
+class Strongest:
+    """The largest entries of every row among those that were seen so far."""
+
+    def __init__(self, n: int, k: int) -> None:
+        self.columns = np.zeros((n, k), dtype=np.int64)
+        self.values = np.full((n, k), -np.inf, dtype=np.float32)  # where nothing was seen
+
+    def take(self, seen: Entries) -> None:
+        """Keep the largest ones of what was seen before and now."""
+        columns = np.concatenate([self.columns[seen.rows], seen.columns], axis=1)
+        values = np.concatenate([self.values[seen.rows], seen.values], axis=1)
+        best, self.values[seen.rows] = _top(values, self.values.shape[1])
+        self.columns[seen.rows] = np.take_along_axis(columns, best, axis=1)
+
+    def graph(self, shares: Host, n_columns: int) -> Array:
+        """Return the positive ones as a csr array, each row times its share."""
+        kept = self.values > 0
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        values = (self.values * shares[:, None])[kept]
+        A = sparse.csr_array((values, self.columns[kept], ends), shape=(len(kept), n_columns))
+        A.sort_indices()
+        return A
 
 
 @dataclass(frozen=True)
@@ -61,12 +99,11 @@ class Basis:
         n, drawing = kernel.n_samples, np.random.RandomState(0)
         landmarks = kernel.at(np.sort(drawing.choice(n, min(LANDMARKS, n), replace=False)))
         W = kernel.smooth(landmarks, landmarks).astype(np.float64)
-        values, B = np.linalg.eigh((W + W.T) / 2)
-        kept = values > ROUNDING * max(values[-1], np.finfo(float).tiny)  # local kernels alone have none
-        B = (B[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        chosen, B = _telling_ones(W, max(least / n, ROUNDING * float(W.max())))
+        landmarks = [points.some(chosen) for points in landmarks]
         telling = np.sort(drawing.choice(n, min(TELLING * LANDMARKS, n), replace=False))
-        values, Q = np.linalg.eigh(_gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling))
-        values *= n / len(telling)
+        G = _gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling) * (n / len(telling))
+        values, Q = outer_eigh(G, min(most, len(G)), largest=True) or np.linalg.eigh(G)
         kept = values > max(least, ROUNDING * values.max(initial=0.0))
         lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
         return cls(landmarks, lift, _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs))
@@ -83,6 +120,14 @@ class Basis:
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
         """Return G = F' diag(w) F."""
         return _gram(self.factor, weights)
+
+
+def _telling_ones(W: NDArray[np.float64], tol: float) -> tuple[Places, Host]:
+    """Return rows of a symmetric matrix that leave less than `tol` of its diagonal, and R with R R' = their W^-1."""
+    factor, pivots, rank, _ = lapack.dpstrf(W, tol=tol, lower=True)
+    inverse = linalg.solve_triangular(factor[:rank, :rank], np.eye(rank), lower=True)
+    chosen = pivots[: max(rank, 1)] - 1  # local kernels alone have none
+    return chosen, np.asarray(inverse.T.reshape(len(chosen), rank), dtype=np.float32)
 
 
 def _lifted(kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int) -> Host:
@@ -107,7 +152,6 @@ class Weighting:
     A: Host  # (r, r)
     columns: Host  # w, (n,), in single precision
     rows: Host  # w / (m alpha), (n,)
-    alpha: float
 
     @classmethod
     def of(cls, basis: Basis, left: Host, alpha: float, counts: Host | None) -> "Weighting":
@@ -116,7 +160,13 @@ class Weighting:
         shares = alpha / (alpha + m * left)
         G = basis.gram(m * shares)
         A = np.eye(len(G)) - alpha * np.linalg.inv(G + alpha * np.eye(len(G)))
-        return cls(A.astype(np.float32), (m * shares).astype(np.float32), (shares / alpha).astype(np.float32), alpha)
+        return cls(A.astype(np.float32), (m * shares).astype(np.float32), (shares / alpha).astype(np.float32))
+
+    def coefficients(self, K: Host, rows: Host, columns: Host) -> Host:
+        """Return a block of K - F A F' from one of K and the rows of F."""
+        Z: Host = rows @ -self.A @ columns.T
+        Z += K
+        return Z
 
 
 @dataclass(frozen=True)
@@ -148,13 +198,13 @@ class Cells:
     def tasks(self) -> Iterator[Task]:
         """Yield the members of every cell with those of the nearest ones."""
         for own, others in zip(self.members, self.near, strict=True):
-            yield from _in_blocks(own, self._of(others))
+            yield from every_pair(own, self._of(others))
 
     def tasks_of(self, X: Host) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]))
+            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]))
 
     def nearest(self, count: int) -> "Cells":
         """Return the same with fewer nearest cells of each."""
@@ -164,36 +214,36 @@ class Cells:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
 
-def every_pair(n_rows: int, n: int) -> Iterator[Task]:
-    """Yield blocks of rows with all samples."""
-    yield from _in_blocks(np.arange(n_rows), np.arange(n))
-
-
-def _in_blocks(rows: Places, columns: Places) -> Iterator[Task]:
+def every_pair(rows: Places, columns: Places) -> Iterator[Task]:
+    """Yield blocks of rows with all columns."""
     size = max(1, BLOCK // max(len(columns), 1))
     for first in range(0, len(rows), size):
-        yield rows[first : first + size], columns
+        yield Task(rows[first : first + size], columns)
+
+
+def mutual_pairs(n: int) -> Iterator[Task]:
+    """Yield all pairs of so many samples, each once."""
+    parts = np.array_split(np.arange(n), -(-n // int(np.sqrt(BLOCK))))
+    for place, rows in enumerate(parts):
+        for other, columns in enumerate(parts[place:]):
+            yield Task(rows, columns, is_mutual=other > 0)
 
 
 def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) -> tuple[Host, Places]:
     """Return the squared distances of every sample to the nearest others, ascending, and these samples: (n, k) each."""
-    n = len(view.points)
-    distances, nearest = np.zeros((n, k), dtype=np.float32), np.zeros((n, k), dtype=np.int64)
+    found = Strongest(len(view.points), k)
 
-    def find(task: Task) -> tuple[Places, Host, Places]:
-        rows, columns = task
-        D = squared_distances(view.points.some(rows), view.points.some(columns))
-        D[rows[:, None] == columns[None, :]] = np.inf
-        few = min(k, len(columns) - 1)
-        found = np.argpartition(D, few - 1, axis=1)[:, :few]
-        own = np.take_along_axis(D, found, axis=1)
-        order = np.argsort(own, axis=1, kind="stable")
-        order = np.concatenate([order, np.repeat(order[:, -1:], k - few, axis=1)], axis=1)
-        return rows, np.take_along_axis(own, order, 1), columns[np.take_along_axis(found, order, 1)]
+    def find(task: Task) -> list[Entries]:
+        D = squared_distances(view.points.some(task.rows), view.points.some(task.columns))
+        return _largest(np.negative(D, out=D), task, k)
 
-    for rows, own, found in in_threads(find, tasks, n_jobs):
-        distances[rows], nearest[rows] = own, found
-    return distances, nearest
+    for parts in in_threads(find, tasks, n_jobs):
+        for part in parts:
+            found.take(part)
+    order = np.argsort(-found.values, axis=1, kind="stable")
+    seen = np.isfinite(found.values).sum(axis=1)  # the last one stands for those that are missing
+    order = np.take_along_axis(order, np.minimum(np.arange(k), seen[:, None] - 1), axis=1)
+    return -np.take_along_axis(found.values, order, 1), np.take_along_axis(found.columns, order, 1)
 
 
 def strongest_in_rows(
@@ -218,7 +268,7 @@ def strongest_in_rows(
         Its factor.
     left : ndarray of shape (n,)
         What that leaves of the diagonal.
-    tasks : iterable of (rows, columns)
+    tasks : iterable of tasks
         Which entries are looked at.
     alphas : sequence of float
         Weights of the penalty.
@@ -232,18 +282,12 @@ def strongest_in_rows(
         New samples, of which the rows are, as each view has them; the samples themselves if None.
     """
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-
-    def strongest(task: Task) -> list[Entries]:
-        rows, columns = task
-        own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
-        K = kernel.values(own, columns, rows if points is None else None)
-        F = basis.factor[rows] if points is None else basis.at(kernel, own)
-        return [(rows, *_largest(K, F, basis, w, task, n_neighbors, points is None)) for w in weightings]
-
-    parts = list(in_threads(strongest, tasks, n_jobs))
-    shape = (kernel.n_samples if points is None else len(points[0]), kernel.n_samples)
-    shares = [w.rows if points is None else np.full(shape[0], 1 / w.alpha, dtype=np.float32) for w in weightings]
-    return [_as_csr([part[number] for part in parts], shape, own) for number, own in enumerate(shares)]
+    found, _ = _pass(kernel, basis, weightings, tasks, n_neighbors, n_jobs, points=points)
+    shares = [
+        w.rows if points is None else np.full(1, 1 / a, dtype=np.float32)
+        for w, a in zip(weightings, alphas, strict=True)
+    ]
+    return [own.graph(share, kernel.n_samples) for own, share in zip(found, shares, strict=True)]
 
 
 def refined_in_rows(
@@ -266,25 +310,11 @@ def refined_in_rows(
     basis, left, alphas, n_neighbors, n_jobs, counts
         As for :func:`strongest_in_rows`.
     tasks : iterable of tasks
-        Rows, each once, and all columns.
+        All pairs of samples.
     """
-    n, k = kernel.n_samples, CANDIDATES * n_neighbors
-    lengths = np.linalg.norm(basis.factor, axis=0)
-    telling = basis.factor / lengths
+    telling = basis.factor / np.linalg.norm(basis.factor, axis=0)
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-    products = np.empty_like(telling)
-
-    def look(task: Task) -> list[tuple[Places, Places, Host]]:
-        rows, columns = task
-        K = kernel.values(kernel.at(rows), columns, rows)
-        products[rows] = K @ telling
-        found = []
-        for weighting in weightings:
-            places, _ = _largest(K, basis.factor[rows], basis, weighting, task, k, True)
-            found.append((rows, places, np.take_along_axis(K, places, axis=1)))
-        return found
-
-    parts = list(in_threads(look, tasks, n_jobs))
+    found, products = _pass(kernel, basis, weightings, tasks, CANDIDATES * n_neighbors, n_jobs, telling=telling)
     # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
     C = telling.T.astype(np.float64) @ products
     values, V = np.linalg.eigh((C + C.T) / 2)
@@ -293,57 +323,83 @@ def refined_in_rows(
     diagonal = left + np.einsum("ij,ij->i", basis.factor, basis.factor)
     better = Basis(kernel.at(slice(None)), telling @ V, products @ V)
     left = better.left(diagonal)
-    weightings = [Weighting.of(better, left, alpha, counts) for alpha in alphas]
 
-    def judge(part: tuple[int, list[tuple[Places, Places, Host]]]) -> Entries:
-        number, (rows, places, K) = part[0], part[1][part[0]]
-        weighting = weightings[number]
-        off = better.factor[rows] @ weighting.A
-        Z = K - np.einsum("ir,icr->ic", off, better.factor[places], optimize=True)
-        Z *= weighting.columns[places]
-        Z[places == rows[:, None]] = -np.inf
-        best, values = _top(Z, n_neighbors)
-        return rows, np.take_along_axis(places, best, axis=1), values
-
-    found = []
-    for number, weighting in enumerate(weightings):
-        judged = list(in_threads(judge, [(number, part) for part in parts], n_jobs))
-        found.append(_as_csr(judged, (n, n), weighting.rows))
-    return better, left, found
+    graphs = []
+    for alpha, before, seen in zip(alphas, weightings, found, strict=True):
+        after, best = Weighting.of(better, left, alpha, counts), Strongest(len(telling), n_neighbors)
+        ways = ((-1, basis, before), (1, better, after))
+        for rows in slices(len(telling), seen.columns.shape[1] * len(C)):
+            columns = seen.columns[rows]
+            Z = seen.values[rows] / before.columns[columns]
+            for sign, by, w in ways:
+                Z -= np.einsum("ir,icr->ic", by.factor[rows] @ (sign * w.A), by.factor[columns], optimize=True)
+            best.take(_entries(Z * after.columns[columns], np.arange(len(telling))[rows], columns, n_neighbors))
+        graphs.append(best.graph(after.rows, len(telling)))
+    return better, left, graphs
 
 
-def _largest(
-    K: Host, F: Host, basis: Basis, weighting: Weighting, task: Task, k: int, are_samples: bool
-) -> tuple[Places, Host]:
-    """Return columns and values of the largest coefficients of every row, of which the kernel and the factor are given.
+def _pass(
+    kernel: KernelRows,
+    basis: Basis,
+    weightings: Sequence["Weighting"],
+    tasks: Iterable[Task],
+    k: int,
+    n_jobs: int,
+    *,
+    points: Sequence[Points] | None = None,
+    telling: Host | None = None,
+) -> tuple[list[Strongest], Host]:
+    """Return the largest entries of the rows of Z M, times m alpha / w, and the product of K with some columns."""
+    n = kernel.n_samples if points is None else len(points[0])
+    found = [Strongest(n, k) for _ in weightings]
+    products = np.zeros((n, 0 if telling is None else telling.shape[1]), dtype=np.float32)
 
-    Samples themselves have none on the diagonal.
+    def look(task: Task) -> tuple[list[list[Entries]], list[tuple[Places, Host]]]:
+        rows, columns, is_mutual = task
+        own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
+        K = kernel.values(own, columns, rows if points is None else None)
+        F = basis.factor[rows] if points is None else basis.at(kernel, own)
+        blocks = ((w.coefficients(K, F, basis.factor[columns]), w.columns) for w in weightings)
+        seen = [_largest(Z, task, k, w, are_samples=points is None) for Z, w in blocks]
+        if telling is None:
+            return seen, []
+        return seen, [(rows, K @ telling[columns])] + [(columns, K.T @ telling[rows])] * is_mutual
+
+    for seen, parts in in_threads(look, tasks, n_jobs):
+        for own, entries in zip(found, seen, strict=True):
+            for part in entries:
+                own.take(part)
+        for rows, product in parts:
+            products[rows] += product
+    return found, products
+
+
+def _largest(Z: Host, task: Task, k: int, weights: Host | None = None, *, are_samples: bool = True) -> list[Entries]:
+    """Return the largest entries of rows of a symmetric block, which is used up, times the weights of its columns.
+
+    Samples have none with themselves. Where pairs are mutual, columns are rows, too.
     """
-    rows, columns = task
-    Z = (F @ -weighting.A) @ basis.factor[columns].T
-    Z += K
-    Z *= weighting.columns[columns]
-    if are_samples:
-        Z[rows[:, None] == columns[None, :]] = -np.inf
+    rows, columns, is_mutual = task
+    if are_samples and not is_mutual:
+        places = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
+        own = np.flatnonzero(columns[places] == rows)
+        Z[own, places[own]] = -np.inf
+    other = np.ascontiguousarray((Z if weights is None else Z * weights[rows, None]).T) if is_mutual else None
+    Z *= 1 if weights is None else weights[columns]
+    found = [_entries(Z, rows, columns, k)]
+    return found if other is None else [*found, _entries(other, columns, rows, k)]
+
+
+def _entries(Z: Host, rows: Places, columns: Places, k: int) -> Entries:
+    """Return the largest entries of rows, of which all have these columns, or each has its own."""
     places, values = _top(Z, k)
-    return columns[places], values
+    return Entries(rows, columns[places] if columns.ndim == 1 else np.take_along_axis(columns, places, axis=1), values)
 
 
 def _top(Z: Host, k: int) -> tuple[Places, Host]:
     k = min(k, Z.shape[1])
     places = np.argpartition(Z, Z.shape[1] - k, axis=1)[:, Z.shape[1] - k :]
     return places, np.take_along_axis(Z, places, axis=1)
-
-
-def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> Array:
-    """Return entries as a csr array, each row times its share."""
-    rows = np.concatenate([np.repeat(rows, found.shape[1]) for rows, found, _ in parts])
-    columns, values = (np.concatenate([part[i].ravel() for part in parts]) for i in (1, 2))
-    kept = values > 0
-    rows, columns, values = rows[kept], columns[kept], values[kept]
-    A = sparse.csr_array((values * shares[rows], (rows, columns)), shape=shape)
-    A.sort_indices()
-    return A
 
 
 def _cells_of(X: Host, centres: Host, n_jobs: int) -> NDArray[np.int64]:
