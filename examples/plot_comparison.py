@@ -73,7 +73,7 @@ for row, (data, (X, y, k)) in zip(axes, sets.items(), strict=True):
         if y is not None:
             scores[data, name] = adjusted_rand_score(y, labels)
             ax.text(0.02, 0.02, f"{scores[data, name]:.2f}", transform=ax.transAxes, weight="bold")
-        if row is axes[0]:
+        if row[0] is axes[0, 0]:
             ax.set_title(name)
     row[0].set_ylabel(data)
 plt.show()

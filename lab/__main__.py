@@ -10,7 +10,7 @@ from kernelbraid.datasets import DataError
 from lab.records import Folder, LabError, Record, read_records
 
 #: What judges the library, each with arguments of its own.
-JUDGES = ("judge", "user", "confidence", "new_samples", "views", "trust", "scale", "cells")
+JUDGES = ("judge", "rules", "user", "confidence", "new_samples", "views", "trust", "scale", "cells")
 
 
 def main(arguments: Sequence[str]) -> int:

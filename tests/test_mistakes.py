@@ -170,7 +170,6 @@ COMMANDS = [
     "score words.csv words.csv",
     "score grown.csv y.npy --column none",
     "datasets fetch none",
-    "datasets verify none",
 ]
 
 

@@ -3,8 +3,7 @@
 Simulated and real cells through ``kernelbraid.scverse.cluster``, beside scanpy's leiden. Simulated cells lie around
 centres in twelve hidden directions; every modality mixes them into its own features, bends and blurs them.
 `modalities`: cells of eight types in three modalities, a fifth of which lack one; `many`: of ten types with 50
-features; `noise`: 600 cells of six types, one modality beside so many views of noise; `pbmc`:
-agreement of `pbmc68k_reduced` with `bulk_labels`. The words after it: cells, clusters. leiden: on our
+features; `pbmc`: agreement of `pbmc68k_reduced` with `bulk_labels`. The words after it: cells, clusters. leiden: on our
 graph at its default resolution, for `pbmc` on scanpy's own with the resolution that finds as many clusters.
 """
 
@@ -19,7 +18,7 @@ from lab.judging.jobs import Row, table, timed
 
 JOBS = (
     *("modalities 5000 8", "modalities 5000 auto"),
-    *("many 100000 10", "many 100000 auto", "noise 1", "noise 2", "noise 3", "pbmc 10", "pbmc auto"),
+    *("many 100000 10", "many 100000 auto", "pbmc 10", "pbmc auto"),
 )
 THREADS = None  # as many as there are
 DIRECTIONS = 12
@@ -60,17 +59,6 @@ def in_modalities(n_cells: int) -> tuple[Any, np.ndarray]:
     return cells, truth[[int(name.removeprefix("cell")) for name in cells.obs_names]]
 
 
-def in_noise(n_views: int) -> tuple[Any, np.ndarray]:
-    """Return 600 cells of one modality with so many views of noise of the same norm, and their types."""
-    import anndata
-
-    hidden, truth = places(600, 6, 4)
-    X = modality(hidden, 50, 5)
-    rng = np.random.default_rng(6)
-    views = {"rna": X} | {f"noise{number}": rng.normal(size=X.shape) for number in range(n_views)}
-    return anndata.AnnData(X, obsm={name: view / np.linalg.norm(view) for name, view in views.items()}), truth
-
-
 def measure(job: str) -> list[Row]:
     """Cluster cells, and run leiden on the graph or, for real cells, on scanpy's own."""
     import anndata
@@ -80,25 +68,19 @@ def measure(job: str) -> list[Row]:
 
     kind, *words = job.split()
     numbers: list[Any] = [int(word) if word.isdigit() else word for word in words]
-    options: dict[str, Any] = {}
     if kind == "modalities":
         (cells, truth), asked = in_modalities(numbers[0]), numbers[1]
     elif kind == "many":
         hidden, truth = places(numbers[0], 10, 2)
         cells, asked = anndata.AnnData(modality(hidden, 50, 3)), numbers[1]
-    elif kind == "noise":
-        (cells, truth), asked = in_noise(numbers[0]), 6
-        options["use_rep"] = list(cells.obsm)
     else:
         cells, asked = scanpy.datasets.pbmc68k_reduced(), numbers[0]
         truth = cells.obs["bulk_labels"].cat.codes.to_numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # which views are left out is the point
-        seconds, _ = timed(cluster, cells, asked, **options)
+        seconds, _ = timed(cluster, cells, asked)
     labels = cells.obs["kernelbraid"].cat.codes.to_numpy()
     row = {"seconds": seconds, **scored(truth, labels)}
-    if kind == "noise":
-        row["weights"] = cells.uns["kernelbraid"]["views"]["weight"].round(3).tolist()
     theirs = None
     if kind == "modalities":
         theirs = leiden(cells, neighbors_key="kernelbraid", n_iterations=2)
@@ -143,5 +125,4 @@ def page(rows: Sequence[Row]) -> list[str]:
         + [f"{value:.3f}" if isinstance(value := row.get(name), float) else value for name in figures]
         for row in rows
     ]
-    weights = [f"- {row['job']}: {row['weights']}" for row in rows if "weights" in row]
-    return [*table(header, lines), *(["", "Weights of the views beside noise:", "", *weights] if weights else [])]
+    return table(header, lines)

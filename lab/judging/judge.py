@@ -2,8 +2,8 @@
 
 Accuracy in per cent, adjusted Rand index and reliability times 100, seeds 0 to 2, with the true number of clusters;
 seed 0 with a chosen one. scikit-learn is the best of k-means and neighbour spectral clustering for the kind, rows as
-given or of unit length, several views side by side. The last two columns have the accuracy with the multiples of the
-weight of the penalty and of the number of edges that are best on all other kinds.
+given or of unit length, several views side by side. What rules of reading out do on all these sets, and on the kinds
+that are left out when one is chosen, is on the page `rules.md`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,9 +21,6 @@ from lab.judging.jobs import Row, table, timed
 from lab.judging.samples import KIND_OF, LATER, OTHERS, PAPER, REAL, SEEDS, VIEWS, Matrix, as_input, read, side_by_side
 
 JOBS = tuple(KIND_OF)
-#: Multiples of the weight of the penalty, and of the number of edges.
-TRIED = {f"{weight:g}, {edges:g}": (weight, edges) for weight, edges in product((0.5, 1.0, 2.0), (1.0, 1.4, 2.0))}
-AS_IT_IS = "1, 1"
 #: What people use, by the number of clusters and the seed.
 MAKES: dict[str, Callable[[int, int], Any]] = {
     "KMeans": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
@@ -56,7 +53,6 @@ def measure(job: str) -> list[Row]:
             "reliability_chosen": 100 * float(chosen.reliability_),
             "times": len(SEEDS) * seconds_auto / seconds,
             "rivals": beside(views, y, k),
-            "tried": try_settings(X, y, fits[0]) if len(views) == 1 else {},
         }
     ]
 
@@ -78,28 +74,6 @@ def beside(views: Sequence[Matrix], y: np.ndarray, k: int) -> dict[str, float]:
     return found
 
 
-def try_settings(X: Any, y: np.ndarray, fit: LKG) -> dict[str, float]:
-    """Return the accuracy with every setting that is tried."""
-    found = {}
-    for name, (weight, edges) in TRIED.items():
-        alpha, n_neighbors = weight * fit.settings_["alpha"], round(edges * fit.settings_["n_neighbors"])
-        models = [LKG(fit.n_clusters, alpha=alpha, n_neighbors=n_neighbors, random_state=seed) for seed in SEEDS]
-        found[name] = scored(y, [model.fit_predict(X) for model in models])["accuracy"]
-    return found
-
-
-def settings_of_others(rows: Sequence[Row]) -> dict[str, str]:
-    """Return for each kind the setting that is best on the mean of the other kinds; where all are alike, ours."""
-    kinds = by_kind(row for row in rows if row["tried"])
-    means = {kind: {name: fmean(row["tried"][name] for row in own) for name in TRIED} for kind, own in kinds.items()}
-    ordered = sorted(TRIED, key=lambda name: name != AS_IT_IS)
-    return {
-        kind: max(ordered, key=lambda name: fmean(means[other][name] for other in kinds if other != kind))
-        for kind in kinds
-        if len(kinds) > 1
-    }
-
-
 def by_kind(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return the rows of every kind of data that there is."""
     found: dict[str, list[Row]] = {}
@@ -110,17 +84,14 @@ def by_kind(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def page(rows: Sequence[Row]) -> list[str]:
     """Return the page."""
-    settings = settings_of_others(rows)
     lines: list[list[Any]] = []
     for kind, own in by_kind(rows).items():
         rival = max(fmean(row["rivals"][name] for row in own) for name in own[0]["rivals"])
         means = [fmean(row[what] for row in own) for what in ("index", "index_chosen", "accuracy")]
-        tried = [row["tried"] for row in own if row["tried"]]
-        others = fmean(scores[settings[kind]] for scores in tried) if kind in settings else None
-        lines.append([kind, len(own), *means, rival, others, settings.get(kind)])
+        lines.append([kind, len(own), *means, rival])
     totals = [fmean(line[at] for line in lines) for at in range(2, 6)]
-    lines.append(["mean of kinds", len(rows), *totals, None, None])
-    header = ["kind", "sets", "index", 'index, "auto"', "accuracy", "scikit-learn", "setting of the others", "which"]
+    lines.append(["mean of kinds", len(rows), *totals])
+    header = ["kind", "sets", "index", 'index, "auto"', "accuracy", "scikit-learn"]
     figures, chosen = ("job", "samples", "clusters", "index", "accuracy"), ("reliability", "chosen", "index_chosen")
     names = ["data", *figures[1:], *rows[0]["rivals"], "reliability", "chosen", "index then"]
     every = [

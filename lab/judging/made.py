@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 
 #: Samples and classes, drawn by a generator.
 Drawn: TypeAlias = tuple[np.ndarray | sparse.csr_array, np.ndarray]
@@ -120,6 +122,32 @@ def genes(rng: np.random.Generator, sizes: Sequence[int], n_features: int, n_tel
     return X + rng.gamma(2.0, 2.0, n_features), y
 
 
+def cells(rng: np.random.Generator, n_markers: int, strength: float) -> Drawn:
+    """Draw counts of genes of cells of six types, and return 50 components of the logarithms of their shares."""
+    y = rng.choice(6, 3000, p=[0.4, 0.25, 0.15, 0.1, 0.07, 0.03])
+    profiles = np.tile(rng.lognormal(-1.5, 1.2, 2000), (6, 1))
+    for profile in profiles:
+        profile[rng.choice(2000, n_markers, replace=False)] *= np.exp(rng.normal(strength, 0.5, n_markers))
+    means = profiles[y] * (rng.lognormal(8, 0.4, len(y)) / profiles[y].sum(axis=1))[:, None]
+    counts = rng.poisson(means * rng.gamma(2, 0.5, means.shape))
+    logs = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
+    return PCA(50, random_state=0).fit_transform(logs[:, np.argsort(-logs.var(axis=0))[:1000]]), y
+
+
+def letters(rng: np.random.Generator, n: int, spread: float) -> Drawn:
+    """Draw letters of three styles each, told by 16 features of 16 levels, which are standardised."""
+    y, style, mixed = rng.integers(26, size=n), rng.integers(3, size=n), rng.normal(0, 0.5, (26, 16, 4))
+    X = rng.normal(0, 0.8 * spread, (26, 16))[y] + rng.normal(0, 0.65 * spread, (26, 3, 16))[y, style]
+    X += np.einsum("ndj,nj->nd", mixed[y], rng.normal(size=(n, 4))) + rng.normal(0, 0.7, X.shape)
+    return StandardScaler().fit_transform(np.clip(np.round(7.5 + 2 * X), 0, 15)), y
+
+
+def survey(rng: np.random.Generator, n_questions: int) -> Drawn:
+    """Draw answers from one to five of three kinds of people."""
+    y, profiles = rng.integers(3, size=1500), np.array([rng.permutation([1.5, 3.0, 4.5]) for _ in range(n_questions)])
+    return np.clip(np.round(profiles.T[y] + rng.normal(0, 0.7, (1500, n_questions))), 1, 5), y
+
+
 #: By kind and name, how to draw and with what; the place decides the seed.
 MADE: dict[str, dict[str, tuple[Any, ...]]] = {
     "made shapes": {draw.__name__: (draw,) for draw in (moons, circles, spirals, cigars, eye, links, rolls, tilted)},
@@ -148,4 +176,20 @@ MADE: dict[str, dict[str, tuple[Any, ...]]] = {
         "genes_two": (genes, [50, 50], 3000, 150, 1.0),
         "genes_uneven": (genes, [40, 15, 10, 8, 6, 5], 1500, 150, 1.3),
     },
+    "simulated cells": {
+        "cells_medium": (cells, 40, 1.0),
+        "cells_hard": (cells, 20, 1.0),
+        "cells_harder": (cells, 20, 0.9),
+    },
+    "rare classes": {
+        f"rare_{d}": (blobs, [950, 40, 10], d, between, within)
+        for d, between, within in (
+            (2, 4.5, (1.0,)),
+            (4, 3.0, (1.0, 0.6, 0.5)),
+            (10, 1.8, (1.0,)),
+            (20, 1.5, (1.0, 0.6)),
+        )
+    },
+    "letters-like": {"letters_1900": (letters, 1900, 1.9), "letters_4000": (letters, 4000, 1.6)},
+    "surveys": {f"survey_{questions}": (survey, questions) for questions in (3, 4, 6)},
 }

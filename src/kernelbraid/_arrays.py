@@ -87,7 +87,7 @@ def to_device(array: Array, name: str) -> Array:
 
 def free_bytes(array: Array) -> int | None:
     """Return the free memory of the accelerator that holds an array; None for the CPU or where it is unknown."""
-    if is_on_host(array) or not str(device(array)).startswith("cuda"):
+    if not str(device(array)).startswith("cuda"):
         return None
     cuda, place = sys.modules["torch"].cuda, device(array)
     cached = cuda.memory_reserved(place) - cuda.memory_allocated(place)  # freed, but kept by PyTorch for later
@@ -132,6 +132,50 @@ def as_rows(A: Array, columns: slice) -> Array:
     if is_numpy_array(A):
         return np.array(A[:, columns].T, order="C")
     return namespace(A).asarray(A[:, columns].T, copy=True)
+
+
+def rows_of(A: Array, rows: NDArray[np.int64] | slice) -> Array:
+    """Return some rows of an array or a sparse matrix, wherever it lives."""
+    if not is_foreign(A):
+        return A[rows]
+    if isinstance(rows, slice):
+        return A[slice(*rows.indices(A.shape[0])), ...]
+    return namespace(A).take(A, beside(rows, A), axis=0)
+
+
+def largest_of_rows(A: Array, k: int) -> tuple[Array, Array]:
+    """Return where the k largest entries of every row are, in no order, and these: (n, k) each."""
+    if is_numpy_array(A):
+        places = np.argpartition(A, A.shape[1] - k, axis=1)[:, A.shape[1] - k :]
+        return places, np.take_along_axis(A, places, axis=1)
+    xp = namespace(A)
+    if hasattr(xp, "topk"):  # PyTorch's; a GPU sorts far more slowly
+        found = xp.topk(A, k, dim=1)
+        return found.indices, found.values
+    places = xp.argsort(A, axis=1, descending=True)[:, :k]
+    return places, xp.take_along_axis(A, places, axis=1)
+
+
+def with_entries(A: Array, rows: NDArray[np.int64], columns: NDArray[np.int64], values: ArrayLike) -> Array:
+    """Return A with some entries exchanged, in place where the backend can."""
+    if hasattr(A, "index_put_"):  # PyTorch's
+        return A.index_put_((beside(rows, A), beside(columns, A)), asarray_like(values, A))
+    changed = A if is_numpy_array(A) else to_numpy(A).copy()
+    changed[rows, columns] = values
+    return changed if is_numpy_array(A) else asarray_like(changed, A)
+
+
+def densified(A: Array, like: Array) -> Array:
+    """Return a csr array as a dense one in the library, the type and on the device of another: entries travel alone."""
+    entries, zeros = A.tocoo(), namespace(like).zeros(A.shape, dtype=like.dtype, device=device(like))
+    return with_entries(zeros, entries.row.astype(np.int64), entries.col.astype(np.int64), entries.data)
+
+
+def nearest_of_rows(A: Array, k: int) -> NDArray[np.int64]:
+    """Return where the k smallest entries of every row are, in no order."""
+    if is_numpy_array(A):
+        return np.argpartition(A, k - 1, axis=1)[:, :k]
+    return to_numpy(largest_of_rows(-A, k)[0])
 
 
 def kth_of_rows(A: Array, place: int) -> Array:
@@ -199,9 +243,11 @@ def add_to_diagonal(A: Array, value: float | Array) -> Array:
 
 
 def is_finite(array: Array) -> bool:
-    """Tell whether every element is finite."""
-    xp = namespace(array)
-    return bool(xp.all(xp.isfinite(array)))
+    """Tell whether every element is finite, of those that a sparse one stores."""
+    values = array.data if sparse.issparse(array) else array
+    xp = namespace(values)
+    with quiet_overflow():  # a finite sum proves it without an array of flags
+        return bool(xp.isfinite(xp.sum(values))) or bool(xp.all(xp.isfinite(values)))
 
 
 def measured_rows(X: Array) -> NDArray[np.bool_]:

@@ -1,6 +1,6 @@
 """Shared type aliases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,3 +29,5 @@ Parameters: TypeAlias = Mapping[str, Any]
 InputMatrix: TypeAlias = "ArrayLike | sparse.sparray | sparse.spmatrix"
 # What users hand over: samples, several views of them, or a stack or list of kernels.
 Input: TypeAlias = "InputMatrix | Sequence[InputMatrix]"
+# Takes an array to a device, or to another library.
+Place: TypeAlias = Callable[[Array], Array]

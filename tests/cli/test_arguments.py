@@ -29,11 +29,10 @@ OPTIONS = {
     "methods": "--json",
     "score": "--json --nmi-average --column --labels-column --key --header --no-header --format --delimiter",
     "demo": "--out --json",
-    "datasets": "list fetch import verify show",
+    "datasets": "list fetch import show",
     "datasets list": "--json",
     "datasets fetch": "NAME --force",
     "datasets import": "NAME FILE --raw --force",
-    "datasets verify": "NAME",
     "datasets show": "NAME --out --classes --samples",
 }
 

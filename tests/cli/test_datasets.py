@@ -52,7 +52,7 @@ def tiny(tmp_path, monkeypatch, site):
 def test_without_a_command_the_help_is_shown_as_bad_usage(run):
     result = run("datasets")
     assert result.exit_code == 2
-    for word in ("list", "verify", "KERNELBRAID_DATA", "kernelbraid datasets import cora Cora.mat", "Exit codes"):
+    for word in ("list", "fetch", "KERNELBRAID_DATA", "kernelbraid datasets import cora Cora.mat", "Exit codes"):
         assert word in result.stdout
 
 
@@ -91,36 +91,24 @@ def test_a_failed_download_is_one_sentence_and_leaves_nothing(refuse, tiny, site
     gc.collect()
 
 
-@pytest.mark.parametrize("command", ["fetch", "verify"])
-def test_an_unknown_name_is_bad_usage_and_nothing_is_done(refuse, monkeypatch, command):
+def test_an_unknown_name_is_bad_usage_and_nothing_is_done(refuse, monkeypatch):
     monkeypatch.setattr("pooch.retrieve", lambda *_, **__: pytest.fail("a download started"))
-    refuse("datasets", command, "yale", "jafe", code=2, says=["'jafe'", "choose jaffe", "kernelbraid datasets list"])
-    refuse("datasets", command, "digits", code=2, says="comes with scikit-learn")
+    refuse("datasets", "fetch", "yale", "jafe", code=2, says=["'jafe'", "choose jaffe", "kernelbraid datasets list"])
+    refuse("datasets", "fetch", "digits", code=2, says="comes with scikit-learn")
 
 
-def test_verify_names_what_is_good(run, refuse, tiny, folder):
-    assert run("datasets", "verify").stdout == f"There are no data sets in {folder}.\n"
+def test_fetch_names_what_is_there_and_good(run, refuse, tiny, folder):
     run("datasets", "import", "tiny", tiny)
     refuse("datasets", "import", "tiny", tiny, code=1, says="add --force")
-    for args in ((), ("tiny",)):
-        result = run("datasets", "verify", *args)
-        assert result.exit_code == 0
-        assert result.stdout.split() == ["tiny", "good", str(folder / "tiny.npz")]
+    result = run("datasets", "fetch", "tiny")
+    assert (result.exit_code, result.stdout) == (0, f"tiny: already in {folder / 'tiny.npz'}\n")
 
 
-def test_verify_refuses_what_is_missing_or_wrong(run, refuse, tiny, folder):
-    refuse("datasets", "verify", "yale", code=1, says=[str(folder), "kernelbraid datasets fetch yale"])
-    run("datasets", "import", "tiny", tiny)
+def test_fetch_refuses_what_is_there_and_wrong(refuse, folder):
+    folder.mkdir(exist_ok=True)
     (folder / "yale.npz").write_bytes(b"wrong")
-    result = run("datasets", "verify")
-    assert result.exit_code == 1
-    assert result.stdout.startswith("tiny")
-    assert result.stderr.count("\n") == 1
-    assert hashlib.sha256(b"wrong").hexdigest() in result.stderr
-    assert CATALOG["yale"].source.npz_sha256 in result.stderr
-    (folder / "orl.npz").write_bytes(b"wrong")
-    result = run("datasets", "verify")
-    assert result.stderr.count("Warning: ") == result.stderr.count("Error: ") == 1
+    says = [hashlib.sha256(b"wrong").hexdigest(), CATALOG["yale"].source.npz_sha256, "fetch yale --force"]
+    refuse("datasets", "fetch", "yale", code=1, says=says)
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("SVG", b"<?xml")])

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG, load_model
 from kernelbraid.datasets import open_stream
-from kernelbraid.io import streams as module
+from kernelbraid.io import samples as module
 from problems import blobs as make_blobs
 
 X, y = make_blobs(n=200, d=5, k=3)
@@ -19,7 +19,7 @@ MANY = ("-k", 3)
 def in_blocks(monkeypatch):
     """Files are too large to be read as a whole."""
     monkeypatch.setattr(module, "ROWS", 64)
-    monkeypatch.setattr("kernelbraid.cli.views.LARGE", np.inf)
+    monkeypatch.setattr("kernelbraid.cli.reading.LARGE", np.inf)
 
 
 @pytest.fixture
@@ -118,6 +118,6 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
 
 def test_a_file_that_a_worker_does_not_see_is_named(refuse, cluster, npy, monkeypatch):
     stream = replace(open_stream(npy), path=npy.with_name("elsewhere.npy"))
-    monkeypatch.setattr("kernelbraid.cli.views.open_stream", lambda *args, **kwargs: stream)
+    monkeypatch.setattr("kernelbraid.cli.reading.open_stream", lambda *args, **kwargs: stream)
     says = ["a Dask worker could not read a file, which all must see", "elsewhere.npy"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kernelbraid import LKG
-from kernelbraid.cli.views import read_views
+from kernelbraid.cli.reading import read_views
 
 NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
 READERS = {

@@ -167,7 +167,7 @@ X, y = np.ones((12, 5)), np.repeat([1, 2, 3], 4)
         ({"X": X * np.nan, "y": y}, "NaN"),
         ({"X": X, "y": y * np.nan}, "NaN"),
         ({"X": X, "y": y // 2}, "Tiny has 3 classes, not 2"),
-        (b"", "cannot be read"),
+        (b"", "is empty"),
         (None, "no such file"),
     ],
 )

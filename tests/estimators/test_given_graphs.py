@@ -154,6 +154,7 @@ class TestNewSamples:
         (kneighbors_graph(X, 10, mode="distance", include_self=True), "looks like distances.*kernels='distances'"),
         (KNeighborsTransformer().fit_transform(X), "looks like distances"),
         (euclidean_distances(X), "looks like distances"),
+        (euclidean_distances(np.r_[X[:40], X[:2]]), "looks like distances"),  # copies have none
         ([NEAR, NEAR[:9, :9]], r"the graphs of X have \[300, 9\] samples"),
         ([NEAR, -NEAR], "graph 2 of X has negative weights"),
         (np.array([["a"]]), "X is no matrix of numbers"),
@@ -162,6 +163,14 @@ class TestNewSamples:
 def test_bad_graphs_get_a_sentence(graph, message):
     with pytest.raises(ValueError, match=message):
         LKG(5, kernels="graph").fit(graph)
+
+
+def test_weights_of_samples_have_no_part_in_a_graph_that_is_there(fitted):
+    for weights in (np.r_[0.0, np.ones(299)], np.arange(1.0, 301.0)):
+        with pytest.raises(ValueError, match="sample_weight is taken into account where one linear system gives"):
+            LKG(5, kernels="graph").fit(NEAR, sample_weight=weights)
+    same = LKG(5, kernels="graph", random_state=0).fit(NEAR, sample_weight=np.ones(300))
+    np.testing.assert_array_equal(same.labels_, fitted.labels_)
 
 
 def test_affinities_with_a_zero_diagonal_are_none_the_less_a_graph():

@@ -1,10 +1,12 @@
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelbraid import LKG, load_model, save_model
 from kernelbraid._arrays import to_numpy
@@ -89,6 +91,16 @@ def test_fitted_samples_are_known_by_kernels_of_different_precision():
             warnings.simplefilter("ignore")  # noise has no clusters
             model = lkg(8, kernels="precomputed", random_state=0, **parameters).fit(H)
         assert np.array_equal(model.predict(H), model.labels_)
+
+
+@pytest.mark.parametrize("weights", [None, np.r_[0.0, np.ones(46)], np.r_[np.ones(40), np.full(7, 3.0)]])
+def test_kernels_place_new_samples_where_fitted_ones_are_copies_or_weighed(weights):
+    rows = np.r_[np.arange(45), 0, 1]
+    K = rbf_kernel(X, gamma=0.1)
+    model = LKG(3, kernels="precomputed", random_state=0).fit(K[rows][:, rows], sample_weight=weights)
+    np.testing.assert_array_equal(model.predict(K[rows][:, rows]), model.labels_)
+    alike = LKG(3, kernels=[partial(rbf_kernel, gamma=0.1)], random_state=0).fit(X[rows], sample_weight=weights)
+    np.testing.assert_allclose(model.transform(K[45:][:, rows]), alike.transform(X[45:]), atol=1e-8)
 
 
 def test_bad_input_is_refused():

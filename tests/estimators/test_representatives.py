@@ -4,6 +4,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, average_precision_score
 
 from kernelbraid import LKG
+from kernelbraid._arrays import to_numpy
 from kernelbraid.learning import in_rows
 from problems import blobs
 
@@ -81,6 +82,28 @@ def test_views_may_lack_samples_and_noise_is_left_out():
     np.testing.assert_allclose(model.views_.shares.sum(axis=1), 1)
     assert (model.views_.shares[np.isnan(first[:, 0]), 0] == 0).all()
     assert model.views_.n_samples.tolist() == [int((~np.isnan(first[:, 0])).sum()), N, N]
+
+
+@pytest.mark.parametrize(("d", "cells_from"), [(2, 1000), (6, 30_000)])
+def test_tensors_get_the_labels_of_arrays_as_tensors(foreign, monkeypatch, d, cells_from):
+    monkeypatch.setattr(in_rows, "CELLS_FROM", cells_from)
+    single = X[:, :d].astype(np.float32)
+    here, there = LKG(4, random_state=0).fit(single), LKG(4, random_state=0).fit(foreign.asarray(single))
+    assert np.mean(to_numpy(there.labels_) == here.labels_) > 0.99
+    np.testing.assert_allclose(to_numpy(there.membership_).sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(to_numpy(there.predict(foreign.asarray(single[:100]))), to_numpy(there.labels_)[:100])
+    tensor = type(foreign.asarray(single))
+    assert all(isinstance(A, tensor) for A in (there.labels_, there.embedding_, there.outlier_scores_))
+    assert sparse.issparse(there.graph_)
+
+
+def test_a_named_device_gives_arrays_back_and_new_samples_are_placed_without_it():
+    pytest.importorskip("torch")
+    here, there = LKG(4, random_state=0).fit(X), LKG(4, device="cpu", random_state=0).fit(X)
+    assert isinstance(there.labels_, np.ndarray)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.predict(X[:100]), here.labels_[:100])
+    assert all(isinstance(A, np.ndarray) for A in there._fitted.members[0].relation.samples())
 
 
 def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):

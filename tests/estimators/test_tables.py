@@ -5,7 +5,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from kernelbraid import LKG
 from kernelbraid.estimators.reading import tell_of_scales
-from kernelbraid.estimators.tables import refuse_words, remedy_for
+from kernelbraid.estimators.tables import refuse_infinite, refuse_words
 from kernelbraid.kernels.banks import SEEN, outweighing_feature
 from kernelbraid.methods import KernelKMeans
 
@@ -62,8 +62,10 @@ def test_gaps_name_what_fills_them_and_infinity_does_not():
 
 
 def test_the_remedy_follows_the_value():
-    assert "SimpleImputer" in remedy_for(np.nan)
-    assert "SimpleImputer" not in remedy_for(-np.inf)
+    with pytest.raises(ValueError, match=r"contains NaN \(row 0, column 1\); .*SimpleImputer"):
+        refuse_infinite(np.array([[0.0, np.nan]]), "X")
+    with pytest.raises(ValueError, match=r"infinity \(row 1, column 0\); drop such samples or replace the value\.$"):
+        refuse_infinite(np.array([[0.0], [-np.inf]]), "X")
 
 
 WINE, CANCER = load_wine(), load_breast_cancer()

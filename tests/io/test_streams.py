@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.datasets import DataError, open_stream, read_samples
-from kernelbraid.io import streams as module
+from kernelbraid.io import samples as module
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((23, 3))

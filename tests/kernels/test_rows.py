@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from array_api_compat import array_namespace
 from scipy import sparse
 
+from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import BANKS, FittedBank, build_bank, stack_bank
 from kernelbraid.kernels.rows import KernelRows, ViewRows, squared_distances
 
@@ -42,6 +44,29 @@ def test_new_samples_are_compared_as_those_that_are_there(bank):
     fitted = FittedBank.of([X], [list(BANKS[bank])], stack_bank(X, bank))
     wanted = fitted.cross([new], np.full(m, 1 / m))
     np.testing.assert_allclose(kernel.values(kernel.new([new]), ALL), wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("bank", ["middle", "near", "paper"])
+def test_rows_are_formed_where_samples_are(xp, bank):
+    wanted, single = rows_of(X, bank), X.astype(np.float32)
+    view = ViewRows.of(xp.asarray(single), BANKS[bank])
+    known = wanted.views[0]
+    if view.n_nearest:
+        D = squared_distances(known.points, known.points)
+        np.fill_diagonal(D, np.inf)
+        nearest = np.argsort(D, axis=1)[:, : view.n_nearest]
+        view = view.knowing(np.take_along_axis(D, nearest, axis=1), nearest)
+    kernel = KernelRows([view])
+    rows, columns = np.array([3, 40, 41]), np.array([0, 3, 41, 59])
+    found = kernel.values(kernel.at(rows), columns, rows)
+    assert array_namespace(found) is array_namespace(xp.asarray(single))
+    np.testing.assert_allclose(to_numpy(found), wanted.values(wanted.at(rows), columns, rows), atol=1e-5)
+    new = X[:7] + 0.1
+    of_new = kernel.values(kernel.new([xp.asarray(new)]), ALL)
+    np.testing.assert_allclose(to_numpy(of_new), wanted.values(wanted.new([new]), ALL), atol=1e-5)
+    here = kernel.moved(to_numpy)
+    np.testing.assert_allclose(here.values(here.new([new]), ALL), to_numpy(of_new), atol=1e-5)
+    np.testing.assert_allclose(to_numpy(view.samples()), single, atol=1e-6)
 
 
 def test_kernels_of_views_are_summed_with_their_weights():

@@ -58,4 +58,3 @@ def test_clustering_takes_a_batch_of_runs_or_one_if_that_is_larger():
     many = memory.clustering_bytes(100_000, 50, 20)
     assert many == memory.clustering_bytes(100_000, 50, 1)
     assert predict_bytes(**SIZE, stored=True, beside=many) - predict_bytes(**SIZE, stored=True) == many
-    assert memory.batch_bytes(10) < memory.batch_bytes(1000) == memory.batch_bytes(10_000)

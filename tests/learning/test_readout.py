@@ -305,3 +305,13 @@ def test_judging_does_not_change_labels():
     judge(reading, readout, random_state=np.random.RandomState(0))
     np.testing.assert_array_equal(reading.labels, before)
     np.testing.assert_array_equal(LKG(4, random_state=0).fit_predict(X), before)
+
+
+def test_communities_that_stand_apart_are_taken_where_pieces_cut_more():
+    rng = np.random.default_rng(2)
+    places = [((0.0, 0.0), 1.0, 570), ((5.0, 0.0), 0.5, 24), ((0.0, 5.0), 0.3, 12)]
+    X = np.concatenate([rng.normal(centre, width, (size, 2)) for centre, width, size in places])
+    truth = np.repeat([0, 1, 2], [570, 24, 12])
+    pieces = LKG(3, assign_labels="merge", random_state=0).fit(X)
+    assert adjusted_rand_score(truth, pieces.labels_) < 0.5
+    assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) > 0.97

@@ -12,7 +12,6 @@ from kernelbraid.learning.report import (
     OVERSIZE,
     History,
     StepHistory,
-    alternation_complaint,
     complaint,
     oversize,
 )
@@ -143,7 +142,7 @@ class TestAlternations:
         assert without == "SimplexGraph made max_iter=2 steps and still changes by 2.5e-01. Raise max_iter."
 
     def test_numbers_that_are_not_finite_are_told(self):
-        told = alternation_complaint("KernelKMeans", solution(Status.NON_FINITE, 3), max_iter=9, unsettled="")
+        told = self.history().complaint("KernelKMeans", solution(Status.NON_FINITE, 3), max_iter=9)
         assert told.startswith("KernelKMeans left the finite numbers at step 3; the result is the last one before. ")
         at_once = self.history(()).complaint("A", solution(Status.NON_FINITE, 1), max_iter=2, tol=1e-3)
         assert at_once.startswith("A left the finite numbers at step 1")

@@ -230,3 +230,13 @@ def test_rows_of_the_same_numbers_in_other_columns_have_other_digests():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.coo_array])
 def test_rows_have_the_digests_of_an_array_in_any_form(form):
     np.testing.assert_array_equal(row_digests([form(ROWS)]), row_digests([ROWS]))
+
+
+def test_columns_that_are_shifted_and_scaled_hold_the_same_numbers():
+    X = np.random.default_rng(3).normal(size=(30, 4))
+    other = X + np.random.default_rng(4).normal(scale=0.01, size=X.shape)
+    samples = Views([X, 2 * X + 1, X * [1.0, -2.0, 3.0, 0.5], other, X[:, :3], np.ones_like(X)])
+    assert [samples.are_equal(0, view) for view in range(1, 6)] == [True, True, False, False, False]
+    sparse_views = Views([sparse.csr_array(X), sparse.csr_array(X), sparse.csr_array(other)])
+    assert sparse_views.are_equal(0, 1)
+    assert not sparse_views.are_equal(0, 2)

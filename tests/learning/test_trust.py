@@ -36,7 +36,7 @@ def by_all_permutations(A, B):
     return (np.sum(A * B) - np.mean(shared)) / np.std(shared)
 
 
-def asked(views, *, halves=lambda view: None, measured=None, are_equal=lambda i, j: True):
+def asked(views, *, halves=lambda view: None, measured=None, are_equal=lambda i, j: False):
     """Judge views by their samples."""
     n = len(views[0])
     measured = [np.ones(n, dtype=bool)] * len(views) if measured is None else measured
@@ -259,6 +259,13 @@ class TestJudge:
             trust = asked([X, 2 * X], are_equal=lambda i, j, equal=equal: equal)
             assert trust.counted.tolist() == [True, not equal]
 
+    def test_a_copy_of_a_view_that_says_nothing_is_none_of_the_view_that_is_left(self):
+        rng = np.random.default_rng(13)
+        noise = rng.normal(size=(N, 20))
+        trust = asked([noise, noise, near(rng)], halves=lambda view: view == 2, are_equal=lambda i, j: (i, j) == (0, 1))
+        assert trust.counted.tolist() == [False, False, True]
+        assert "view 1 says nothing and is left out; one is left, view 3;" in trust.warning
+
     def test_two_views_that_disagree_are_both_used_with_a_warning(self):
         rng = np.random.default_rng(11)
         trust = asked([near(rng), near(rng, OTHER)])
@@ -291,7 +298,7 @@ class TestJudge:
     @pytest.mark.parametrize("n", [LEAST - 1, LEAST])
     def test_too_few_samples_are_not_compared(self, n):
         X = near(np.random.default_rng(15))[:n]
-        trust = asked([X, X])
+        trust = asked([X, X], are_equal=lambda i, j: True)
         assert trust.counted.tolist() == [True, n < LEAST]
         assert np.isnan(trust.agreement[0, 1]) == (n < LEAST)
         if n < LEAST:

@@ -6,7 +6,7 @@ from kernelbraid import LKG, plotting
 
 
 def test_every_picture_of_a_fit_is_drawn_and_saved(folder, blobs):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
     X, _ = blobs
     paper = LKG(3, preset="paper", random_state=0).fit(X)
     views, chosen = LKG(3, random_state=0).fit([X, X[:, :3]]), LKG("auto", random_state=0).fit(X)
@@ -22,3 +22,4 @@ def test_every_picture_of_a_fit_is_drawn_and_saved(folder, blobs):
         axes.figure.savefig(folder / f"{name}.png")
         assert (folder / f"{name}.png").stat().st_size > 3000
     assert plotting.plot_views(views) is not None
+    pyplot.close("all")  # other tests count figures

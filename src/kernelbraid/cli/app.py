@@ -7,12 +7,12 @@ import typer
 from typer.core import TyperCommand
 
 from kernelbraid._version import __version__
-from kernelbraid.cli import arguments, datasets
+from kernelbraid.cli import commands as do
 from kernelbraid.cli.ending import BAD_USAGE, SentenceGroup, run_to_its_end
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted, 143 terminated."
-COMMANDS = (arguments.cluster, arguments.predict, arguments.methods, arguments.score, arguments.demo)
-DATASETS = (datasets.list_, datasets.fetch, datasets.import_, datasets.verify, datasets.show)
+COMMANDS = (do.cluster, do.predict, do.methods, do.score, do.demo)
+DATASETS = (do.list_, do.fetch, do.import_, do.show)
 
 
 class PlainHelp:
@@ -53,7 +53,7 @@ def start(
 
 
 def start_datasets(ctx: typer.Context) -> None:
-    """List, fetch, import, verify and show the data sets of the paper.
+    """List, fetch, import and show the data sets of the paper.
 
     Files are kept in the folder named by KERNELBRAID_DATA, without it in the cache of the user.
 

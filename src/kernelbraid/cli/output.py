@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from kernelbraid import _machine as _system
+from kernelbraid import _machine
 from kernelbraid._dask import DaskError
 from kernelbraid.cli.ending import Failure, one_line
 
@@ -77,7 +77,7 @@ def check_outputs(options: SimpleNamespace, inputs: Sequence[Path]) -> None:
         reason = f"labels are written as .csv, .tsv, .csv.gz or .parquet, not as {out.name!r}; choose another name."
         raise typer.BadParameter(reason, param_hint="'--out'")
     if ending == ".parquet" and find_spec("pyarrow") is None:
-        raise Failure(f"{out}: Parquet needs pyarrow; choose a .csv file, or {_system.install('io')}.")
+        raise Failure(f"{out}: Parquet needs pyarrow; choose a .csv file, or {_machine.install('io')}.")
 
 
 def check_target(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
@@ -119,7 +119,7 @@ def write_labels(path: Path, labels: np.ndarray, ids: Sequence[str] | None, besi
     if path == STANDARD:
         frame.to_csv(sys.stdout, **as_text)
         return
-    with writing(path), _system.write_whole(path, "wb") as file:
+    with writing(path), _machine.write_whole(path, "wb") as file:
         if ending == ".parquet":
             frame.to_parquet(file, index=False)
         else:
@@ -131,5 +131,5 @@ def write_picture(path: Path, figure: Any) -> None:
     """Write a figure, whole or not at all, as the name of the file says."""
     from kernelbraid.plotting.axes import render
 
-    with writing(path), _system.write_whole(path, "wb") as file:
+    with writing(path), _machine.write_whole(path, "wb") as file:
         file.write(render(figure, path.suffix.lower().removeprefix(".")))

@@ -11,7 +11,7 @@ import pandas as pd
 import typer
 
 from kernelbraid.cli.output import print_json, print_table
-from kernelbraid.cli.views import HEADERS, by_file, names_of, open_files
+from kernelbraid.cli.reading import HEADERS, by_file, names_of, open_files
 from kernelbraid.datasets import DataError, LabelFile, read_labels
 from kernelbraid.metrics import SCORES, evaluate
 

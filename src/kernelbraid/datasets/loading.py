@@ -13,10 +13,10 @@ from scipy import sparse
 
 from kernelbraid._typing import Host
 from kernelbraid.datasets.catalogue import BUNDLED, Entry, available, files, find, is_raw, missing
-from kernelbraid.io.arrays import Matrix
+from kernelbraid.io.arrays import Matrix, list_arrays
 from kernelbraid.io.labels import read_labels
 from kernelbraid.io.samples import column_names, read_samples
-from kernelbraid.io.sources import DataError
+from kernelbraid.io.sources import DataError, open_source
 
 SAMPLE_NAMES = ("X", "fea", "data")
 CLASS_NAMES = ("y", "gnd", "labels", "label", "class", "truth")
@@ -32,7 +32,8 @@ def read(entry: Entry, path: Path) -> tuple[list[Matrix], NDArray[np.int64]]:
         The file cannot be read, or is none of this data set.
     """
     n = entry.n_samples
-    arrays = dict(_numbers(_read_arrays(path))) if path.suffix.lower() in (".mat", ".npz") else _read_table(path)
+    source = open_source(path)
+    arrays = dict(_numbers(list_arrays(source))) if source.suffix in (".mat", ".npz") else _read_table(path)
     trailing = entry.source.trailing
     for X in [X for X in arrays.values() if trailing and X.shape == (n, entry.n_features[0] + len(trailing))]:
         label = X[:, [trailing.index("label") - len(trailing)]]
@@ -76,24 +77,6 @@ def _read_table(path: Path) -> dict[str, Any]:
     at = next((names.index(name) for name in CLASS_NAMES if name in names), len(names) - 1)
     samples = read_samples(path, drop=[at + 1])
     return {"X": samples.X, "y": read_labels(path, header=samples.header, column=at + 1).values}
-
-
-def _read_arrays(path: Path) -> dict[str, Any]:
-    """Return what an .npz or a .mat file holds, by name."""
-    try:
-        if path.suffix.lower() == ".mat":
-            from scipy.io import loadmat
-
-            return loadmat(path)
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        for name in [name.removesuffix("_indptr") for name in arrays if name.endswith("_indptr")]:
-            data, indices, indptr, shape = (arrays.pop(f"{name}_{part}") for part in SPARSE_PARTS)
-            arrays[name] = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
-    except Exception as error:  # of a file that is damaged or of another format
-        why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise DataError(f"{path}: the file cannot be read ({why}); write it again, a .mat file with -v7.") from None
-    return arrays
 
 
 def _numbers(arrays: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

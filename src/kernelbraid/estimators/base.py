@@ -48,36 +48,28 @@ GRAPH: dict[str, Any] = {
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def fit_context(*, prefer_skip_nested_validation: bool, jobs_are_threads: bool = True) -> Callable[[Method], Method]:
-    """Return a decorator for ``fit``: parameters are validated, linear algebra has its threads, callbacks are told.
+def fit_context(fit: Method) -> Method:
+    """Return a ``fit`` for which parameters are validated, linear algebra has its threads, and callbacks are told.
 
-    Parameters
-    ----------
-    prefer_skip_nested_validation : bool
-        Whether estimators inside need not validate their parameters again; not those that come from a user.
-    jobs_are_threads : bool, default=True
-        Whether `n_jobs` of the estimator says how many threads linear algebra has.
+    Estimators inside need not validate their parameters again, but for those that come from a user.
     """
 
-    def decorate(fit: Method) -> Method:
-        @functools.wraps(fit)
-        def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_skipped = get_config()["skip_parameter_validation"]
-            try:
-                if not is_skipped:
-                    estimator._validate_params()
-                threads = n_workers(estimator.n_jobs) if jobs_are_threads else None
-                skipping = config_context(skip_parameter_validation=prefer_skip_nested_validation or is_skipped)
-                X = args[0] if args else kwargs.get("X")
-                with skipping, calm(threads), _callbacks(estimator, X):
-                    return fit(estimator, *args, **kwargs)
-            except BaseException:
-                forget_fit(estimator)
-                raise
+    @functools.wraps(fit)
+    def wrapper(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        is_skipped = get_config()["skip_parameter_validation"]
+        try:
+            if not is_skipped:
+                estimator._validate_params()
+            is_ours = not getattr(estimator, "_takes_estimators", False)
+            skipping = config_context(skip_parameter_validation=is_skipped or is_ours)
+            X = args[0] if args else kwargs.get("X")
+            with skipping, calm(n_workers(getattr(estimator, "n_jobs", None))), _callbacks(estimator, X):
+                return fit(estimator, *args, **kwargs)
+        except BaseException:
+            forget_fit(estimator)
+            raise
 
-        return cast(Method, wrapper)
-
-    return decorate
+    return cast(Method, wrapper)
 
 
 def _callbacks(estimator: Any, X: Any) -> AbstractContextManager[None]:
@@ -97,10 +89,9 @@ def forget_fit(estimator: BaseEstimator) -> None:
 
 def mark_input(tags: Any, kernels: Any) -> Any:
     """Complete scikit-learn's tags: sparse samples are welcome, and precomputed kernels are square."""
-    precomputed = isinstance(kernels, str) and kernels == "precomputed"
     tags.input_tags.sparse = True
-    tags.input_tags.pairwise = precomputed or (isinstance(kernels, str) and kernels in ("graph", "distances"))
-    tags.input_tags.three_d_array = precomputed
+    tags.input_tags.pairwise = isinstance(kernels, str) and kernels in ("precomputed", "graph", "distances")
+    tags.input_tags.three_d_array = isinstance(kernels, str) and kernels == "precomputed"
     return tags
 
 
@@ -238,10 +229,14 @@ def publish(estimator: BaseEstimator, like: Array, **attributes: Array) -> None:
         setattr(estimator, name, as_published(estimator, like, value))
 
 
-def warn_of(complaint: str | None, stacklevel: int = 4) -> None:
-    """Warn of what a fit complains of; the warning points at the call of ``fit``."""
-    if complaint is not None:
-        warnings.warn(complaint, ConvergenceWarning, stacklevel=stacklevel)
+def warn_of(complaint: str | None, kind: type[Warning] = ConvergenceWarning) -> None:
+    """Warn of what there is to complain of; the warning points at the code that called us, or scikit-learn."""
+    if complaint is None:
+        return
+    frame, levels = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
+        frame, levels = frame.f_back, levels + 1
+    warnings.warn(complaint, kind, stacklevel=levels)
 
 
 def n_found(labels: Array) -> int:
@@ -257,15 +252,7 @@ def warn_of_copies(estimator: BaseEstimator, labels: Array, n_clusters: int) -> 
             f"{type(estimator).__name__} found {counted(found, 'cluster')} instead of {n_clusters}, since no more of "
             f"the {labels.shape[0]} samples are distinct; lower n_clusters, or look for copies."
         )
-        warn_of(complaint, stacklevel=levels_to_caller() + 1)
-
-
-def levels_to_caller() -> int:
-    """Return the stacklevel of a warning that points at the code that called us, through scikit-learn or not."""
-    frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("kernelbraid.", "sklearn.")):
-        frame, levels = frame.f_back, levels + 1
-    return levels
+        warn_of(complaint)
 
 
 @dataclass(frozen=True, eq=False)

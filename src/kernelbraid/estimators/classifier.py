@@ -1,6 +1,7 @@
 """Labels for many samples from labels for few, along a learned graph."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -16,11 +17,10 @@ from kernelbraid.estimators.base import Composed, Interval, fit_context, mark_in
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import refuse_containers
-from kernelbraid.learning.confidence import evened, reached_by, shares_of, spread_labels
+from kernelbraid.learning.confidence import reached_by, shares_of, spread_labels
 from kernelbraid.learning.effort import LEARN, phase, plan
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.learn import learn
-from kernelbraid.learning.outliers import Reach
 from kernelbraid.learning.readout import read_out
 from kernelbraid.learning.settings import Settings
 
@@ -160,7 +160,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     def __sklearn_tags__(self):
         return mark_input(super().__sklearn_tags__(), None if self.clusterer is None else self.clusterer.kernels)
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y):
         """Learn the graph of all samples, and spread the known labels along it.
 
@@ -227,14 +227,15 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples,)
             Labels; those of ``transduction_`` for fitted samples.
         """
-        shares = self._asked()
-        known, classes = self.transduction_[self.clusterer_._vertices.first], self.classes_
+        check_is_fitted(self)
+        model, along, classes = self.clusterer_, self._along(), self.classes_
+        known, fitted = self.transduction_[model._vertices.first], model._fitted
 
         def named(new: NewSamples) -> np.ndarray:
-            found, places, _ = shares(new)
-            return np.where(places >= 0, known[places], classes[found.argmax(axis=1)])
+            places, found = fitted.known(new), along(fitted.edges(new)).argmax(axis=1)
+            return np.where(places >= 0, known[places], classes[found])
 
-        return self.clusterer_._answers(X, named)
+        return model._answers(X, named)
 
     def predict_proba(self, X):
         """Return how much of each class comes to each sample.
@@ -249,35 +250,19 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples, n_classes)
             Rows sum to one; the columns are in the order of ``classes_``.
         """
-        shares, given = self._asked(), self.label_distributions_[self.clusterer_._vertices.first]
-        reach = Reach.of(self.clusterer_._fitted.samples(), self.clusterer_._vertex_level()[0])
-
-        def evenly(new: NewSamples) -> np.ndarray:
-            found, places, edges = shares(new)
-            return np.where((places >= 0)[:, None], given[places], evened(found, reach.holds(new, edges)))
-
-        return self.clusterer_._answers(X, evenly)
-
-    def _asked(self) -> Callable[[NewSamples], tuple[np.ndarray, np.ndarray, Array]]:
-        """Return what gives shares of classes, places among fitted samples, -1 for new ones, and edges to these."""
         check_is_fitted(self)
-        fitted, spread = self.clusterer_._fitted, self._spread
-        graph = self.clusterer_._vertex_level()[0]
+        model = self.clusterer_
+        return model._shares(X, self.label_distributions_[model._vertices.first], self._along())
 
-        def shares(new: NewSamples) -> tuple[np.ndarray, np.ndarray, Array]:
-            edges = fitted.edges(new)
-            return reached_by(edges, graph, spread), fitted.known(new), edges
-
-        return shares
+    def _along(self) -> Callable[[Array], np.ndarray]:
+        """Return what gives shares of classes to new samples along their edges."""
+        return partial(reached_by, graph=self.clusterer_._vertex_level()[0], spread=self._spread)
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:
     """Give a fitted estimator what another one knows about the features, and nothing else."""
-    for name in FEATURES:
+    for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))
         elif hasattr(target, name):  # of an earlier fit
             delattr(target, name)
-
-
-FEATURES = ("n_features_in_", "feature_names_in_")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from kernelbraid._arrays import is_dask, measured_rows
+from kernelbraid._arrays import is_dask, measured_rows, namespace
 from kernelbraid._dask import compute, task
 from kernelbraid._machine import calm, keep_freed_memory
 from kernelbraid._typing import Array, Host
@@ -70,7 +70,7 @@ def joined(parts: Sequence[Any]) -> Any:
     """Return the answers about parts of samples as one: arrays, sparse ones, or tuples of these."""
     if isinstance(parts[0], tuple):
         return tuple(joined(column) for column in zip(*parts, strict=True))
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else namespace(*parts).concat(list(parts))
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,6 @@ class DaskViews(Samples):
     def n_samples(self) -> int:
         """Number of samples."""
         return int(sum(block.n_rows for block in self.blocks))
-
-    @property
-    def n_views(self) -> int:
-        """Number of views."""
-        return self.head.n_views
 
     @property
     def widths(self) -> list[int]:
@@ -186,12 +181,12 @@ class DaskViews(Samples):
 
 
 def answers(
-    samples: Samples, rows: NDArray[np.int64], question: Question
+    samples: Samples, rows: NDArray[np.int64], question: Question, at_once: int = AT_ONCE
 ) -> Iterator[tuple[NDArray[np.int64], tuple[Any, ...]]]:
     """Yield some of the rows, given in ascending order, with what is said of them, wherever the samples are."""
     if not isinstance(samples, DaskViews):
         every = NewSamples.of_samples(samples)
-        for mine in np.array_split(rows, -(-len(rows) // AT_ONCE)):
+        for mine in np.array_split(rows, -(-len(rows) // at_once)):
             yield mine, question(every.some(mine))
         return
     for mine, found in samples.answers(question):

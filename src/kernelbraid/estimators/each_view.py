@@ -55,6 +55,8 @@ class EachView(TransformerMixin, BaseEstimator):
         "transformer": [HasMethods(["fit", "transform"]), StrOptions({AS_IT_IS}), list, tuple]
     }
 
+    _takes_estimators = True  # of users, whose parameters nobody has validated
+
     def __init__(self, transformer):
         self.transformer = transformer
 
@@ -64,7 +66,7 @@ class EachView(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=False, jobs_are_threads=False)  # the transformers come from the user
+    @fit_context
     def fit(self, X, y=None):
         """Fit a transformer to each view.
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import is_dask, is_foreign, to_numpy
+from kernelbraid._arrays import is_dask, is_finite, is_foreign, to_numpy
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Array, Host
-from kernelbraid.estimators.tables import NUMBERS, no_numbers, remedy_for
-from kernelbraid.io.streams import Stream, open_stream
+from kernelbraid.estimators.tables import NUMBERS, no_numbers, refuse_infinite
+from kernelbraid.io.samples import Stream, open_stream
 
 #: The part of the free memory that blocks may fill; more of them go to a temporary file.
 SHARE = 4
@@ -141,7 +141,13 @@ def checked_block(given: Any, name: str, what: str, first_row: int | None, *, ga
     piece = _as_matrix(given, name)
     if piece is None:
         raise ValueError(f"{what} has shape {np.shape(given)}; every block must be a matrix (rows, features).")
-    _check_finite(piece, what, first_row, gaps=gaps)
+
+    def where(row: int, column: int) -> str:
+        overall = "" if first_row is None else f", row {first_row + row} of all"
+        return f"row {row} of the block{overall}, column {column}, counted from 0"
+
+    if not is_finite(piece):
+        refuse_infinite(piece, what, where, gaps=gaps)
     return piece
 
 
@@ -203,24 +209,3 @@ def _as_matrix(piece: Any, name: str) -> Array | None:
     if piece.dtype.kind not in "fiub":
         raise ValueError(f"the blocks of {name} hold {piece.dtype} values; samples must be real numbers.")
     return piece if piece.dtype in (np.float32, np.float64) else piece.astype(np.float64)
-
-
-def _check_finite(piece: Array, what: str, first_row: int | None, *, gaps: bool) -> None:
-    """Name the first element of a block that is not finite, and its row among all; gaps are rows of NaN."""
-    values = piece.data if sparse.issparse(piece) else piece
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return
-    bad = ~np.isfinite(values)
-    if gaps and not sparse.issparse(piece):
-        bad[np.isnan(values).all(axis=1)] = False
-    if not bad.any():
-        return
-    place = np.argwhere(bad)[0]
-    coordinates = piece.tocoo() if sparse.issparse(piece) else None
-    row, column = place if coordinates is None else (coordinates.row[place[0]], coordinates.col[place[0]])
-    value, overall = values[tuple(place)], "" if first_row is None else f", row {first_row + row} of all"
-    raise ValueError(
-        f"{what} contains {'NaN' if np.isnan(value) else 'infinity'} (row {row} of the block{overall}, column "
-        f"{column}, counted from 0); {remedy_for(value)}."
-    )

@@ -1,23 +1,22 @@
 """Graphs that users hand over: affinities, or distances of neighbours."""
 
-from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from kernelbraid._arrays import is_finite, namespace, to_numpy
-from kernelbraid._typing import Array, Input, InputMatrix
+from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.given import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
 
-#: What `kernels` may say of graphs.
-GRAPH, DISTANCES = "graph", "distances"
+#: What `kernels` may say of what X holds instead of samples.
+PAIRWISE = PRECOMPUTED, GRAPH, DISTANCES = "precomputed", "graph", "distances"
 TRIPLES = 2000  # of samples by which distances are told from affinities
+FULL = 0.9  # share of pairs that a matrix of distances stores at least: copies have none
 SLACK = 1e-6  # by which a distance may exceed the sum of two others, relative to it
 
 
@@ -37,7 +36,8 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     named = list(_named(X))
     given = [_as_csr(A, name, kind) for A, name in named]
     for A, (_, name) in zip(given, named, strict=True):
-        _check_square(A, name)
+        if A.shape[0] != A.shape[1]:
+            raise ValueError(f"{name} has shape {tuple(A.shape)}; a graph has a row and a column for every sample.")
         if kind == GRAPH and _looks_like_distances(A):
             raise ValueError(
                 f"{name} looks like distances, as samples are nothing to themselves; say kernels={DISTANCES!r}, or "
@@ -52,7 +52,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
     estimator.n_features_in_ = sizes[0]
     edges = [off_diagonal(A) for A in given]
     scales = [scales_of(A) if kind == DISTANCES else None for A in edges]
-    graphs = [both_ways(_affinities(A, own)) for A, own in zip(edges, scales, strict=True)]
+    graphs = [both_ways(A if own is None else as_affinities(A, own, own)) for A, own in zip(edges, scales, strict=True)]
     samples = GivenGraphs(graphs, given, scales)
     check_edges(samples)
     return samples
@@ -92,7 +92,9 @@ def _as_csr(A: Any, name: str, kind: str) -> Array:
         A = to_numpy(A) if hasattr(A, "shape") else np.asarray(A)
         if A.ndim != 2 or A.dtype.kind not in "fiub":
             raise ValueError(f"{name} is no matrix of numbers; a graph has a row and a column for every sample.")
-        A = _all_pairs(A) if kind == DISTANCES else A
+        if kind == DISTANCES:  # every pair is stored, zeros included
+            (n_rows, n), pairs = A.shape, A.ravel()
+            A = sparse.csr_array((pairs, np.tile(np.arange(n), n_rows), n * np.arange(n_rows + 1)), shape=A.shape)
     csr = sparse.csr_array(A)
     csr = csr.astype(np.float32 if csr.dtype == np.float32 else np.float64)
     csr.sum_duplicates()
@@ -109,22 +111,6 @@ def _as_csr(A: Any, name: str, kind: str) -> Array:
     return csr
 
 
-def _all_pairs(distances: np.ndarray) -> Array:
-    """Return distances with every pair stored, zeros included."""
-    n_rows, n = distances.shape
-    indices = np.tile(np.arange(n), n_rows)
-    return sparse.csr_array((distances.ravel(), indices, n * np.arange(n_rows + 1)), shape=distances.shape)
-
-
-def _affinities(A: Array, scales: NDArray[np.float64] | None) -> Array:
-    return A if scales is None else as_affinities(A, scales, scales)
-
-
-def _check_square(A: Array, name: str) -> None:
-    if A.shape[0] != A.shape[1]:
-        raise ValueError(f"{name} has shape {tuple(A.shape)}; a graph has a row and a column for every sample.")
-
-
 def _has_stored_loops(A: Array) -> bool:
     """Tell whether a graph stores zeros for samples with themselves, as one of distances does."""
     n = min(A.shape)
@@ -138,7 +124,7 @@ def _looks_like_distances(A: Array) -> bool:
     if _has_stored_loops(A):
         return True
     n = A.shape[0]
-    if n < 3 or A.nnz < n * (n - 1) or A.diagonal().any():
+    if n < 3 or A.nnz < FULL * n * (n - 1) or A.diagonal().any():
         return False
     i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
     dense = A.toarray()
@@ -191,11 +177,6 @@ def read_cross_kernels(estimator: BaseEstimator, X: Input, n_kernels: int) -> li
 
 def sources_of(X: Input) -> list[list[Array]]:
     """Return the kernels of each source: entries of a list are sources of their own, with a kernel or a stack each."""
-    if not is_kernel_list(X):
-        return [list_kernels(X)]
+    if not (isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)):
+        return [list_kernels(X)]  # one source, or a matrix written as nested lists
     return [list_kernels(source) if len(getattr(source, "shape", ())) == 3 else [source] for source in X]
-
-
-def is_kernel_list(X: Input) -> TypeGuard[Sequence[InputMatrix]]:
-    """Tell kernels, or stacks of them, that come one by one from a matrix written as nested lists."""
-    return isinstance(X, list | tuple) and any(len(getattr(K, "shape", ())) in (2, 3) for K in X)

@@ -10,15 +10,15 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernelbraid._arrays import beside, to_numpy
+from kernelbraid._arrays import beside, is_on_host, to_numpy
 from kernelbraid._machine import calm, n_workers
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import as_published
+from kernelbraid.estimators.base import ViewReport, as_published
 from kernelbraid.estimators.dask_views import DaskViews, Question, answers, joined
 from kernelbraid.estimators.reading import holds_dask, read_new
 from kernelbraid.learning.confidence import evened, memberships, of_labels, one_hot, shares_of
 from kernelbraid.learning.counting import network_of
-from kernelbraid.learning.extend import AT_ONCE, Extension, NewSamples, Placement, Placing, with_rows
+from kernelbraid.learning.extend import AT_ONCE, DEVICE_SHARE, Extension, NewSamples, Placement, Placing, with_rows
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import Reach, outlier_scores
 from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
@@ -44,6 +44,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _silent_edges: Array
     _silent_scores: np.ndarray
     levels_: list[Level] | None
+    views_: ViewReport
     reliability_: float
     why_: list[str]
     n_components_: int
@@ -118,15 +119,18 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Rows sum to one; those of ``membership_`` for fitted samples.
         """
         check_is_fitted(self)
-        known, fitted = to_numpy(self.membership_)[self._vertices.first], self._fitted
-        reach = Reach.of(fitted.samples(), self._vertex_level()[0])
+        known = to_numpy(self.membership_)[self._vertices.first]
+        return self._shares(X, known, lambda edges: shares_of(edges @ known))
 
-        def shares(new: NewSamples) -> np.ndarray:
+    def _shares(self, X: Input, known: np.ndarray, along: Callable[[Array], np.ndarray]) -> Array:
+        """Return what comes to samples along their edges, as far as neighbours speak for them; some are known."""
+        fitted, reach = self._fitted, Reach.of(self._fitted.samples(), self._vertex_level()[0])
+
+        def answer(new: NewSamples) -> np.ndarray:
             edges, places = fitted.edges(new), fitted.known(new)
-            found = evened(shares_of(edges @ known), reach.holds(new, edges))
-            return np.where((places >= 0)[:, None], known[places], found)
+            return np.where((places >= 0)[:, None], known[places], evened(along(edges), reach.holds(new, edges)))
 
-        return self._answers(X, shares)
+        return self._answers(X, answer)
 
     @property
     def _placing(self) -> Placing:
@@ -185,8 +189,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
         silent = self._vertices.silent
         if len(silent):
-            found = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
-            other.embedding_[silent], other.labels_[silent] = found
+            embedding, every = (np.require(to_numpy(A), requirements="W") for A in (other.embedding_, other.labels_))
+            placed, every[silent] = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
+            embedding[silent] = to_numpy(placed)
+            other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
         other._explain(replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
@@ -231,16 +237,13 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._certainty[name]
 
     def _membership(self) -> np.ndarray:
-        return self._membership_of(to_numpy(self.labels_))
-
-    def _membership_of(self, labels: np.ndarray) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        graph, embedding, _ = self._vertex_level()
+        graph, embedding, labels = self._vertex_level()
         found = memberships(
             graph,
             embedding,
-            labels[vertices.first],
+            labels,
             self.n_clusters_,
             spectrum=fitted.placement.spectrum,
             copies=fitted.copies,
@@ -260,17 +263,25 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _label_silent(self, samples: Samples) -> None:
         """Place and label samples that count nothing, as new ones are."""
-        vertices, shares, found, aside = self._vertices, self.views_.shares, [], []
-        known = None if shares is None else to_numpy(shares)[vertices.first]
+        vertices, here, found, aside = self._vertices, partial(as_published, self, samples.like), [], []
+        embedding, every = (np.require(to_numpy(A), requirements="W") for A in (self.embedding_, self.labels_))
+        shares = None if self.views_.shares is None else np.require(to_numpy(self.views_.shares), requirements="W")
+        known = None if shares is None else shares[vertices.first]
         measured = np.stack(samples.measured, axis=1)
         placing = self._placing_of_many(samples)
         self._fitted = placing.fitted
-        for rows, (edges, placed, labels, scores) in answers(samples, vertices.silent, placing.everything):
-            self.embedding_[rows], self.labels_[rows] = placed, labels
-            if known is not None:
+        at_once = AT_ONCE if is_on_host(samples.there) else AT_ONCE * DEVICE_SHARE
+        for rows, told in answers(samples, vertices.silent, placing.everything, at_once):
+            edges, placed, every[rows], scores = told
+            embedding[rows] = to_numpy(placed)
+            if shares is not None:
                 shares[rows] = shares_of((edges @ known) * measured[rows])
             found.append(edges)
             aside.append(scores)
+        self.embedding_, self.labels_ = here(embedding), here(every)
+        self.views_ = replace(self.views_, shares=None if shares is None else here(shares))
+        for member in placing.fitted.members:
+            member.relation.move(here)
         self._silent_scores = np.concatenate(aside)
         self._silent_edges = sparse.vstack(found, format="csr")
         if sparse.issparse(self.graph_):

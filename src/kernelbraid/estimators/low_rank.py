@@ -1,6 +1,5 @@
 """LKG as a scikit-learn clusterer."""
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -29,7 +28,6 @@ from kernelbraid.estimators.base import (
     as_published,
     check_n_clusters,
     fit_context,
-    levels_to_caller,
     n_found,
     publish,
     refusing_moved,
@@ -37,8 +35,9 @@ from kernelbraid.estimators.base import (
     warn_of_copies,
 )
 from kernelbraid.estimators.dask_views import DaskViews
+from kernelbraid.estimators.given import PAIRWISE, PRECOMPUTED
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
-from kernelbraid.estimators.reading import holds_dask, is_precomputed, read_samples, warn_of_kernel_list
+from kernelbraid.estimators.reading import holds_dask, read_samples, warn_of_kernel_list
 from kernelbraid.estimators.solver import ADMM, Solved
 from kernelbraid.learning import effort
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
@@ -50,9 +49,6 @@ from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, pu
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
-
-#: Words for data that are no samples, but matrices over pairs of them.
-PAIRWISE = ("precomputed", "graph", "distances")
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -102,8 +98,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     assign_labels : {"best", "merge", "kmeans", "communities"}, default=None
         ``"merge"`` cuts the embedding into twice as many pieces and joins those that share most edges; ``"kmeans"``
         takes the best of `n_init` runs; ``"communities"`` are found in the graph itself, by Leiden's method at the
-        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is the one of these three
-        for which the graph speaks, and ``why_`` says which. Published: ``"kmeans"``.
+        resolution that gives `n_clusters` of them; ``"best"`` (recommended without a solver) is ``"communities"`` or
+        ``"merge"``, whichever the graph speaks for, and ``why_`` says which. Published: ``"kmeans"``.
     resolution : float, default=None
         With ``n_clusters="auto"``: as many communities as there are at this resolution; the larger, the more.
     min_cluster_size : int, default=None
@@ -256,7 +252,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             raise AttributeError(f"{type(self).__name__} has no solution_ after a fit {what}; fit it with {remedy}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None, sample_weight=None):
         """Learn the graph, and cluster the samples.
 
@@ -301,8 +297,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         with effort.phase(effort.JUDGE):
             complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
-        if complaint is not None and (learned.complaint is None or counted is not None):
-            warnings.warn(complaint, UserWarning, stacklevel=levels_to_caller())
+        if learned.complaint is None or counted is not None:
+            warn_of(complaint, UserWarning)
         if isinstance(settings.readout.n_clusters, int):
             self._warn_of_fewer(n_found(reading.labels), reading.labels)
         return self
@@ -347,7 +343,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"{type(self).__name__} found {counted_of(found, 'cluster')} instead of {self.n_clusters} that have "
                 f"min_cluster_size={self.min_cluster_size} samples; lower one of the two."
             )
-            warn_of(told, stacklevel=levels_to_caller())
+            warn_of(told)
 
     def _plan(self, weighed: Weighed, settings: Settings, *, is_chosen: bool) -> None:
         """Tell who watches what there is to do."""
@@ -377,7 +373,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             check_n_clusters(self.n_clusters, samples.n_samples)
         else:
             samples = read_samples(self, X, settings.kernels, gaps=True)
-        if samples.n_views > 1 and settings.is_trusting and is_precomputed(settings.kernels):
+        if samples.n_views > 1 and settings.is_trusting and settings.kernels == PRECOMPUTED:
             warn_of_kernel_list(X)
         if settings.view_weights is not None:
             check_weights(settings.view_weights, samples.n_views)
@@ -408,7 +404,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = settings.learning.is_closed_form and not settings.is_solved
+        are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
         n_all = samples.n_samples
         if among is not None:
             samples = samples.some(among)
@@ -425,8 +421,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            if weighed.warning is not None:
-                warnings.warn(weighed.warning, UserWarning, stacklevel=levels_to_caller())
+            warn_of(weighed.warning, UserWarning)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
             weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))
@@ -476,13 +471,15 @@ class LKG(Composed, InductiveMixin, Clusterer):
         placed, like = reading.placed, weighed.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
-        publish(self, like, graph_=vertices.graph(placed.graph))
-        here = partial(as_published, self, like)
-        for member in learned.members:
-            member.relation.move(here)
+        graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
+        self.graph_ = graph if weighed.in_rows else here(graph)
+        if not vertices.has_silent:  # else when they are placed
+            for member in learned.members:
+                member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        self._fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        self._fitted = replace(fitted, columns=samples.columns(vertices.first)) if vertices.are_others else fitted
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:

@@ -1,6 +1,5 @@
 """From what users hand over to samples that were checked."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,11 +22,12 @@ from kernelbraid._arrays import (
     to_numpy,
 )
 from kernelbraid._typing import Array, Input
-from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, levels_to_caller, set_features
+from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features, warn_of
 from kernelbraid.estimators.gathering import Blocks, gathered
 from kernelbraid.estimators.given import (
     DISTANCES,
     GRAPH,
+    PRECOMPUTED,
     read_cross_kernels,
     read_graphs,
     read_kernels,
@@ -35,23 +35,13 @@ from kernelbraid.estimators.given import (
     refuse_distances,
     sources_of,
 )
-from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_words, remedy_for
-from kernelbraid.io.streams import Stream
+from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_infinite, refuse_words
+from kernelbraid.io.samples import Stream
 from kernelbraid.kernels import as_matrix
 from kernelbraid.kernels.banks import outweighing_feature
 from kernelbraid.learning.extend import Extension, NewSamples
 from kernelbraid.learning.given import GivenKernels
 from kernelbraid.learning.sources import Samples, Views
-
-
-def is_precomputed(kernels: Any) -> bool:
-    """Tell whether samples come as kernels."""
-    return isinstance(kernels, str) and kernels == "precomputed"
-
-
-def is_graph(kernels: Any) -> bool:
-    """Tell whether samples come as a graph."""
-    return isinstance(kernels, str) and kernels in (GRAPH, DISTANCES)
 
 
 def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool = False) -> Samples:
@@ -75,14 +65,15 @@ def read_samples(estimator: BaseEstimator, X: Input, kernels: Any, *, gaps: bool
         return X
     X = gathered(X) if comes_in_blocks(X) else X
     refuse_containers(estimator, X)
-    if is_graph(kernels):
+    if kernels in (GRAPH, DISTANCES):
         return read_graphs(estimator, X, kernels)
     place = None if estimator.device is None else partial(to_device, name=estimator.device)
     n_clusters = getattr(estimator, "n_clusters", 1)
-    if not is_precomputed(kernels):
+    if kernels != PRECOMPUTED:
         views = read_views(estimator, X, gaps=gaps)
         check_n_clusters(n_clusters, views[0].shape[0])
-        warn_of_scales(estimator, views)
+        told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
+        warn_of(told, UserWarning)
         return Views(views, place)
     sources = sources_of(X)
     given = [K for source in sources for K in source]
@@ -103,10 +94,10 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
         return NewSamples.of_samples(X)
     X = gathered(X, getattr(estimator, "feature_names_in_", None)) if comes_in_blocks(X) else X
     refuse_containers(estimator, X)
-    if is_graph(fitted.given_as):
+    if fitted.given_as in (GRAPH, DISTANCES):
         rows = read_rows(estimator, X, fitted)
         return NewSamples([[A] for A in rows], [np.diff(A.indptr) > 0 for A in rows])
-    if is_precomputed(fitted.given_as):
+    if fitted.given_as == PRECOMPUTED:
         matrices = read_cross_kernels(estimator, X, sum(fitted.widths))
         ends = np.cumsum(fitted.widths).tolist()
         everybody = np.ones(matrices[0].shape[0], dtype=bool)
@@ -119,13 +110,6 @@ def read_new(estimator: BaseEstimator, X: Input, fitted: Extension) -> NewSample
     return NewSamples([[view] for view in views], [measured_rows(view) for view in views])
 
 
-def warn_of_scales(estimator: BaseEstimator, views: Sequence[Array]) -> None:
-    """Warn of a feature that outweighs the others of its view; several views have no names."""
-    told = tell_of_scales(views, getattr(estimator, "feature_names_in_", None) if len(views) == 1 else None)
-    if told is not None:
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
-
-
 def warn_of_kernel_list(X: Any) -> None:
     """Warn that plain kernels in a list are views: whoever meant kernels of one source gets another result."""
     if len(X) > 1 and all(len(getattr(K, "shape", ())) == 2 for K in X):
@@ -133,7 +117,7 @@ def warn_of_kernel_list(X: Any) -> None:
             f"X is a list of {len(X)} kernels, each of which is taken for a view of its own; give several kernels of "
             "one source as a stack, numpy.stack(X), and views as stacks of one, such as X[0][None], to say so."
         )
-        warnings.warn(told, UserWarning, stacklevel=levels_to_caller())
+        warn_of(told, UserWarning)
 
 
 FLOATS = [np.float64, np.float32]
@@ -236,6 +220,12 @@ def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> 
         )
 
 
+def _check_finite(A: Array, name: str) -> Array:
+    if not is_finite(A):
+        refuse_infinite(A, name)
+    return A
+
+
 def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
     """Return an array of another library as a floating-point matrix, or say what is wrong with it."""
     xp = namespace(A)
@@ -255,23 +245,6 @@ def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
             return A
         raise ValueError(f"{name} contains NaN or infinity; {FILL}.")
     return A
-
-
-def _check_finite(A: Array, name: str) -> Array:
-    """Return A, or name the first element that is not finite."""
-    values = A.data if sparse.issparse(A) else A
-    # A finite sum proves all elements finite without an array of flags.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return A
-    if np.isfinite(values).all():
-        return A
-    coordinates = A.tocoo() if sparse.issparse(A) else None
-    bad = np.argwhere(~np.isfinite(values))[0]
-    row, column = (coordinates.row[bad[0]], coordinates.col[bad[0]]) if coordinates is not None else bad
-    value = values[tuple(bad)]
-    bad = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"{name} contains {bad} (row {row}, column {column}); {remedy_for(value)}.")
 
 
 def comes_in_blocks(X: Any) -> bool:

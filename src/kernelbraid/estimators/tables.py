@@ -1,19 +1,34 @@
 """Tables, alone and as views: names of rows and columns, and columns that hold no numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
+
+from kernelbraid._typing import Array
 
 NUMBERS = "fiub"  # kinds of dtypes
 FILL = "drop such samples or fill them in, for example with sklearn.impute.SimpleImputer"
 REPLACE = "drop such samples or replace the value"  # an imputer leaves infinity as it is
 
 
-def remedy_for(value: float) -> str:
-    """Return what to do about a value that is not finite."""
-    return FILL if np.isnan(value) else REPLACE
+def refuse_infinite(
+    A: Array, name: str, where: Callable[[int, int], str] = "row {}, column {}".format, *, gaps: bool = False
+) -> None:
+    """Name the first element of a matrix that is not finite; gaps are rows of NaN in a dense one."""
+    values = A.data if sparse.issparse(A) else A
+    bad = ~np.isfinite(values)
+    if gaps and not sparse.issparse(A):
+        bad[np.isnan(values).all(axis=1)] = False
+    if not bad.any():
+        return
+    place = tuple(np.argwhere(bad)[0])
+    coordinates = A.tocoo() if sparse.issparse(A) else None
+    row, column = place if coordinates is None else (coordinates.row[place], coordinates.col[place])
+    kind, remedy = ("NaN", FILL) if np.isnan(values[place]) else ("infinity", REPLACE)
+    raise ValueError(f"{name} contains {kind} ({where(row, column)}); {remedy}.")
 
 
 def no_numbers(name: str, header: object, dtype: object) -> ValueError:

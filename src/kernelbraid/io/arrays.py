@@ -19,13 +19,18 @@ NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it aga
 MAPPED = 2**25
 
 
+def list_arrays(source: Source, *, mapped: int = MAPPED) -> dict[str, Matrix]:
+    """Return what a file holds by name, that of a .npy file as "", of more bytes than `mapped` as it lies there."""
+    list_them, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
+    with reading(source.path, remedy), source.open() as file:
+        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > mapped:
+            return {"": np.load(source.path, mmap_mode="r", allow_pickle=False)}
+        return list_them(file)
+
+
 def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: Callable[[Matrix], bool]) -> Matrix:
     """Return one array of a file: the one called `key`, the only one that fits, or the first preferred name."""
-    list_arrays, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
-    with reading(source.path, remedy), source.open() as file:
-        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > MAPPED:
-            return np.load(source.path, mmap_mode="r", allow_pickle=False)
-        found = list_arrays(file)
+    found = list_arrays(source)
     fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
     if len(fitting) != 1:
         fitting = [name for name in preferred if name in (fitting or found)][:1] or fitting
@@ -52,7 +57,7 @@ def is_label_array(array: Matrix) -> bool:
 
 
 def _list_numpy(file: IO[bytes]) -> dict[str, Matrix]:
-    """Return the arrays of a file by name, that of a .npy file as "", without those of pickled objects."""
+    """Return the arrays of a file by name, without those of pickled objects."""
     content, arrays = np.load(file, allow_pickle=False), {}
     if isinstance(content, np.ndarray):
         return {"": content}

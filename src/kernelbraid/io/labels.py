@@ -104,6 +104,8 @@ def read_labels(
         frame, _ = table.read(range(len(table.names)))
     else:
         frame = table.texts()
+        if not len(frame):
+            raise table.error("the file has no row of labels in it; give at least one")
         if header is None:
             is_named = column is not None and not str(column).isdecimal()  # by its name in the header
             header = is_named or _has_header(*frame.to_numpy().tolist())

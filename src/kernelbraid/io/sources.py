@@ -68,13 +68,6 @@ class Source:
         """Open the content from its beginning, as often as needed."""
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
-    def has_zero_bytes(self) -> bool:
-        """Return whether text that is not packed has zero bytes in it, at which pandas loses what follows in a row."""
-        if self.path.suffix.lower() in PACKED and self.content is None:
-            return False
-        with self.open() as file:
-            return any(b"\0" in part for part in iter(lambda: file.read(2**20), b""))
-
 
 #: What the readers take.
 FilePath: TypeAlias = str | Path | Source

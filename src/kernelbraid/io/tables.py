@@ -17,7 +17,7 @@ import numpy as np
 from kernelbraid._machine import install
 from kernelbraid._typing import Host
 from kernelbraid.io.arrays import not_finite
-from kernelbraid.io.sources import DataError, Source, reading
+from kernelbraid.io.sources import PACKED, DataError, Source, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,9 +137,10 @@ class Table:
         """Return the column of ids, and those of the samples: all others, or those to keep, by name alone."""
         ids = self.index if id_column is None else self.find(id_column)
         drop = (drop,) if isinstance(drop, str | int) else drop
-        left_out = {ids, *map(self.find, drop if keep is None or self.header is False else ())}
-        kept = [i for i in range(len(self.names)) if i not in left_out]
-        if keep is not None and self.header is not False:
+        if keep is None or self.header is False:
+            left_out = {ids, *map(self.find, drop)}
+            kept = [i for i in range(len(self.names)) if i not in left_out]
+        else:
             kept = [self.find(name, by_name=True) for name in keep]
         if not kept:
             raise self.error("no column is left for the data; drop fewer columns")
@@ -281,8 +282,10 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     lines = [line for line in lines_of(source, HEAD) if line.strip()][:20]
     if not lines:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
-    if source.has_zero_bytes():
-        raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
+    with source.open() as file:
+        is_packed = source.content is None and source.path.suffix.lower() in PACKED
+        if not is_packed and any(b"\0" in line for line in file):  # pandas loses what follows in a row
+            raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
     others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
     if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):

@@ -1,4 +1,7 @@
-"""Kernel values between any samples, block by block, where a matrix of all pairs would be too large."""
+"""Kernel values between any samples, block by block, where a matrix of all pairs would be too large.
+
+Samples decide where they are formed: those that are on a device are compared there, in single precision.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,8 +9,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import power_of_two
-from kernelbraid._typing import Array, Host, Places
+from kernelbraid._arrays import (
+    asarray_like,
+    beside,
+    clip_negative,
+    densified,
+    in_place,
+    is_foreign,
+    is_on_host,
+    kth_of_rows,
+    namespace,
+    nearest_of_rows,
+    power_of_two,
+    rows_of,
+    to_numpy,
+)
+from kernelbraid._typing import Array, Host, Place, Places
 from kernelbraid.kernels.functions import SINGLE_OFFSET, Kernel, Pairs
 from kernelbraid.kernels.local import LocalKernel, Neighbours, SelfTuning
 
@@ -24,15 +41,20 @@ class Points:
     """Samples of one view as inner products need them: in single precision, and about their mean if they are dense."""
 
     X: Array  # (n, d), dense or csr
-    squares: Host  # (n,), lengths squared
-    sides: Host | None  # (n,), (x - m) . m + m . m / 2; None for sparse samples, which stay about the origin
+    squares: Array  # (n,), lengths squared
+    sides: Array | None  # (n,), (x - m) . m + m . m / 2; None for sparse samples, which stay about the origin
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def some(self, rows: Places | slice) -> "Points":
         """Return some of the samples."""
-        return Points(self.X[rows], self.squares[rows], None if self.sides is None else self.sides[rows])
+        sides = None if self.sides is None else rows_of(self.sides, rows)
+        return Points(rows_of(self.X, rows), rows_of(self.squares, rows), sides)
+
+    def moved(self, place: Place) -> "Points":
+        """Return the same elsewhere; sparse samples are on the host."""
+        return self if sparse.issparse(self.X) else Points(place(self.X), place(self.squares), place(self.sides))
 
 
 @dataclass(frozen=True)
@@ -56,19 +78,23 @@ class SharedNeighbours:
         N = sparse.csr_array(scale @ A @ scale)
         return cls(k, N, degrees, np.sqrt(np.maximum(np.asarray(N.multiply(N).sum(axis=1)).ravel(), 1e-30)))
 
-    def values(self, joined: Array, columns: Places) -> Host:
+    def values(self, joined: Array, columns: Places, like: Array) -> Array:
         """Return the kernel between samples, of which the rows of N are given, and some of all."""
         lengths = np.sqrt(np.maximum(np.asarray(joined.multiply(joined).sum(axis=1)).ravel(), 1e-30))
-        shared = (joined @ self.N[columns].T).toarray()
-        return np.asarray(shared / lengths[:, None] / self.roots[columns][None, :])
+        others, roots = self.N[columns], self.roots[columns]
+        if not is_foreign(like):
+            return np.asarray((joined @ others.T).toarray() / lengths[:, None] / roots[None, :])
+        used = np.unique(others.indices)
+        shared = densified(joined[:, used], like) @ densified(others[:, used], like).T
+        return shared / asarray_like(lengths, like)[:, None] / asarray_like(roots, like)[None, :]
 
-    def joined(self, distances: Host, columns: Places) -> Array:
+    def joined(self, distances: Array, columns: Places) -> Array:
         """Return the rows of N of new samples at these distances from some of the samples."""
         k = min(self.n_neighbors, distances.shape[1])
-        nearest = columns[np.argpartition(distances, k - 1, axis=1)[:, :k]]
+        nearest = columns[nearest_of_rows(distances, k)]
         weights = (1 / np.sqrt(k * self.degrees[nearest])).astype(np.float32)
         ends = np.arange(0, nearest.size + 1, k)
-        return sparse.csr_array((weights.ravel(), nearest.ravel(), ends), shape=(len(distances), len(self.degrees)))
+        return sparse.csr_array((weights.ravel(), nearest.ravel(), ends), shape=(len(nearest), len(self.degrees)))
 
 
 @dataclass(frozen=True)
@@ -85,23 +111,28 @@ class ViewRows:
     max_distance: float
     smooth: list[Kernel]
     local: list[LocalKernel]
-    widths: dict[int, Host]  # of every sample, by the neighbour that they are distances to
+    widths: dict[int, Array]  # of every sample, by the neighbour that they are distances to
     shared: list[SharedNeighbours]
 
     @classmethod
     def of(cls, X: Array, bank: Sequence[Kernel]) -> "ViewRows":
         """Take samples, dense or csr, and kernels over them; what local ones must know comes by :meth:`knowing`."""
         data = X.data if sparse.issparse(X) else X
-        scale = power_of_two(float(np.abs(data).max()) if data.size else 0.0, single=True)
-        mean = None if sparse.issparse(X) else np.asarray(X.mean(axis=0, dtype=np.float64)) / scale
+        xp = namespace(data)
+        scale = power_of_two(float(xp.max(xp.abs(data))) if data.size else 0.0, single=True)
+        mean = None
+        if is_foreign(X):
+            mean = to_numpy(xp.mean(xp.astype(X, xp.float64), axis=0)) / scale
+        elif not sparse.issparse(X):
+            mean = np.asarray(X.mean(axis=0, dtype=np.float64)) / scale
         points = _points(X, mean, scale)
         telling = points.some(np.linspace(0, len(points) - 1, min(N_TELLING, len(points))).astype(np.int64))
         blocks = (points.some(slice(first, first + PASS)) for first in range(0, len(points), PASS))
-        farthest = max(float(squared_distances(block, telling).max()) for block in blocks)
+        farthest = max(float(xp.max(squared_distances(block, telling))) for block in blocks)
         squares = points.squares if points.sides is None else points.squares + 2 * points.sides
         local = [kernel for kernel in bank if isinstance(kernel, LocalKernel)]
         smooth = [kernel for kernel in bank if not isinstance(kernel, LocalKernel)]
-        return cls(points, mean, scale, float(squares.max()), farthest, smooth, local, {}, [])
+        return cls(points, mean, scale, float(xp.max(squares)), farthest, smooth, local, {}, [])
 
     @property
     def n_nearest(self) -> int:
@@ -110,24 +141,34 @@ class ViewRows:
 
     def knowing(self, distances: Host, nearest: Places) -> "ViewRows":
         """Return the same with what local kernels know: the nearest samples of each, (n, k), and their distances."""
-        widths, shared = {}, []
+        widths: dict[int, Array] = {}
+        shared = []
         for kernel in self.local:
             if isinstance(kernel, SelfTuning):
                 found = np.sqrt(distances[:, min(kernel.n_neighbors, distances.shape[1]) - 1])
                 positive = found > 0
                 least = found[positive].min() if positive.any() else 1.0
-                widths[kernel.n_neighbors] = np.where(positive, found, least).astype(np.float32)
+                found = np.where(positive, found, least).astype(np.float32)
+                widths[kernel.n_neighbors] = beside(found, self.points.squares)
             elif isinstance(kernel, Neighbours):
                 shared.append(SharedNeighbours.of(nearest[:, : kernel.n_neighbors]))
         return replace(self, widths=widths, shared=shared)
 
     def samples(self) -> Array:
         """Return the samples in their own units."""
-        X = self.points.X if self.mean is None else self.points.X + self.mean.astype(np.float32)
-        return X * self.scale
+        X = self.points.X
+        return (X if self.mean is None else X + asarray_like(self.mean, X)) * self.scale
+
+    def moved(self, place: Place) -> "ViewRows":
+        """Return the same elsewhere."""
+        widths = {k: place(found) for k, found in self.widths.items()}
+        return replace(self, points=self.points.moved(place), widths=widths)
 
     def new(self, X: Array) -> Points:
-        """Return other samples, to be compared with these."""
+        """Return other samples, to be compared with these, where these are."""
+        if not sparse.issparse(self.points.X):
+            X = X.toarray() if sparse.issparse(X) else X
+            X = beside(X, self.points.X) if is_foreign(self.points.X) else to_numpy(X)
         return _points(X, self.mean, self.scale)
 
     def pairs(self, rows: Points, columns: Points) -> Pairs:
@@ -145,35 +186,36 @@ class ViewRows:
             column_sides=columns.sides,
         )
 
-    def smooth_values(self, pairs: Pairs) -> Host:
+    def smooth_values(self, pairs: Pairs) -> Array:
         """Return what smooth kernels add to the average."""
-        found = np.zeros(pairs.products.shape, dtype=np.float32)
-        size = max(1, TILE // max(found.shape[1], 1))
-        for first in range(0, len(found) if self.smooth else 0, size):
-            rows = slice(first, first + size)
+        found = namespace(pairs.products).zeros_like(pairs.products)
+        n_rows, n_columns = found.shape
+        size = max(1, TILE // max(n_columns, 1)) if is_on_host(found) else n_rows
+        for first in range(0, n_rows if self.smooth else 0, size):
+            rows = slice(first, min(first + size, n_rows))
             part = pairs.rows(rows)
             for kernel in self.smooth:
-                found[rows] += kernel.matrix(part)
-        found /= np.float32(len(self.smooth) + len(self.local))
+                found[rows, :] += kernel.matrix(part)
+        found /= len(self.smooth) + len(self.local)
         return found
 
-    def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Host:
+    def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Array:
         """Return what local kernels add to the average: between samples by their places, or for new ones if None."""
-        total: Host | float = 0.0
+        total: Array = 0.0
         for k, widths in self.widths.items():
             distances = pairs.squared_distances()
-            mine = widths[rows] if rows is not None else self._widths_of_new(distances, k)
-            K = distances / -(mine[:, None] * widths[columns][None, :])
-            total = total + np.exp(K, out=K)
+            mine = rows_of(widths, rows) if rows is not None else self._widths_of_new(distances, k)
+            K = distances / -(mine[:, None] * rows_of(widths, columns)[None, :])
+            total = total + in_place("exp", K)
         for shared in self.shared:
             joined = shared.N[rows] if rows is not None else shared.joined(pairs.squared_distances(), columns)
-            total = total + shared.values(joined, columns)
-        return np.asarray(total / np.float32(len(self.smooth) + len(self.local)))
+            total = total + shared.values(joined, columns, pairs.products)
+        return total / (len(self.smooth) + len(self.local))
 
-    def _widths_of_new(self, distances: Host, k: int) -> Host:
-        place = min(k, distances.shape[1]) - 1
-        found = np.sqrt(np.partition(distances, place, axis=1)[:, place])
-        return np.asarray(np.where(found > 0, found, self.widths[k].min()))
+    def _widths_of_new(self, distances: Array, k: int) -> Array:
+        xp = namespace(distances)
+        found = xp.sqrt(kth_of_rows(distances, min(k, distances.shape[1]) - 1))
+        return xp.where(found > 0, found, xp.min(self.widths[k]))
 
 
 @dataclass(frozen=True)
@@ -196,48 +238,55 @@ class KernelRows:
         """Return other samples, to be compared with these."""
         return [view.new(X) for view, X in zip(self.views, given, strict=True)]
 
-    def smooth(self, rows: Sequence[Points], columns: Sequence[Points]) -> Host:
+    def moved(self, place: Place) -> "KernelRows":
+        """Return the same elsewhere."""
+        return replace(self, views=[view.moved(place) for view in self.views])
+
+    def smooth(self, rows: Sequence[Points], columns: Sequence[Points]) -> Array:
         """Return what smooth kernels add."""
         pairs = self._pairs(rows, columns)
-        return sum(w * v.smooth_values(p) for w, v, p in zip(self.weights, self.views, pairs, strict=True))  # type: ignore[return-value]
+        return sum(w * v.smooth_values(p) for w, v, p in zip(self.weights, self.views, pairs, strict=True))
 
-    def values(self, rows: Sequence[Points], columns: Places, places: Places | None = None) -> Host:
+    def values(self, rows: Sequence[Points], columns: Places, places: Places | None = None) -> Array:
         """Return all values between samples, by their places if they are some of these, and some of these."""
-        total: Host = np.zeros((len(rows[0]), len(columns)), dtype=np.float32)
+        total: Array = None
         for weight, view, pairs in zip(self.weights, self.views, self._pairs(rows, self.at(columns)), strict=True):
             own = view.smooth_values(pairs)
             own += view.local_values(pairs, columns, places)
-            total += np.float32(weight) * own
+            own *= float(weight)
+            total = own if total is None else in_place("add", total, own)
         return total
 
     def diagonal(self) -> Host:
         """Return the values of samples with themselves."""
         blocks = (slice(first, first + 64) for first in range(0, self.n_samples, 64))
         places = (np.arange(self.n_samples)[rows] for rows in blocks)
-        return np.concatenate([np.diagonal(self.values(self.at(own), own, own)) for own in places]).astype(np.float64)
+        values = (self.values(self.at(own), own, own) for own in places)
+        parts = [to_numpy(namespace(block).linalg.diagonal(block)) for block in values]
+        return np.concatenate(parts).astype(np.float64)
 
     def _pairs(self, rows: Sequence[Points], columns: Sequence[Points]) -> list[Pairs]:
         return [view.pairs(A, B) for view, A, B in zip(self.views, rows, columns, strict=True)]
 
 
-def squared_distances(rows: Points, columns: Points) -> Host:
+def squared_distances(rows: Points, columns: Points) -> Array:
     """Return squared distances."""
     D = _products(rows, columns)
     D *= -2
     D += rows.squares[:, None]
     D += columns.squares[None, :]
-    return np.maximum(D, 0.0, out=D)
+    return clip_negative(D)
 
 
-def _products(A: Points, B: Points) -> Host:
+def _products(A: Points, B: Points) -> Array:
     P = A.X @ B.X.T
-    return np.asarray(P.todense() if sparse.issparse(P) else P)
+    return P.toarray() if sparse.issparse(P) else P
 
 
 def _points(X: Array, mean: Host | None, scale: float) -> Points:
     if mean is None:
         X = sparse.csr_array(X / scale if scale != 1.0 else X, dtype=np.float32)
         return Points(X, np.asarray(X.multiply(X).sum(axis=1), dtype=np.float32).ravel(), None)
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    X = np.asarray((X / scale if scale != 1.0 else X) - mean, dtype=np.float32)
-    return Points(X, np.einsum("ij,ij->i", X, X), X @ mean.astype(np.float32) + np.float32(mean @ mean / 2))
+    xp = namespace(X)
+    X = xp.astype((X / scale if scale != 1.0 else X) - beside(mean, X), xp.float32)
+    return Points(X, xp.vecdot(X, X), X @ asarray_like(mean, X) + float(mean @ mean / 2))

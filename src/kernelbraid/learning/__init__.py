@@ -6,7 +6,7 @@ The method in one line is ``read_out(learn(weighed, settings), settings.readout)
 from kernelbraid.kernels import StoredStack
 from kernelbraid.learning.coefficients import Coefficients, express, learn_many
 from kernelbraid.learning.learn import LearnedGraph, learn
-from kernelbraid.learning.readout import PlacedGraph, Reading, cluster, place, read_out
+from kernelbraid.learning.readout import PlacedGraph, Reading, choose, cluster, place, read_out
 from kernelbraid.learning.settings import PRESETS, Learning, Readout, Settings
 from kernelbraid.learning.sources import Candidates, Samples, Views
 from kernelbraid.learning.weighing import Weighed, weigh
@@ -26,6 +26,7 @@ __all__ = [
     "PlacedGraph",
     "place",
     "Reading",
+    "choose",
     "cluster",
     "read_out",
     "PRESETS",

@@ -11,11 +11,11 @@ from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack
+from kernelbraid.learning.extend import Member, Relation
 from kernelbraid.learning.outliers import Unexplained
 from kernelbraid.learning.report import History, complaint, oversize
 from kernelbraid.learning.settings import Learning
 from kernelbraid.learning.sources import Candidates
-from kernelbraid.ops.graphs import EdgeWeights
 from kernelbraid.solvers.batch import solve_many
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
@@ -176,7 +176,7 @@ def _start(
 
 
 @dataclass
-class PairKernels:
+class PairKernels(Relation):
     """Kernels over all pairs of fitted samples."""
 
     bank: FittedBank | None  # None for precomputed kernels
@@ -196,10 +196,6 @@ class PairKernels:
         """Take the kernel to where results are published."""
         self.kernel = None if self.kernel is None else place(self.kernel)
 
-    def fewer(self) -> "PairKernels":
-        """Return itself: all pairs are looked at."""
-        return self
-
     def consensus(self) -> Array:
         """Return the kernel of the fitted samples."""
         if self.kernel is not None:
@@ -212,18 +208,11 @@ class PairKernels:
         distances = None if self.bank is None else self.bank.distances()
         return Unexplained.of(self.consensus(), rows, weight, distances=distances)
 
-    def edges_of(
-        self,
-        given: list[Array],
-        ridges: Sequence[float],
-        n_neighbors: int | None,
-        edge_weights: EdgeWeights,
-        room: float,
-    ) -> Iterator[Array]:
+    def edges_of(self, given: list[Array], member: Member, room: float) -> Iterator[Array]:
         """Yield the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
         cross = self._cross(given)
-        for ridge in ridges:
-            expression = self._expression(ridge, n_neighbors, edge_weights, room / len(ridges))
+        for ridge in member.ridges:
+            expression = self._expression(ridge, member, room / len(member.ridges))
             like, blocks = expression.inverse, row_blocks(cross.shape[0])
             yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
 
@@ -236,11 +225,11 @@ class PairKernels:
             total = total + float(weight) * K
         return total
 
-    def _expression(self, ridge: float, n_neighbors: int | None, edge_weights: EdgeWeights, room: float) -> Expression:
+    def _expression(self, ridge: float, member: Member, room: float) -> Expression:
         expression = self._inverses.get(ridge)
         if expression is None:
             K = self.consensus()
-            expression = Expression.of(K, ridge, n_neighbors, edge_weights, self.counts)
+            expression = Expression.of(K, ridge, member.n_neighbors, member.edge_weights, self.counts)
             if K.shape[0] ** 2 * 8 <= room:
                 self._inverses[ridge] = expression
         return expression

@@ -6,6 +6,7 @@ mean and the covariances of the samples, and their graphs are made alike.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from scipy import sparse
 from kernelbraid._arrays import to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
-from kernelbraid.kernels import Custom
 from kernelbraid.learning import effort
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.levels import Level, doubts, levels_of, one_cluster, sentences
@@ -26,7 +26,7 @@ from kernelbraid.ops.graphs import refine_graph
 from kernelbraid.solvers.communities import Network
 
 SMALLEST_PROBLEM = 6  # samples, so that there is a range at all
-#: Samples above which a graph is learned again for as many clusters as were found, if these are small.
+#: Samples above which a graph is learned again for as many clusters as were found, where these have fewer edges.
 LOOK_AGAIN = 300
 #: Samples of a cloud at most; and, where there are more features than samples, numbers of all its views together.
 MOST_SAMPLES, MOST_NUMBERS = 20_000, 100_000_000
@@ -94,11 +94,11 @@ def count(
     seed, n_distinct = seed_from(random_state), int(weighed.identities.max()) + 1
     smallest, n_jobs = settings.readout.min_cluster_size, settings.readout.n_jobs
     several = weighed.trust is not None
+    settings = replace(settings, readout=replace(settings.readout, assign_labels="communities"))
 
-    def learned_for(n_clusters: int) -> tuple[LearnedGraph, Settings]:
+    def sized_for(n_clusters: int) -> Settings:
         sized = settings.sized(n, n_clusters, several=several, n_counted=n_counted)
-        sized = replace(sized, readout=replace(sized.readout, n_clusters="auto", assign_labels="communities"))
-        return learn(weighed, sized, random_state=random_state), sized
+        return replace(sized, readout=replace(sized.readout, n_clusters="auto", assign_labels="communities"))
 
     def searched(learned: LearnedGraph, sized: Settings, n_clusters: int) -> Counted:
         with effort.unheard():
@@ -112,18 +112,19 @@ def count(
 
     guess = int(min(max((every - 1) // FEW_PER_CLUSTER, 2), GUESS))
     with effort.phase(effort.LEARN):
-        learned, sized = learned_for(guess)
+        sized = sized_for(guess)
+        learned = learn(weighed, sized, random_state=random_state)
     with effort.phase(effort.CHOOSE):
         if n_distinct < SMALLEST_PROBLEM:
             return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
         counted = searched(learned, sized, guess)
         found = counted.taken.n_clusters
-        depends = bool(settings.left_open & {"alpha", "n_neighbors"}) and weighed.samples.has_kernels
-        is_one = not several and settings.learning.is_closed_form
-        if not (depends and is_one and n > LOOK_AGAIN and every <= FEW_PER_CLUSTER * found):
+        again = sized_for(found)
+        is_alike = again.readout.n_neighbors == sized.readout.n_neighbors
+        if is_alike or n <= LOOK_AGAIN or not weighed.samples.has_kernels:
             return counted
         with effort.unheard():
-            return searched(*learned_for(found), found)
+            return searched(learn(weighed, again, random_state=random_state), again, found)
 
 
 def network_of(graph: Array) -> Network:
@@ -145,11 +146,8 @@ def clouds_of(weighed: Weighed, settings: Settings, n_clusters: int, seed: int) 
     seed : int
         Draws the cloud.
     """
-    samples = weighed.samples
-    if not isinstance(samples, Views) or not settings.learning.is_closed_form:
-        return []
-    banks = [bank for view in range(samples.n_views) for bank in samples.row_banks(view, settings.fused_banks)]
-    if any(isinstance(kernel, Custom) for bank in banks for kernel in bank):
+    samples: Any = weighed.samples
+    if not (settings.learning.is_closed_form and samples.has_rows(settings.fused_banks)):
         return []
     networks, random_state = [], np.random.RandomState(seed)
     for _ in range(CLOUDS if samples.n_samples <= FEW_SAMPLES else 1):

@@ -5,21 +5,21 @@ it has: steps of an iteration, which may end early, or as many as its effort ask
 of one core of 2024; only their ratios count.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 
-import numpy as np
-
-from kernelbraid._arrays import BLOCK_SIZE, free_bytes, is_foreign
-from kernelbraid._machine import available_bytes, format_bytes, workers
+from kernelbraid._arrays import BLOCK_SIZE, free_bytes
+from kernelbraid._machine import available_bytes, format_bytes
 from kernelbraid._machine import counted as counted_of
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES, Settings
 from kernelbraid.learning.sources import KEPT, Samples
 from kernelbraid.learning.trust import TELLING
-from kernelbraid.solvers.low_rank.rows import BLOCK, LANDMARKS, RANK
+from kernelbraid.solvers.low_rank.rows import BLOCK, DEVICE_SHARE, LANDMARKS, RANK, jobs_of
 
 # Matrices of n x n that a fit of LKG holds at its peak beside the kernels: the seven of the iteration, the workspace
 # of an eigendecomposition and temporaries; and what a whole singular value decomposition takes beside them.
@@ -32,12 +32,11 @@ COUNTING_MATRICES = 2.0
 FUSED_MATRICES = 5.5
 # Blocks that a pass over matrices of n x n keeps.
 PASS_BLOCKS = 2.4
-#: Of a fit in rows: matrices of landmarks, blocks that each thread keeps, also of local kernels, and numbers beside
-#: features and factor that a sample has: edges on their way to a graph.
-LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
-STORAGES = ("auto", "stored", "lazy")
+#: Of a fit in rows: matrices of landmarks, blocks on their way, those that each thread keeps, also of local kernels,
+#: and bytes beside features and factor that a sample has: edges on their way to a graph.
+LANDMARK_MATRICES, PASSED_BLOCKS, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 2.5, 3.5, 2, 600
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
-BATCH_NUMBERS, BATCH_ARRAYS, RUN_ARRAYS = 4_000_000, 4, 2
+BATCH_NUMBERS, RUN_ARRAYS = 4_000_000, 2
 #: Restarts of k-means, as far as memory goes, where the preset sets them.
 RESTARTS = 20
 PIECES_AND_PLACES = 2  # for each cluster: coordinates before and after they are scaled
@@ -62,11 +61,6 @@ def clustering_bytes(n_samples: int, n_clusters: int | str, n_init: int | None =
     one = n_samples * 2 * k
     numbers = min(n_init * one, max(BATCH_NUMBERS, one))
     return 8 * (RUN_ARRAYS * numbers + PIECES_AND_PLACES * n_samples * k)
-
-
-def batch_bytes(n_samples: int) -> int:
-    """Return what a batch of small systems takes."""
-    return 8 * BATCH_ARRAYS * min(BATCH_NUMBERS, n_samples**3)
 
 
 def predict_bytes(
@@ -112,7 +106,9 @@ def pass_bytes(n_samples: int) -> int:
     return int(8 * PASS_BLOCKS * min(n_samples**2, BLOCK_SIZE))
 
 
-def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int) -> int:
+def rows_bytes(
+    n_samples: int, width: int, *, clustering: int, has_local: bool, n_jobs: int, on_device: bool = False
+) -> int:
     """Return what a fit in rows takes: landmarks and blocks, or clustering; and beside them what samples have.
 
     Parameters
@@ -125,9 +121,13 @@ def rows_bytes(n_samples: int, width: int, *, clustering: int, has_local: bool, 
         Whether some kernels are local.
     n_jobs : int
         Blocks in work at a time.
+    on_device : bool, default=False
+        Whether they are those of an accelerator, which has no edges.
     """
-    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES)
-    blocks = 4 * BLOCK * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES * (not on_device))
+    side = math.sqrt(BLOCK * DEVICE_SHARE if on_device else BLOCK)
+    numbers = (n_samples / math.ceil(n_samples / side)) ** 2  # of a block of pairs
+    blocks = int(4 * numbers * (PASSED_BLOCKS + n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)))
     return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
 
 
@@ -137,16 +137,7 @@ def room(on_device: int | None = None) -> int | None:
 
 
 def choose_storage(
-    storage: Literal["auto", "lazy", "stored"],
-    on_device: int | None = None,
-    *,
-    n_samples: int,
-    n_kernels: int,
-    n_views: int,
-    itemsize: int,
-    n_given: int = 0,
-    working: float = WORKING_MATRICES,
-    beside: int = 0,
+    storage: Literal["auto", "lazy", "stored"], on_device: int | None = None, *, n_views: int, **size: Any
 ) -> bool:
     """Return whether to store the kernels, or say that the fit does not fit.
 
@@ -156,32 +147,25 @@ def choose_storage(
         ``"auto"`` stores them if there is room.
     on_device : int or None
         Free bytes of the accelerator that computes; the memory of the machine counts if None.
-    n_samples, n_kernels, n_views, itemsize, n_given : int
-        As for :func:`predict_bytes`.
-    working : float, default=9.5
-        As for :func:`predict_bytes`.
-    beside : int, default=0
+    n_views : int
+        0 for precomputed kernels, which are there already.
+    **size
         As for :func:`predict_bytes`.
     """
-    limit = room(on_device)
-    size: dict[str, Any] = {"n_samples": n_samples, "n_kernels": n_kernels, "n_views": n_views, "n_given": n_given}
-    size |= {"itemsize": itemsize, "working": working, "beside": beside}
-    stored, lazy = (predict_bytes(**size, stored=is_stored) for is_stored in (True, False))
-    if n_views == 0:  # precomputed kernels are there already
-        storage = "stored"
+    limit, needs = room(on_device), partial(predict_bytes, n_views=n_views, **size)
+    stored, lazy = needs(stored=True), needs(stored=False)
+    storage = storage if n_views else "stored"
     if limit is None or (storage != "lazy" and stored <= limit):
         return storage != "lazy"
     if storage != "stored" and lazy <= limit:
         return False
     needed = stored if storage == "stored" else lazy
-    ways: list[str] = []
-    if itemsize == 8:
-        halved = predict_bytes(**{**size, "itemsize": 4}, stored=storage == "stored")
-        ways += [f"float32 data ({format_bytes(halved)})"] if halved <= limit else []
-    ways.append("fewer samples")
+    halved = needs(stored=storage == "stored", itemsize=4)
+    is_enough = size["itemsize"] == 8 and halved <= limit
+    ways = f"float32 data ({format_bytes(halved)}) or fewer samples" if is_enough else "fewer samples"
     raise MemoryError(
-        f"a fit of {n_samples} samples with {counted_of(n_kernels, 'kernel')} needs about {format_bytes(needed)}, and "
-        f"{format_bytes(limit)} are free; use {' or '.join(ways)}."
+        f"a fit of {size['n_samples']} samples with {counted_of(size['n_kernels'], 'kernel')} needs about "
+        f"{format_bytes(needed)}, and {format_bytes(limit)} are free; use {ways}."
     )
 
 
@@ -210,7 +194,6 @@ def check_memory(
     storage: Literal["auto", "lazy", "stored"],
     working: float,
     copies: float = 0.0,
-    in_batches: bool = False,
 ) -> bool:
     """Return whether kernels are to be stored; refuse a fit for which there is no room.
 
@@ -226,15 +209,11 @@ def check_memory(
         As for :func:`choose_storage`.
     working, copies : float
         Matrices of n x n at the peak beside the kernels, and further ones for each kernel.
-    in_batches : bool, default=False
-        Whether many small systems are solved at once.
     """
     n, size = samples.n_samples, samples.size(kernels)
-    there = samples.like if samples.place is None else samples.place(np.empty(0))
     working += copies * size["n_kernels"] + (COUNTING_MATRICES if n_clusters == "auto" else 0.0)
-    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init)) + (batch_bytes(n) if in_batches else 0)
-    on_device = free_bytes(there) if is_foreign(there) else None
-    return choose_storage(storage, on_device, **size, working=working, beside=beside)
+    beside = max(pass_bytes(n), clustering_bytes(n, n_clusters, n_init))
+    return choose_storage(storage, free_bytes(samples.there), **size, working=working, beside=beside)
 
 
 def check_memory_of_fit(samples: Any, settings: Settings, *, is_weighed: bool, is_joined: bool, in_rows: bool) -> bool:
@@ -266,8 +245,15 @@ def check_memory_of_rows(samples: Any, banks: Sequence[Any], clustering: int, n_
     """Refuse a fit in rows for which there is no room; views are compared by some samples, over all pairs of these."""
     n, limit = samples.n_samples, room()
     kernels = [kernel for view in range(samples.n_views) for bank in samples.row_banks(view, banks) for kernel in bank]
-    has_local = any(isinstance(kernel, LocalKernel) for kernel in kernels)
-    needed = rows_bytes(n, max(samples.widths), clustering=clustering, has_local=has_local, n_jobs=workers(n_jobs))
+    size: dict[str, Any] = {"has_local": any(isinstance(kernel, LocalKernel) for kernel in kernels)}
+    size["n_jobs"], on_device = jobs_of(samples.there, n_jobs), free_bytes(samples.there)
+    there = rows_bytes(n, max(samples.widths), clustering=0, on_device=True, **size)
+    if on_device is not None and there > on_device:
+        raise MemoryError(
+            f"a fit of {n} samples needs about {format_bytes(there)} on the device, and {format_bytes(on_device)} are "
+            "free there; compute on the CPU, or free some of it."
+        )
+    needed = rows_bytes(n, max(samples.widths), clustering=clustering, **size)
     some = min(n, TELLING)
     if samples.n_views > 1:
         needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))

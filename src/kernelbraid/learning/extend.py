@@ -7,25 +7,25 @@ a view, or of several together, or a graph that was handed over. One view is a s
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, to_numpy
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
-from kernelbraid.learning.sources import Samples, rows_of
+from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, unit_rows
 from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000
-#: New samples that are placed at a time.
-AT_ONCE = 25_000
+#: New samples that are placed at a time; and how many times as many on an accelerator, which waits for each block.
+AT_ONCE, DEVICE_SHARE = 25_000, 10
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,12 @@ class NewSamples:
         """Return some of them."""
         given = [[rows_of(A, rows) for A in view] for view in self.given]
         return NewSamples(given, [has[rows] for has in self.measured])
+
+    def narrowed(self, columns: NDArray[np.int64] | None) -> "NewSamples":
+        """Return the same, with some of the columns of what the views have."""
+        if columns is None:
+            return self
+        return NewSamples([[rows_of(A.T, columns).T for A in view] for view in self.given], self.measured)
 
     @property
     def n_samples(self) -> int:
@@ -66,56 +72,42 @@ class NewSamples:
         return found if rows is None or len(rows) == self.n_samples else [rows_of(A, rows) for A in found]
 
 
-class Relation(Protocol):
+class Relation:
     """What new samples have to do with fitted ones, in one view or in several together: kernels, or a graph."""
 
-    def edges_of(
-        self,
-        given: list[Array],
-        ridges: Sequence[float],
-        n_neighbors: int | None,
-        edge_weights: EdgeWeights,
-        room: float,
-    ) -> Iterable[Array]:
+    def edges_of(self, given: list[Array], member: "Member", room: float) -> Iterable[Array]:
         """Return the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
+        raise NotImplementedError
 
     def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what is left of the fitted samples when others stand in for them."""
+        raise NotImplementedError
 
     def samples(self) -> list[Array]:
-        """Return the fitted samples as each of its views has them; none where it keeps no samples."""
+        """Return the fitted samples as each of its views has them, where they are kept."""
+        return []
 
     def move(self, place: Callable[[Array], Array]) -> None:
-        """Take what it keeps to where results are published."""
+        """Take what it keeps, and is not on the host anyway, to where results are published."""
 
     def fewer(self) -> "Relation":
         """Return the same, by which new samples are compared with fewer fitted ones, where there is a choice."""
+        return self
 
 
 @dataclass
-class GivenEdges:
+class GivenEdges(Relation):
     """A graph that was handed over."""
 
     degrees: np.ndarray
     scales: np.ndarray | None  # of distances; None for affinities
-
-    def samples(self) -> list[Array]:
-        """Return nothing: there are edges alone."""
-        return []
-
-    def move(self, place: Callable[[Array], Array]) -> None:
-        """Graphs that were handed over are on the host, and stay there."""
-
-    def fewer(self) -> "GivenEdges":
-        """Return itself: edges are there."""
-        return self
 
     def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what stands in for it where there is no kernel: the weaker the edges of a sample, the more is left."""
         has = np.flatnonzero(self.degrees)
         return Unexplained(1 / self.degrees[has], None if len(has) == len(self.degrees) else has, weight)
 
-    def edges_of(self, given: list[Array], *how: Any) -> list[Array]:
+    def edges_of(self, given: list[Array], member: "Member", room: float) -> list[Array]:
         """Return the edges of new samples to fitted ones as affinities."""
         (rows,) = given
         return [rows if self.scales is None else as_affinities(rows, scales_of(rows), self.scales)]
@@ -139,8 +131,7 @@ class Member:
     def edges(self, given: list[Array], room: float) -> Array:
         """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
         total: Array = 0.0
-        how = (self.ridges, self.n_neighbors, self.edge_weights, room)
-        for number, edges in enumerate(self.relation.edges_of(given, *how)):
+        for number, edges in enumerate(self.relation.edges_of(given, self, room)):
             edges = edges if self.degrees is None else _balanced(edges, self.degrees[number])
             total = edges if number == 0 else total + edges
         total = total if self.degrees is None else total * self.weight
@@ -217,6 +208,7 @@ class Extension:
     digests: Digests  # of the fitted samples
     copies: np.ndarray  # (n,): the first sample that each is a copy of
     given_as: str  # how samples come: as matrices, or as what `kernels` said they are
+    columns: NDArray[np.int64] | None = None  # of what new samples bring, by which they are known; None: all
 
     @classmethod
     def of(cls, samples: Samples, members: Sequence[Member], placement: Placement, given_as: str) -> "Extension":
@@ -249,13 +241,14 @@ class Extension:
 
     def known(self, new: NewSamples) -> np.ndarray:
         """Return the place of each sample among the fitted ones, -1 for those that are new."""
-        wanted = row_digests(new.of(self.used))
+        wanted = row_digests(new.narrowed(self.columns).of(self.used))
         fitted, first = np.unique(self.digests, return_index=True)
         at = np.minimum(np.searchsorted(fitted, wanted), len(fitted) - 1)
         return np.where(fitted[at] == wanted, first[at], -1)
 
     def edges(self, new: NewSamples) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""
+        new = new.narrowed(self.columns)
         there = [np.logical_and.reduce([new.measured[view] for view in member.views]) for member in self.members]
         main = np.logical_or.reduce(
             [has for member, has in zip(self.members, there, strict=True) if not member.is_reserve]

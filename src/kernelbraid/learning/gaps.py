@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._typing import Array
-from kernelbraid.ops.graphs import degrees
+from kernelbraid.ops.graphs import degrees, strongest_of_rows, unit_sums
 
 #: What such an edge weighs beside one that was measured, and how many of them a sample gets for each of those.
 LESS, MORE = 0.7, 2
@@ -45,30 +45,11 @@ def bridged(graphs: Mapping[int, Array], measured: Sequence[NDArray[np.bool_]], 
 def _bridge(total: Array, graph: Array, lacking: np.ndarray, has: NDArray[np.bool_], n_neighbors: int | None) -> Array:
     """Return the edges of the samples that one view lacks."""
     step = sparse.csr_array(total[lacking]) @ sparse.diags_array(has.astype(float))
-    walked = _unit_sums(sparse.csr_array(step)) @ graph
+    walked = unit_sums(sparse.csr_array(step)) @ graph
     if n_neighbors is not None:
-        walked = _strongest(sparse.csr_array(walked), MORE * n_neighbors)
+        walked = strongest_of_rows(sparse.csr_array(walked), MORE * n_neighbors)
     usual = float(degrees(graph)[has].mean())
-    edges = (_unit_sums(sparse.csr_array(walked)) * (LESS * usual)).tocoo()
+    edges = (unit_sums(sparse.csr_array(walked)) * (LESS * usual)).tocoo()
     n = graph.shape[0]
     one_way = sparse.csr_array((edges.data, (lacking[edges.row], edges.col)), shape=(n, n))
     return sparse.csr_array(one_way + one_way.T)
-
-
-def _unit_sums(A: Array) -> Array:
-    """Return a matrix whose rows sum to one; rows of zeros stay."""
-    sums = degrees(A)
-    return sparse.csr_array(sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ A)
-
-
-def _strongest(A: Array, most: int) -> Array:
-    """Return the largest entries of each row."""
-    kept = []
-    for start, end in zip(A.indptr[:-1], A.indptr[1:], strict=True):
-        chosen = np.arange(start, end)
-        if end - start > most:
-            chosen = start + np.sort(np.argpartition(-A.data[start:end], most - 1)[:most])
-        kept.append(chosen)
-    places = np.concatenate(kept)
-    ends = np.cumsum([0, *map(len, kept)])
-    return sparse.csr_array((A.data[places], A.indices[places], ends), shape=A.shape)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import itemsize, namespace
+from kernelbraid._arrays import itemsize, namespace, rows_of
 from kernelbraid._machine import counted
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Place, Samples, rows_of
-from kernelbraid.learning.trust import NEIGHBOURS, TIED
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
+from kernelbraid.learning.trust import nearest_in
 from kernelbraid.ops.graphs import degrees
 
 
@@ -32,24 +32,9 @@ class GivenKernels(KernelSamples):
     sizes: tuple[int, ...] = ()  # numbers of kernels of the sources; all are of one if empty
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.matrices[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of sources."""
-        return max(len(self.sizes), 1)
-
-    @property
     def widths(self) -> list[int]:
         """Numbers of kernels of the sources."""
         return list(self.sizes) or [len(self.matrices)]
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where the kernels do."""
-        return self.matrices[0]
 
     def of(self, view: int) -> list[Array]:
         """Return the kernels of a source as they came: symmetric ones may differ from them in the last digits."""
@@ -63,6 +48,10 @@ class GivenKernels(KernelSamples):
         end = int(np.cumsum(self.sizes)[view])
         mine = range(end - self.sizes[view], end)
         return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
+
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the samples to which new ones have kernel values, and which are vertices."""
+        return first
 
     @cached_property
     def checked(self) -> Array:
@@ -113,19 +102,9 @@ class GivenGraphs(Samples):
     has_kernels: ClassVar[bool] = False
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.graphs[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of graphs."""
-        return len(self.graphs)
-
-    @property
     def widths(self) -> list[int]:
         """Graphs of each view."""
-        return [1] * self.n_views
+        return [1] * len(self.graphs)
 
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
@@ -154,6 +133,10 @@ class GivenGraphs(Samples):
         graph = self.graphs[view]
         return nearest_in(graph if rows is None else sparse.csr_array(graph[rows][:, rows]))
 
+    def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
+        """Return that the graph of a view is there."""
+        return ["graph"]
+
     def usual_edges(self, kept: int | None) -> int | None:
         """Return how many edges a sample has in most graphs, which are taken as they are."""
         return max(int(np.median([graph.nnz / self.n_samples for graph in self.graphs])), 1)
@@ -162,37 +145,6 @@ class GivenGraphs(Samples):
         """Tell whether two graphs are the same."""
         A, B = self.graphs[one], self.graphs[other]
         return bool(A.nnz == B.nnz and (A != B).nnz == 0)
-
-
-def nearest_in(graph: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
-    """Return what :func:`~kernelbraid.learning.trust.neighbour_graph` does, of the edges of a sparse graph.
-
-    Parameters
-    ----------
-    graph : csr array of shape (n, n)
-        Symmetric, nothing on the diagonal.
-    n_neighbors : sequence of int, default=(3, 5, 10, 20)
-        Of each sample, in graphs that are summed; all that it has where those are fewer.
-    """
-    n, counts = graph.shape[0], np.diff(graph.indptr)
-    row = np.repeat(np.arange(n), counts)
-    order = np.lexsort((-graph.data, row))
-    weights, columns = graph.data[order].astype(np.float64), graph.indices[order]
-    tolerance = TIED * weights.max(initial=0.0)
-    total = np.zeros(len(weights))
-    has = counts > 0
-    for k in n_neighbors:
-        wanted = np.minimum(k, counts)
-        last = np.zeros(n)
-        last[has] = weights[(graph.indptr[:-1] + wanted - 1)[has]]
-        above = weights > last[row] + tolerance
-        tied = (weights >= last[row] - tolerance) & ~above
-        n_above, n_tied = np.bincount(row, above, n), np.bincount(row, tied, n)
-        share = (wanted - n_above) / np.where(n_tied > 0, n_tied, 1.0)
-        total += (above + share[row] * tied) / np.maximum(wanted, 1)[row]
-    W = sparse.csr_array((total, (row, columns)), shape=graph.shape)
-    W.eliminate_zeros()
-    return sparse.csr_array((W + W.T) / 2)
 
 
 def scales_of(distances: Array) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Learn where samples are too many for matrices of n x n: the closed form in rows, and what new samples need of it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
-from kernelbraid._machine import workers
-from kernelbraid._typing import Array, Host
+from kernelbraid._arrays import asarray_like, namespace, to_numpy
+from kernelbraid._typing import Array, Host, Place
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.effort import counted
+from kernelbraid.learning.extend import Member, Relation
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
 from kernelbraid.solvers.low_rank.rows import (
@@ -24,6 +24,7 @@ from kernelbraid.solvers.low_rank.rows import (
     Cells,
     Task,
     every_pair,
+    jobs_of,
     mutual_pairs,
     nearest_in_rows,
     refined_in_rows,
@@ -53,7 +54,7 @@ def representatives(n: int, random_state: np.random.RandomState) -> NDArray[np.i
 
 
 @dataclass
-class RowKernels:
+class RowKernels(Relation):
     """The kernels of views in rows, with a factor of few columns."""
 
     kernel: KernelRows
@@ -77,7 +78,7 @@ class RowKernels:
         Parameters
         ----------
         views : sequence of arrays or csr matrices of shape (n, d)
-            On the host.
+            Where rows are formed, which is the host where one is sparse.
         banks : sequence of sequence of kernels
             One for each view.
         shares : sequence of float
@@ -89,7 +90,9 @@ class RowKernels:
         n_jobs : int, default=None
             Blocks in work at a time.
         """
-        jobs = workers(n_jobs)
+        jobs = jobs_of(views[0], n_jobs)
+        if any(map(sparse.issparse, views)):
+            views = [X if sparse.issparse(X) else to_numpy(X) for X in views]
         kernel = KernelRows([ViewRows.of(X, bank) for X, bank in zip(views, banks, strict=True)], list(shares))
         basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs, RANK)
         cells = None
@@ -119,12 +122,13 @@ class RowKernels:
         if self.cells is not None:
             return counted(self.cells.tasks(), lambda task: len(task.rows), n, (first, last))
         size = lambda task: len(task.rows) * len(task.columns) * (1 + task.is_mutual)  # noqa: E731
-        return counted(mutual_pairs(n), size, n * n, (first, last))
+        return counted(mutual_pairs(n, self.basis.factor), size, n * n, (first, last))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
-            return every_pair(np.arange(len(points[0])), np.arange(self.kernel.n_samples))
+            new, known = np.arange(len(points[0])), np.arange(self.kernel.n_samples)
+            return every_pair(new, known, self.basis.factor)
         if self.is_by_samples:
             return self.cells.tasks_of(points[0].X)
         return self.cells.tasks_of(self.basis.at(self.kernel, points))
@@ -133,7 +137,7 @@ class RowKernels:
         self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
-        given: Any = (self.tasks(HALF), alphas, n_neighbors, workers(n_jobs))
+        given: Any = (self.tasks(HALF), alphas, n_neighbors, jobs_of(self.basis.factor, n_jobs))
         has_local = any(view.local for view in self.kernel.views)
         if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
@@ -146,45 +150,36 @@ class RowKernels:
         """Return the fitted samples as each of its views has them, in single precision."""
         return [view.samples() for view in self.kernel.views]
 
-    def move(self, place: Callable[[Array], Array]) -> None:
-        """Rows are formed on the host."""
+    def move(self, place: Place) -> None:
+        """Take all arrays to where results are published."""
+        self.kernel, self.basis = self.kernel.moved(place), self.basis.moved(place)
+        self.cells = None if self.cells is None else self.cells.moved(place)
 
     def fewer(self) -> "RowKernels":
         """Return the same, by which new samples are compared with those of fewer cells."""
         return self if self.cells is None else replace(self, cells=self.cells.nearest(FEW_CELLS))
 
-    def edges_of(
-        self, given: Sequence[Array], alphas: Sequence[float], n_neighbors: Any, edge_weights: EdgeWeights, room: float
-    ) -> list[Array]:
+    def edges_of(self, given: list[Array], member: Member, room: float) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
-        points = self.kernel.new([X if sparse.issparse(X) else to_numpy(X) for X in given])
-        found = strongest_in_rows(
-            self.kernel,
-            self.basis,
-            self.left,
-            self.tasks_of(points),
-            alphas,
-            n_neighbors,
-            workers(None),
-            counts=self.counts,
-            points=points,
-        )
+        points, few = self.kernel.new(given), int(member.n_neighbors or self.kernel.n_samples)
+        how: Any = (self.tasks_of(points), member.ridges, few, jobs_of(self.basis.factor, None))
+        found = strongest_in_rows(self.kernel, self.basis, self.left, *how, counts=self.counts, points=points)
         for edges in found:
-            if edge_weights == "binary":
+            if member.edge_weights == "binary":
                 edges.data[:] = 1.0
-            elif edge_weights == "scaled":
+            elif member.edge_weights == "scaled":
                 edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
         return found
 
     def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what is left of samples by all others, and by the nearest."""
-        jobs, kernel = workers(None), self.kernel
+        jobs, kernel = jobs_of(self.basis.factor, None), self.kernel
         diagonal = kernel.diagonal()
         penalty = PENALTY * float(diagonal.mean())
         basis = Basis.of(kernel, penalty * NEGLIGIBLE, None, jobs, LANDMARKS)
         G = basis.gram(None)
-        inside = np.linalg.inv(G + penalty * np.eye(len(G))).astype(np.float32)
-        leverage = np.einsum("ij,ij->i", basis.factor @ inside, basis.factor)
+        inside = asarray_like(np.linalg.inv(G + penalty * np.eye(len(G))), basis.factor)
+        leverage = to_numpy(namespace(inside).vecdot(basis.factor @ inside, basis.factor))
         left = basis.left(diagonal) + penalty * leverage / np.maximum(1 - leverage, 1e-12)
         near = sum(
             nearest_in_rows(view, self.tasks(), min(NEAREST, kernel.n_samples - 1), jobs)[0].mean(axis=1)

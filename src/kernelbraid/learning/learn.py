@@ -38,6 +38,7 @@ class LearnedGraph(Coefficients):
     members: list[Member] = field(default_factory=list)  # what it is the sum of, for new samples
     shares: NDArray[np.float64] | None = None  # of the views in each sample's edges, rows of sum one; None: no sum
     communities: Communities | None = None  # as many as clusters are wanted, where they were compared
+    there: Array | None = None  # an array that lives where rows were formed, and k-means runs; None: on the host
 
     @classmethod
     def of(
@@ -108,6 +109,7 @@ def learn(
         identities=weighed.identities,
         members=members,
         shares=shares / np.where(totals > 0, totals, 1.0),
+        there=weighed.samples.there if weighed.in_rows else None,
     )
 
 
@@ -189,10 +191,8 @@ def _parts(
     else:
         posed = _of_rows(weighed, settings) if weighed.in_rows else _of_kernels(weighed, settings, random_state)
     for view, relation, ridges, graphs, told in posed:
-        rows, n_banks = None, 1
-        if samples.has_kernels:
-            rows, n_banks = weighed.rows_of(view), len(samples.banks_of(view, settings.fused_banks))
-        weight = weighed.weight_of(view) / (len(graphs) * n_banks)
+        rows = None if graphs[0].shape[0] == n else weighed.rows_of(view)
+        weight = weighed.weight_of(view) / (len(graphs) * len(samples.banks_of(view, settings.fused_banks)))
         total, own = graphs[0], None
         if weighed.n_views > 1 or samples.has_kernels:
             own = np.stack([degrees(graph) for graph in graphs])
@@ -254,11 +254,11 @@ def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:
     learning, readout, used = settings.learning, settings.readout, weighed.used
     alphas, few = (learning.alpha,), int(readout.n_neighbors)
     banks = [bank for view in used for bank in samples.row_banks(view, [settings.kernels])]
-    views, weights = [samples.views[view] for view in used], weighed.weights[used].tolist()
+    views, weights = [samples.at_work(view) for view in used], weighed.weights[used].tolist()
     kernels = RowKernels.of(views, banks, weights, alphas, weighed.counts, learning.n_jobs)
     (graph,) = kernels.graphs(alphas, few, readout.edge_weights, learning.n_jobs)
     member = _member(tuple(used), weighed.n_samples, kernels, alphas, readout)
-    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member])
+    return LearnedGraph(graph=graph, identities=weighed.identities, members=[member], there=samples.there)
 
 
 def _worse(told: Coefficients, found: Coefficients) -> Coefficients:

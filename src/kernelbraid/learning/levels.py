@@ -3,14 +3,15 @@ r"""How many clusters: communities of one graph from coarse to fine, and what sp
 At resolutions over the whole range that the graph has, from its components to a third as many clusters as samples, the
 most modular partition at each is judged by
 
-.. math:: s^2 p^2 \sqrt{\arcsin\sqrt{w} - \arcsin\sqrt{w_0}}\;Q^4
+.. math:: s^2 p^2 \sqrt{\arcsin\sqrt{w} - \arcsin\sqrt{w_0}}\;Q^3
 
 with :math:`s` the agreement of runs from several seeds, :math:`p` that with the partitions at resolutions near by,
 :math:`w` the share of the edges within clusters, :math:`Q` the modularity and :math:`w_0` the share of a cloud without
 clusters that is cut into as many. A cloud in two or three directions is itself as modular as any clusters, since
 everything long can be cut with few edges; there modularity says nothing, :math:`\sqrt{1 - (1-w)/(1-w_0)}` takes the
-place of the last two factors, and of maxima that are nearly as good and beyond doubt the finest is taken. Local maxima
-are the levels.
+place of the last two factors. Local maxima are the levels. The one is taken that agrees most with all partitions, as
+far as these are plausible, in few directions the finest that is nearly as good as the best; and the coarsest, where
+the graph hardly tells.
 """
 
 from collections.abc import Sequence
@@ -43,10 +44,11 @@ BELOW, DEEP = 11, 1.4
 #: Largest modularity of a cloud from which on it lies in two or three directions.
 FEW_DIRECTIONS = 0.68
 #: Shares of the best score above which the finest maximum is taken there, and above which one is a level at all.
-AS_GOOD, PLAUSIBLE = 0.8, 0.4
+AS_GOOD, PLAUSIBLE = 0.8, 0.5
 SAME = 0.95  # adjusted Rand index from which on two levels are one
 #: Leaving edges over those of a cloud, and modularity beyond it, where there may be no clusters; where there are none.
-DOUBTFUL, NONE = (0.65, 0.1), (0.85, 0.06)
+DOUBTFUL, NONE = (0.65, 0.12), (0.85, 0.06)
+VAGUE = 0.4  # steadiness of a level below which the graph does not tell how many clusters there are
 SHARPNESS = 4  # power of the scores that weigh other partitions where it is asked how far they agree
 REWEIGHTED = 2  # graphs with random weights, in which a level is found again
 SMALLEST = 4  # samples of a cluster, where a tenth of all are no fewer and nobody says how many
@@ -77,6 +79,11 @@ class Level:
     def __repr__(self) -> str:
         taken = ", taken" if self.is_taken else ""
         return f"<Level: {self.n_clusters} clusters at resolution {self.resolution:.3g}, score {self.score:.3f}{taken}>"
+
+    @property
+    def steadiness(self) -> float:
+        """How far other seeds, resolutions near by and all that is plausible give it again."""
+        return self.stability * self.persistence * self.agreement
 
     def falls_apart(self, background: float, gain: float) -> bool:
         """Tell whether a cloud without clusters does so about as easily."""
@@ -235,11 +242,7 @@ def levels_of(
     within, beyond = _of_clouds(of_clouds, found.n_clusters)
     held, is_finest_taken = _held_together(found, within, beyond)
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
-    peaks = _peaks(score, alike)
-    best = max(peaks, key=lambda peak: float(score[peak]))
     background = (1 - found.inside) / np.maximum(1 - within, TINY)
-    as_good = [peak for peak in peaks if score[peak] >= AS_GOOD * score[best] and background[peak] < DOUBTFUL[0]]
-    chosen = max([best, *as_good]) if is_finest_taken else best
     others = (score / score.max()) ** SHARPNESS
     levels = [
         Level(
@@ -252,11 +255,16 @@ def levels_of(
             float(found.modularity[i]),
             float(background[i]) if clouds else None,
             float(found.modularity[i] - beyond[i]) if clouds else None,
-            is_taken=i == chosen,
         )
-        for i in peaks
+        for i in _peaks(score, alike)
     ]
-    taken = next(level for level in levels if level.is_taken)
+    best = int(np.argmax([level.score if is_finest_taken else level.agreement for level in levels]))
+    if is_finest_taken:
+        is_as_good = [level.score >= AS_GOOD and not level.falls_apart(DOUBTFUL[0], np.inf) for level in levels]
+        best = max([best, *np.flatnonzero(is_as_good).tolist()])
+    if levels[best].falls_apart(*DOUBTFUL) or levels[best].steadiness < VAGUE:
+        best = 0
+    taken = levels[best] = replace(levels[best], is_taken=True)
     if not taken.falls_apart(*NONE):
         return levels
     whole = replace(one_cluster(network.n), background=taken.background, gain=taken.gain)
@@ -319,7 +327,7 @@ def _held_together(found: Partitions, within: Column, beyond: Column) -> tuple[C
     if beyond.max() >= FEW_DIRECTIONS:
         return np.sqrt(np.maximum(1 - (1 - found.inside) / np.maximum(1 - within, TINY), TINY)), True
     angle = np.arcsin(np.sqrt(found.inside)) - np.arcsin(np.sqrt(within))
-    return np.asarray(np.sqrt(np.maximum(angle, TINY)) * found.modularity**4), False
+    return np.asarray(np.sqrt(np.maximum(angle, TINY)) * found.modularity**3), False
 
 
 def _peaks(score: Column, alike: Column) -> list[int]:

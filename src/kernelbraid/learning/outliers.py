@@ -15,6 +15,7 @@ from kernelbraid._arrays import namespace, quiet_overflow, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.confidence import without_loops
 from kernelbraid.ops.closed_forms import kernel_distances
+from kernelbraid.ops.graphs import unit_sums
 from kernelbraid.solvers.low_rank.ridge import ridge_inverse
 
 if TYPE_CHECKING:
@@ -205,8 +206,7 @@ class Reach:
 
 def distances_along(edges: Array, rows: Array, columns: Array) -> NDArray[np.float64]:
     """Return mean squared distances of samples to those that edges lead to; infinity where numbers end."""
-    sums = np.asarray(edges.sum(axis=1)).ravel()
-    shares = sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ edges
+    shares = unit_sums(edges)
     with quiet_overflow():
         squares = [np.asarray((A * A).sum(axis=1)).ravel() for A in (rows, columns)]
         found = squares[0] - 2 * np.asarray((rows * (shares @ columns)).sum(axis=1)).ravel() + shares @ squares[1]

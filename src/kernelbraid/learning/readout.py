@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, counted
 from kernelbraid._typing import Array
 from kernelbraid.learning.learn import LearnedGraph
@@ -24,9 +24,10 @@ CUTS = 5  # into pieces, of which the one is taken whose clusters most of the ot
 BESIDE, MOST = 4, 20
 #: Steadiness from which communities are taken; below, as a part of the agreement of cuts.
 STEADY = 0.65
-#: Evenness of pieces that were joined, as a part of that of communities, below which they have collapsed; and agreement
-#: above which a way is not mere chance.
-UNEVEN, HALF = 0.7, 0.5
+#: Part of the weight of its edges that each community keeps where it stands apart.
+APART = 0.95
+#: Steadiness, and evenness of all ways, below which they have collapsed.
+HALF = 0.5
 #: What is told where all ways collapse.
 COLLAPSED = (
     "Nearly all samples are in one cluster, whatever the way, and no two runs agree on the others: take nothing from "
@@ -36,7 +37,6 @@ COLLAPSED = (
 TAKEN = {
     "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
     "merge": "The clusters are pieces that were joined; run again, with other weights, the graph gives its communities",
-    "kmeans": "The clusters are those of k-means, between pieces and communities; run again, the graph gives these",
 }
 #: Reliability below which a sentence warns, and above which one reassures.
 LOW, HIGH = 0.5, 0.8
@@ -54,6 +54,7 @@ class PlacedGraph:
     identities: np.ndarray
     is_sum: bool = False  # whether it is the sum of graphs of several views
     communities: Communities | None = None  # as many as clusters are wanted, where they are known
+    there: Array | None = None  # an array that lives where k-means runs; None: on the host
 
     @cached_property
     def n_components(self) -> int:
@@ -146,7 +147,7 @@ def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Re
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
     placed = place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
-    return replace(placed, communities=learned.communities)
+    return replace(placed, communities=learned.communities, there=learned.there)
 
 
 def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_sum: bool = False) -> PlacedGraph:
@@ -170,34 +171,48 @@ def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.Ra
         return choose(placed, readout, random_state)
 
 
-def choose(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
-    """Return the clusters of the way for which the graph speaks: communities, pieces that are joined, or k-means.
+def choose(
+    placed: PlacedGraph,
+    readout: Readout,
+    random_state: np.random.RandomState,
+    *,
+    steady: float = STEADY,
+    apart: float = APART,
+) -> Reading:
+    """Return the clusters of the way for which the graph speaks: communities, or pieces that are joined.
 
     Communities are taken where they are steady: other weights of the edges give them again, too. Where they are not,
     they divide what is one cluster or leave aside a few samples, and pieces are joined, unless these are less steady
-    themselves. Neither modularity nor the normalised cut could tell: each is best for the way that it belongs to.
+    themselves, or communities stand apart and less of the graph is cut between them. Neither modularity nor the
+    normalised cut could tell: each is best for the way that it belongs to.
     """
     k = int(readout.n_clusters)
     seed, found = seed_from(random_state), placed.communities
     if found is None or found.labels.max() + 1 != k:
         found = steady_communities(placed.graph, k, seed=seed)
-    groups = _of_labels(placed, found.labels, k)
+    taken, way = _of_labels(placed, found.labels, k), "communities"
     means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-    agree = adjusted_rand(groups.labels, means.labels)
-    taken, way = groups, "communities"
-    if found.steadiness < STEADY:
+    seen = [taken.labels, means.labels]
+    if found.steadiness < steady:
         joined = join_pieces(placed, readout, random_state)
         assert joined.agreement is not None  # of its cuts
-        is_uneven = evenness(joined.labels) < UNEVEN * evenness(groups.labels) and found.steadiness > HALF
-        if found.steadiness < STEADY * joined.agreement and not is_uneven:
+        seen.append(joined.labels)
+        if found.steadiness < steady * joined.agreement and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
-        own, apart = (adjusted_rand(joined.labels, other.labels) for other in (means, groups))
-        if min(own, agree) > apart > HALF and found.steadiness > HALF:
-            taken, way = means, "kmeans"
-        agree = own if way == "merge" else agree
-    has_collapsed = found.steadiness < HALF and max(map(evenness, (groups.labels, taken.labels, means.labels))) < HALF
+    has_collapsed = found.steadiness < HALF and max(map(evenness, seen)) < HALF
+    agree = adjusted_rand(taken.labels, means.labels)
     evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
     return replace(taken, evidence=evidence)
+
+
+def _stands_apart(graph: Array, one: Reading, other: Reading, part: float) -> bool:
+    """Tell whether each cluster keeps such a part of its edges to itself, and all of them more than other clusters."""
+    edges, inside, volumes = Edges.of(graph), [], []
+    for labels in (one.labels, other.labels):
+        between = edges.between(labels, int(labels.max()) + 1)
+        inside.append(np.diag(between))
+        volumes.append(between.sum(axis=1))
+    return bool((inside[0] >= part * volumes[0]).all() and inside[0].sum() > inside[1].sum())
 
 
 def evenness(labels: np.ndarray) -> float:
@@ -214,9 +229,9 @@ def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Read
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
-    k = int(readout.n_clusters)
+    k, X = int(readout.n_clusters), placed.embedding
     found: Clustering = kmeans(
-        placed.embedding,
+        X if placed.there is None else beside(X, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,

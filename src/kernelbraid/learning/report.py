@@ -11,7 +11,7 @@ from kernelbraid.kernels import KernelStack, split_name
 from kernelbraid.learning.effort import step
 from kernelbraid.learning.settings import Learning
 from kernelbraid.solvers.iterate import Solution, Status
-from kernelbraid.solvers.low_rank.step import LowRankState, Progress
+from kernelbraid.solvers.low_rank.step import Progress
 
 USED = 0.0005  # weights below are rounding: such a kernel is not used
 TIE = 0.01  # relative distance to the largest weight within which none matters most
@@ -111,11 +111,11 @@ class History:
         Value of the objective at a state, recorded when given.
     """
 
-    def __init__(self, objective: Callable[[LowRankState], float] | None = None) -> None:
+    def __init__(self, objective: Callable[[Any], float] | None = None) -> None:
         self.objective = objective
         self.steps: list[dict[str, Any]] = []
 
-    def __call__(self, n_iter: int, state: LowRankState) -> bool:
+    def __call__(self, n_iter: int, state: Any) -> bool:
         """Record one step, and return whether somebody wants no more."""
         if state.progress is None:
             return False
@@ -212,35 +212,25 @@ def _returned(solution: Solution[Any]) -> str:
     return f"; the result is that of step {solution.sound_iter}, the last sound one"
 
 
-class StepHistory:
+class StepHistory(History):
     """Records the objective and the change of every step of an alternation, and tells of it."""
-
-    def __init__(self) -> None:
-        self.steps: list[Any] = []
-
-    def __call__(self, n_iter: int, state: Any) -> bool:
-        """Record one step, and return whether somebody wants no more."""
-        self.steps.append(state.progress)
-        return step(asdict(state.progress))
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the objective after every step."""
-        return {"objective": np.array([step.objective for step in self.steps])}
+        return {"objective": np.array([step["objective"] for step in self.steps])}
 
-    def complaint(self, name: str, solution: Solution[Any], *, max_iter: int, tol: float | None) -> str | None:
-        """Return what happened and what to change; None if the alternation ended as asked."""
-        if solution.status is Status.MAX_ITER and tol == 0:
-            return None
-        aim = "" if tol is None else f" (tol={tol:g})"
-        unsettled = f"still changes by {self.steps[-1].change:.1e}{aim}" if self.steps else ""
-        return alternation_complaint(name, solution, max_iter=max_iter, unsettled=unsettled)
+    def complaint(
+        self, name: str, solution: Solution[Any], *, max_iter: int, tol: float | None = None, unsettled: str = ""
+    ) -> str | None:
+        """Return what happened and what to change; None if an alternation ended as asked.
 
-
-def alternation_complaint(name: str, solution: Solution[Any], *, max_iter: int, unsettled: str) -> str | None:
-    """Return what an estimator tells about an alternation that did not end as asked, as something was `unsettled`."""
-    if solution.status is Status.MAX_ITER:
-        return f"{name} made max_iter={max_iter} steps and {unsettled}. Raise max_iter."
-    if solution.status is Status.NON_FINITE:
-        step = solution.n_iter
-        return f"{name} left the finite numbers at step {step}; the result is the last one before. {SCALE}."
-    return None
+        At the end of all steps, something is `unsettled`: the state itself, where nothing else is said.
+        """
+        if solution.status is Status.MAX_ITER and tol != 0:
+            aim = "" if tol is None else f" (tol={tol:g})"
+            still = unsettled or (f"still changes by {self.last['change']:.1e}{aim}" if self.steps else "")
+            return f"{name} made max_iter={max_iter} steps and {still}. Raise max_iter."
+        if solution.status is Status.NON_FINITE:
+            step = solution.n_iter
+            return f"{name} left the finite numbers at step {step}; the result is the last one before. {SCALE}."
+        return None

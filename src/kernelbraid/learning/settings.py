@@ -26,8 +26,9 @@ FUSED_NEIGHBORS = (10, 20)
 #: The weight of the penalty follows the samples: so many for each unit, times the root of the number of clusters; and
 #: the least weight, below which noise is expressed, too.
 SAMPLES_PER_ALPHA, LEAST_ALPHA = 250, 0.2
-#: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more.
-NEIGHBORS, FEW_PER_CLUSTER = (5, 10), 30
+#: Edges of a sample where clusters have few samples, up to `FEW_PER_CLUSTER`, and where they have more; and for
+#: communities that have more than `MANY_PER_CLUSTER` of more than `MANY`, where few edges blur what overlaps.
+NEIGHBORS, FEW_PER_CLUSTER, MANY_PER_CLUSTER, MANY = (5, 10, 20), 30, 100, 2000
 #: What has no value where nobody gives one.
 OPTIONAL = ("resolution", "min_cluster_size")
 #: Clusters that a graph is learned for where their number is still to be found.
@@ -173,11 +174,12 @@ class Settings:
         views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters. Distinct
         samples that occur several times count as `n_counted`. With a resolution the number stays open.
         """
-        few, many = NEIGHBORS
-        others = max(n_samples // n_clusters - 1, 2)
+        few, more, most = NEIGHBORS
+        others, each = max(n_samples // n_clusters - 1, 2), (n_counted or n_samples) / n_clusters
+        is_large = self.readout.assign_labels == "communities" and n_samples > MANY and each > MANY_PER_CLUSTER
         chosen: dict[str, Any] = {
             "alpha": max(n_samples / (SAMPLES_PER_ALPHA * math.sqrt(n_clusters)), LEAST_ALPHA),
-            "n_neighbors": min(few, others) if (n_counted or n_samples) <= FEW_PER_CLUSTER * n_clusters else many,
+            "n_neighbors": min(few, others) if each <= FEW_PER_CLUSTER else most if is_large else more,
         }
         if not self.learning.is_closed_form:
             chosen = {"assign_labels": "kmeans"}

@@ -5,7 +5,7 @@ for neighbours, which copies there are, and the parts that get graphs of their o
 ready graphs in :mod:`~kernelbraid.learning.graphs`; a new kind of samples is one more class.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,16 +17,15 @@ from scipy import sparse
 from kernelbraid._arrays import (
     Digests,
     as_dense,
-    device,
-    is_foreign,
     itemsize,
     measured_rows,
     namespace,
     row_digests,
+    rows_of,
     to_numpy,
 )
 from kernelbraid._machine import blas_threads
-from kernelbraid._typing import Array
+from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import (
     FittedBank,
     KernelStack,
@@ -39,9 +38,10 @@ from kernelbraid.kernels import (
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 
-Place = Callable[[Array], Array]
 #: Samples up to which the inner products of all views are kept; beyond, of one at a time.
 KEPT = 3000
+#: Correlation from which one column is another, shifted and scaled.
+SAME = 1 - 1e-6
 #: The kernels by which neighbours are found.
 TELLING_BANK = "middle"
 
@@ -55,12 +55,12 @@ class Samples:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        raise NotImplementedError
+        return int(self.of(0)[0].shape[0])
 
     @property
     def n_views(self) -> int:
         """Number of views."""
-        raise NotImplementedError
+        return len(self.widths)
 
     @property
     def widths(self) -> list[int]:
@@ -75,7 +75,12 @@ class Samples:
     @property
     def like(self) -> Array:
         """An array that lives where results do."""
-        raise NotImplementedError
+        return self.of(0)[0]
+
+    @property
+    def there(self) -> Array:
+        """An array that lives where kernels are formed."""
+        return self.like if self.place is None else self.place(np.empty(0))
 
     @property
     def has_gaps(self) -> bool:
@@ -105,6 +110,10 @@ class Samples:
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
+
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
+        return None
 
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
@@ -204,11 +213,19 @@ class KernelSamples(Samples):
         return spread_out(neighbour_graph(similarities), None if len(has) == self.n_samples else has, self.n_samples)
 
     def are_equal(self, one: int, other: int) -> bool:
-        """Tell whether two views hold the same numbers."""
-        mine, theirs = ([to_numpy(as_dense(A)) for A in self.only(view).of(0)] for view in (one, other))
-        return len(mine) == len(theirs) and all(
-            A.shape == B.shape and np.array_equal(A, B) for A, B in zip(mine, theirs, strict=True)
-        )
+        """Tell whether two views hold the same numbers, those of a dense column shifted and scaled at most."""
+        mine, theirs = (self.only(view).of(0) for view in (one, other))
+        return [A.shape for A in mine] == [B.shape for B in theirs] and all(map(_are_same, mine, theirs))
+
+
+def _are_same(A: Array, B: Array) -> bool:
+    """Tell whether two matrices of one shape are the same, or dense ones are but for scale and shift of columns."""
+    if sparse.issparse(A) and sparse.issparse(B):
+        return bool(A.nnz == B.nnz and (A != B).nnz == 0)
+    A, B = (to_numpy(as_dense(X)).astype(np.float64) for X in (A, B))
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
+    lengths = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    return bool((np.abs((A * B).sum(axis=0)) >= SAME * lengths).all() and lengths.any())
 
 
 @dataclass(frozen=True)
@@ -219,16 +236,6 @@ class Views(KernelSamples):
     place: Place | None = None
     _single: "dict[int, Views]" = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return int(self.views[0].shape[0])
-
-    @property
-    def n_views(self) -> int:
-        """Number of views."""
-        return len(self.views)
-
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
         """Which samples each view has."""
@@ -238,11 +245,6 @@ class Views(KernelSamples):
     def widths(self) -> list[int]:
         """Features of the views."""
         return [int(view.shape[1]) for view in self.views]
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where the samples do."""
-        return self.views[0]
 
     @cached_property
     def pairs(self) -> list[Pairs]:
@@ -262,6 +264,11 @@ class Views(KernelSamples):
     def of(self, view: int) -> list[Array]:
         """Return the matrix of a view."""
         return [self.views[view]]
+
+    def at_work(self, view: int) -> Array:
+        """Return the matrix of a view where rows of kernels are formed; sparse ones are on the host."""
+        X = self.views[view]
+        return X if self.place is None or sparse.issparse(X) else self.place(X)
 
     def only(self, view: int) -> "Views":
         """Return one view with the samples that it has; asked again, it knows its inner products, if it is small."""
@@ -285,7 +292,7 @@ class Views(KernelSamples):
             return None
         order = np.random.RandomState(0).permutation(d)
         parts = (np.sort(order[: d // 2]), np.sort(order[d // 2 :]))
-        return Views([_columns(X, part) for part in parts], self.place)
+        return Views([rows_of(X.T, part).T for part in parts], self.place)
 
     def is_constant(self, view: int) -> bool:
         """Tell whether all samples of a view are alike."""
@@ -315,9 +322,7 @@ class Views(KernelSamples):
         return Candidates(stack.store() if stored else stack, bank_names(banks), self, bank, is_shared=is_shared)
 
     def has_rows(self, banks: Sequence[Any]) -> bool:
-        """Tell whether rows of these kernels can be formed: on the host, and without functions of users."""
-        if self.place is not None or any(is_foreign(view) for view in self.views):
-            return False
+        """Tell whether rows of these kernels can be formed: without functions of users."""
         kernels = (kernel for view in range(self.n_views) for bank in self.row_banks(view, banks) for kernel in bank)
         return not any(isinstance(kernel, Custom) for kernel in kernels)
 
@@ -328,21 +333,6 @@ class Views(KernelSamples):
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own; a list of banks has one for each view."""
         return [banks_for(bank, self.views)[view] if is_bank_per_view(bank) else bank for bank in banks]
-
-
-def rows_of(X: Array, rows: np.ndarray) -> Array:
-    """Return some rows, wherever the array lives."""
-    return X[rows] if sparse.issparse(X) else namespace(X).take(X, _like(rows, X), axis=0)
-
-
-def _columns(X: Array, columns: np.ndarray) -> Array:
-    """Return some columns, wherever the array lives."""
-    return X[:, columns] if sparse.issparse(X) else namespace(X).take(X, _like(columns, X), axis=1)
-
-
-def _like(numbers: np.ndarray, X: Array) -> Array:
-    """Return positions as an array beside another."""
-    return namespace(X).asarray(numbers, device=device(X))
 
 
 def _similarities(samples: Samples) -> np.ndarray:

@@ -71,7 +71,7 @@ def judge(
         Tells whether two halves of the features of a view agree with each other; None if it has no two. Asked where no
         two views agree.
     are_equal : callable
-        Tells whether two views hold the same numbers; asked where their samples are too few to tell by neighbours.
+        Tells whether two views hold the same numbers, shifted and scaled at most.
     graph_among : callable, default=None
         Returns the graph of nearest neighbours of a view among some of its samples: those that another one has, too.
         What is left of the graphs there if None.
@@ -85,7 +85,7 @@ def judge(
     if len(measured[0]) < LEAST:
         return Trust.of_all(len(graphs), f"is not compared with the others, for which {LEAST} samples are needed")
     agreement, cosines = _compare(graphs, measured, graph_among)
-    originals = _originals(cosines, are_equal if len(measured[0]) < ENOUGH else lambda i, j: True)
+    originals = _originals(cosines >= COPY if len(measured[0]) >= ENOUGH else np.zeros_like(cosines, bool), are_equal)
     distinct = [i for i, source in enumerate(originals) if source == i]
     joined = agreement[np.ix_(distinct, distinct)] > LEVEL
     _, part = connected_components(sparse.csr_array(joined), directed=False)
@@ -122,11 +122,11 @@ def _compare(
     return agreement, cosines
 
 
-def _originals(cosines: NDArray[np.float64], are_equal: Callable[[int, int], bool]) -> list[int]:
+def _originals(alike: NDArray[np.bool_], are_equal: Callable[[int, int], bool]) -> list[int]:
     """Return the first view of which each is a copy; itself for one that is none."""
     found: list[int] = []
-    for j in range(len(cosines)):
-        same = [found[i] for i in range(j) if cosines[i, j] >= COPY and are_equal(i, j)]
+    for j in range(len(alike)):
+        same = [found[i] for i in range(j) if alike[i, j] or are_equal(i, j)]
         found.append(same[0] if same else j)
     return found
 
@@ -191,7 +191,7 @@ def _undecided(
             "little: look at the views one by one"
         )
     elif len(originals) > 1:
-        copies = len(originals) - len(distinct)
+        copies = originals.count(kept[0]) - 1
         copied = "" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies"
         told.append(f"one is left, {names_of(kept)}{copied}")
     trusted = np.array([source in kept for source in originals])
@@ -227,37 +227,56 @@ def names_of(views: Sequence[int]) -> str:
     return f"view{'' if len(views) == 1 else 's'} {', '.join(str(view + 1) for view in views)}"
 
 
-def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
-    """Return the symmetric graph of nearest neighbours; those that tie for the last place share it.
+def nearest_in(graph: Array, n_neighbors: Sequence[int] = NEIGHBOURS, tolerance: float | None = None) -> Array:
+    """Return the symmetric graph of nearest neighbours among the edges that there are; ties share the last place.
 
     Parameters
     ----------
-    similarities : ndarray of shape (n, n)
-        Large for samples that are near each other.
+    graph : csr array of shape (n, n)
+        Large for samples that are near each other; nothing on the diagonal.
     n_neighbors : sequence of int, default=(3, 5, 10, 20)
-        Of each sample, in graphs that are summed; all others where there are fewer.
+        Of each sample, in graphs that are summed; all that it has where those are fewer.
+    tolerance : float, default=None
+        By how much edges that tie may differ; if None, by rounding errors of the largest.
 
     Returns
     -------
     csr array of shape (n, n)
-        Each of the graphs has a sum of one for every sample before it is made symmetric; nothing on the diagonal.
+        Each of the graphs has a sum of one for every sample before it is made symmetric.
     """
+    n, counts = graph.shape[0], np.diff(graph.indptr)
+    row = np.repeat(np.arange(n), counts)
+    order = np.lexsort((-graph.data, row))
+    weights, columns = graph.data[order].astype(np.float64), graph.indices[order]
+    tolerance = TIED * weights.max(initial=0.0) if tolerance is None else tolerance
+    total = np.zeros(len(weights))
+    has = counts > 0
+    for k in n_neighbors:
+        wanted = np.minimum(k, counts)
+        last = np.zeros(n)
+        last[has] = weights[(graph.indptr[:-1] + wanted - 1)[has]]
+        above = weights > last[row] + tolerance
+        tied = (weights >= last[row] - tolerance) & ~above
+        n_above, n_tied = np.bincount(row, above, n), np.bincount(row, tied, n)
+        share = (wanted - n_above) / np.where(n_tied > 0, n_tied, 1.0)
+        total += (above + share[row] * tied) / np.maximum(wanted, 1)[row]
+    W = sparse.csr_array((total, (row, columns)), shape=graph.shape)
+    W.eliminate_zeros()
+    return sparse.csr_array((W + W.T) / 2)
+
+
+def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS) -> Array:
+    """Return what :func:`nearest_in` does, of similarities of all pairs, an ndarray of shape (n, n)."""
     n = similarities.shape[0]
     counts = sorted({min(k, n - 1) for k in n_neighbors} - {0})
-    W = sparse.csr_array((n, n))
     if not counts:
-        return W
+        return sparse.csr_array((n, n))
     S = np.array(similarities, dtype=np.float64)
     tolerance = TIED * np.abs(S).max()
     np.fill_diagonal(S, -np.inf)
-    ordered = -np.partition(-S, [k - 1 for k in counts], axis=1)[:, : counts[-1]]
-    for k in counts:
-        last = ordered[:, k - 1, None]
-        above = last + tolerance < S
-        tied = (last - tolerance <= S) & ~above
-        share = (k - above.sum(axis=1)) / tied.sum(axis=1)
-        W = W + sparse.csr_array((above + share[:, None] * tied) / k)
-    return sparse.csr_array((W + W.T) / 2)
+    last = np.partition(S, n - counts[-1], axis=1)[:, n - counts[-1], None]
+    places = np.nonzero(last - tolerance <= S)
+    return nearest_in(sparse.csr_array((S[places], places), shape=S.shape), counts, tolerance)
 
 
 def deviations(A: Array, B: Array) -> tuple[float, float]:

@@ -257,7 +257,7 @@ class Vertices:
             if weights is not None and np.ptp(weights) > 0:
                 raise ValueError(
                     "sample_weight is taken into account where one linear system gives the graph; leave it out, or "
-                    "take preset='recommended' without a solver."
+                    "give samples or kernels, and take preset='recommended' without a solver."
                 )
             return cls(everyone, everyone, None)
         numbers = samples.identities(range(samples.n_views))

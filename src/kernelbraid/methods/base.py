@@ -23,7 +23,8 @@ from kernelbraid.estimators.base import (
     warn_of,
     warn_of_copies,
 )
-from kernelbraid.estimators.reading import is_precomputed, read_samples, refuse_containers
+from kernelbraid.estimators.given import PRECOMPUTED
+from kernelbraid.estimators.reading import read_samples, refuse_containers
 from kernelbraid.kernels import Linear, list_kernels, resolve_kernel
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.effort import CUT, LEARN, WORKING_MATRICES, check_memory, phase, plan
@@ -51,7 +52,7 @@ class GraphClusterer(Clusterer):
     def _learn(self, candidates: Candidates) -> Coefficients:
         raise NotImplementedError
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Learn the graph, and cluster it.
 
@@ -76,7 +77,7 @@ class GraphClusterer(Clusterer):
         with phase(CUT):
             reading = read_out(learned, self._readout(), random_state=check_random_state(self.random_state))
         self._publish(candidates, learned, reading)
-        warn_of(learned.complaint, stacklevel=4)
+        warn_of(learned.complaint)
         warn_of_copies(self, reading.labels, self.n_clusters)
         return self
 
@@ -104,7 +105,6 @@ class GraphClusterer(Clusterer):
     def _learned(
         self,
         Z: Any,
-        candidates: Candidates,
         solution: Solution[Any],
         history: StepHistory,
         weights: np.ndarray | None = None,
@@ -129,7 +129,6 @@ def read_candidates(
     storage: Literal["auto", "lazy", "stored"] = "auto",
     working: float = WORKING_MATRICES,
     copies: float = 0.0,
-    in_batches: bool = False,
 ) -> Candidates:
     """Check what a user hands over, and pose the kernels over it where and how the estimator asks.
 
@@ -141,7 +140,7 @@ def read_candidates(
         As for ``fit``.
     kernels : str or list
         ``"precomputed"``, the name of a bank, a list of kernels, or a list of banks.
-    storage, working, copies, in_batches
+    storage, working, copies
         As for :func:`check_memory`.
 
     Returns
@@ -150,14 +149,12 @@ def read_candidates(
         On the device, and stored or lazy.
     """
     samples = read_samples(estimator, X, kernels)
-    needs: dict[str, Any] = {**_clusters_of(estimator), "working": working, "copies": copies, "in_batches": in_batches}
+    needs: dict[str, Any] = {**_clusters_of(estimator), "working": working, "copies": copies}
     stored = check_memory(samples, kernels, storage=storage, **needs)
     return samples.pose(kernels, stored=stored)
 
 
-def read_candidate(
-    estimator: BaseEstimator, X: Input, kernel: Any, *, working: float, in_batches: bool = False
-) -> Candidates:
+def read_candidate(estimator: BaseEstimator, X: Input, kernel: Any, *, working: float) -> Candidates:
     """Do the same for one kernel over one view.
 
     Parameters
@@ -168,7 +165,7 @@ def read_candidate(
         Samples, or a kernel if `kernel` is ``"precomputed"``.
     kernel : str, kernel or callable
         What :func:`~kernelbraid.kernels.resolve_kernel` takes, or ``"precomputed"``.
-    working, in_batches
+    working
         As for :func:`check_memory`.
 
     Returns
@@ -177,7 +174,7 @@ def read_candidate(
         One kernel, stored.
     """
     refuse_containers(estimator, X)
-    precomputed = is_precomputed(kernel)
+    precomputed = kernel == PRECOMPUTED
     given = "precomputed" if precomputed else [resolve_kernel(kernel)]
     name = type(estimator).__name__
     if precomputed and len(list_kernels(X)) > 1:
@@ -190,7 +187,7 @@ def read_candidate(
             f"X holds {len(X)} views, and {name} takes one; join their features, or use an estimator with several "
             "kernels."
         )
-    return read_candidates(estimator, X, given, storage="stored", working=working, in_batches=in_batches)
+    return read_candidates(estimator, X, given, storage="stored", working=working)
 
 
 def read_several(
@@ -223,7 +220,7 @@ def read_several(
         At least two kernels, lazy. Views are their `samples`.
     """
     samples: Any = read_samples(estimator, X, kernels)
-    has_views = samples.n_views > 1 and not is_precomputed(kernels)
+    has_views = samples.n_views > 1 and kernels != PRECOMPUTED
     if has_views:
         kernels = [Linear(None)]
     if samples.size(kernels)["n_kernels"] < 2:

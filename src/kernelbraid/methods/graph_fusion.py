@@ -10,7 +10,7 @@ from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
 from kernelbraid.estimators.base import COUNT, POSITIVE
 from kernelbraid.learning.coefficients import Coefficients
-from kernelbraid.learning.report import StepHistory, alternation_complaint
+from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
 from kernelbraid.methods.base import COMPUTING, PRESET, GraphClusterer, read_several, widths_of_views
 from kernelbraid.solvers.diffusion import DiffusionProblem, contrast, diffuse, view_graph, with_contrast
@@ -182,11 +182,11 @@ class MultiViewGraphFusion(GraphClusterer):
             solution = fuse_graphs(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         state = solution.state
         graph = xp.astype(state.U.T, dtype, copy=False)
-        learned = self._learned(graph, candidates, solution, history, state.w / state.w.sum())
+        learned = self._learned(graph, solution, history, state.w / state.w.sum())
         if 2 * self.n_clusters > n:  # more components than pairs of samples cannot be had, in however many steps
             return replace(learned, complaint=None)
         unsettled = "its graph has not fallen into as many components as clusters"
-        told = alternation_complaint(type(self).__name__, solution, max_iter=self.max_iter, unsettled=unsettled)
+        told = history.complaint(type(self).__name__, solution, max_iter=self.max_iter, unsettled=unsettled)
         return replace(learned, complaint=told)
 
 
@@ -348,4 +348,4 @@ class CrossViewDiffusion(GraphClusterer):
             solution = diffuse(problem, max_iter=self.max_iter, tol=CHANGE, watch=history)
         weights = np.zeros(stack.n_kernels)
         weights[used] = solution.state.b
-        return self._learned(solution.state.mean(), candidates, solution, history, weights)
+        return self._learned(solution.state.mean(), solution, history, weights)

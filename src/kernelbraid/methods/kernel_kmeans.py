@@ -68,7 +68,7 @@ class _KernelKMeans(Clusterer):
         self.status_ = str(status)
         if not found.converged:
             told = f"made max_iter={self.max_iter} steps and its clusters still changed. Raise max_iter."
-            warn_of(f"{type(self).__name__} {told}", stacklevel=6)
+            warn_of(f"{type(self).__name__} {told}")
         warn_of_copies(self, labels, self.n_clusters)
         return self
 
@@ -205,7 +205,7 @@ class KernelKMeans(_KernelKMeans):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Find the clusters.
 
@@ -355,7 +355,7 @@ class MultipleKernelKMeans(_KernelKMeans):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Find the clusters and the weights of the kernels.
 

@@ -140,7 +140,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X, y=None):
         """Learn the weights of the kernels, and cluster the partition that belongs to them.
 
@@ -174,6 +174,6 @@ class SimpleMultipleKernelKMeans(Clusterer):
         self.objective_ = history.columns()["objective"]
         self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
         name = type(self).__name__
-        warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol), stacklevel=4)
+        warn_of(history.complaint(name, solution, max_iter=self.max_iter, tol=self.tol))
         warn_of_copies(self, labels, k)
         return self

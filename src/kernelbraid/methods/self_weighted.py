@@ -162,10 +162,10 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_consensus(problem, max_iter=self.max_iter, tol=TOL, watch=history)
         state = solution.state
-        learned = self._learned(state.Z, candidates, solution, history, state.w / state.w.sum())
+        learned = self._learned(state.Z, solution, history, state.w / state.w.sum())
         if learned.complaint is None or solution.status is not Status.MAX_ITER or solution.n_iter < LATE:
             return learned
-        change = history.steps[-1].change
+        change = history.last["change"]
         if change < ADRIFT:
             return learned
         # The kernel follows the graph rather than the candidates, and no end is near.

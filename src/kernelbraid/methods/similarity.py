@@ -103,14 +103,14 @@ class SimplexGraph(GraphClusterer):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING, in_batches=True)
+        return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING)
 
     def _learn(self, candidates: Candidates) -> Coefficients:
         """Solve the quadratic programs of all samples."""
         history = StepHistory()
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_simplex(candidates.stack, max_iter=self.max_iter, watch=history)
-        return self._learned(solution.state.T.T, candidates, solution, history)
+        return self._learned(solution.state.T.T, solution, history)
 
 
 class _TwinGraph(GraphClusterer):
@@ -126,7 +126,7 @@ class _TwinGraph(GraphClusterer):
         with blas_threads(candidates.n_samples, n_workers(self.n_jobs)):
             solution = solve_twin(problem, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
-        return self._learned(state.T.T, candidates, solution, history, state.a / state.a.sum())
+        return self._learned(state.T.T, solution, history, state.a / state.a.sum())
 
 
 TWIN: dict[str, Any] = {
@@ -257,7 +257,7 @@ class TwinGraph(_TwinGraph):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidate(self, X, self.kernel, working=WORKING, in_batches=True)
+        return read_candidate(self, X, self.kernel, working=WORKING)
 
 
 class MultipleKernelTwinGraph(_TwinGraph):
@@ -380,4 +380,4 @@ class MultipleKernelTwinGraph(_TwinGraph):
         self.random_state = random_state
 
     def _read(self, X: Input) -> Candidates:
-        return read_candidates(self, X, self.kernels, working=WORKING, in_batches=True)
+        return read_candidates(self, X, self.kernels, working=WORKING)

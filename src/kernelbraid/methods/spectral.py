@@ -266,4 +266,4 @@ class AffinityAggregation(GraphClusterer):
             graphs = spectral.affinities(candidates.stack)
             solution = spectral.aggregate(graphs, self.n_clusters, max_iter=self.max_iter, tol=self.tol, watch=history)
         state = solution.state
-        return self._learned(state.S, candidates, solution, history, state.a / state.a.sum())
+        return self._learned(state.S, solution, history, state.a / state.a.sum())

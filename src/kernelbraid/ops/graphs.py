@@ -106,13 +106,24 @@ def _strongest(A: Array, columns: slice, k: int) -> tuple[Host, Host, Host]:
 
 def with_strongest_edges(graph: Array, n_neighbors: int) -> Array:
     """Return a symmetric csr array with the edges that are among so many strongest ones of either end."""
+    strong = strongest_of_rows(graph, n_neighbors)
+    return sparse.csr_array(strong.maximum(strong.T))
+
+
+def strongest_of_rows(graph: Array, n_neighbors: int) -> Array:
+    """Return a csr array with so many of the largest entries of each row."""
     rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     order = np.lexsort((-graph.data, rows))
     is_strong = np.empty(len(order), dtype=bool)
     is_strong[order] = np.arange(len(order)) - graph.indptr[rows] < n_neighbors
     ends = (rows[is_strong], graph.indices[is_strong])
-    strong = sparse.csr_array((graph.data[is_strong], ends), shape=graph.shape)
-    return sparse.csr_array(strong.maximum(strong.T))
+    return sparse.csr_array((graph.data[is_strong], ends), shape=graph.shape)
+
+
+def unit_sums(A: Array) -> Array:
+    """Return a sparse matrix whose rows sum to one; rows of zeros stay."""
+    sums = degrees(A)
+    return sparse.csr_array(sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ A)
 
 
 def refine_columns(A: Array, *, n_neighbors: int | None, edge_weights: EdgeWeights) -> Array:

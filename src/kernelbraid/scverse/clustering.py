@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,98 +23,68 @@ if TYPE_CHECKING:
 METHOD = "kernelbraid"
 
 
-class Keys:
-    """Where results are written.
-
-    Parameters
-    ----------
-    key : str
-        Name of the clustering.
-    views : list of View
-        What was clustered; several views have columns of their weights.
-    """
-
-    def __init__(self, key: str, views: list[View]) -> None:
-        self.labels = self.report = key
-        self.confidence = f"{key}_confidence"
-        self.connectivities, self.distances = f"{key}_connectivities", f"{key}_distances"
-        self.embedding = f"X_{key}"
-        self.weights = [weight_key(key, view.name) for view in views] if len(views) > 1 else []
-
-    def check(self, data: "AnnData | MuData") -> None:
-        """Refuse to overwrite what somebody else has written; results of an earlier call are replaced."""
-        if _is_ours(data.uns.get(self.report)):
-            return
-        written = {
-            "obs": [self.labels, self.confidence, *self.weights],
-            "obsm": [self.embedding],
-            "obsp": [self.connectivities, self.distances],
-            "uns": [self.report],
-        }
-        for room, keys in written.items():
-            for key in keys:
-                if key in getattr(data, room):
-                    raise ValueError(
-                        f"{room}[{key!r}] is there already, and is not a result of this function; give another "
-                        "key_added, or delete it first."
-                    )
-
-    def clear(self, data: "AnnData | MuData") -> None:
-        """Delete the results of an earlier call that the next one need not have."""
-        earlier = data.uns.get(self.report)
-        if not _is_ours(earlier):
-            return
-        gone = [self.confidence, *(weight_key(self.labels, name) for name in earlier["views"].index)]
-        data.obs = data.obs.drop(columns=[column for column in gone if column in data.obs])
+def places_of(key: str, views: Iterable[str]) -> dict[str, list[str]]:
+    """Return where results under a key are written; several views have columns of their weights."""
+    weights = [f"{key}_weight_{view.replace('/', '_')}" for view in views]  # slashes are folders in files
+    return {
+        "obs": [key, f"{key}_confidence", *(weights if len(weights) > 1 else [])],
+        "obsm": [f"X_{key}"],
+        "obsp": [f"{key}_connectivities", f"{key}_distances"],
+        "uns": [key],
+    }
 
 
-def weight_key(key: str, view: str) -> str:
-    """Return the column of the weights that a view has in each cell."""
-    return f"{key}_weight_{view.replace('/', '_')}"  # slashes are folders in files
+def check_places(data: "AnnData | MuData", places: Mapping[str, list[str]]) -> None:
+    """Refuse to overwrite what somebody else has written; results of an earlier call are replaced."""
+    if _is_ours(data.uns.get(places["uns"][0])):
+        return
+    for room, keys in places.items():
+        for key in keys:
+            if key in getattr(data, room):
+                raise ValueError(
+                    f"{room}[{key!r}] is there already, and is not a result of this function; give another "
+                    "key_added, or delete it first."
+                )
 
 
 def _is_ours(report: Any) -> bool:
     return isinstance(report, Mapping) and dict(report.get("params", {})).get("method") == METHOD
 
 
-def write(
-    data: "AnnData | MuData",
-    keys: Keys,
-    model: "LKG",
-    views: list[View],
-    asked: Mapping[str, Any],
-) -> None:
-    """Write labels, graph, embedding and report."""
+def write(data: "AnnData | MuData", key: str, model: LKG, views: list[View], asked: Mapping[str, Any]) -> None:
+    """Write labels, graph, embedding and report, in place of those of an earlier call."""
     import pandas as pd
 
-    labels, embedding = by_size(np.asarray(model.labels_)), np.asarray(model.embedding_)
-    graph, distances = learned_graph(model.graph_, embedding)
-    columns: dict[str, Any] = {
-        keys.labels: pd.Categorical(labels.astype(str), categories=[str(i) for i in range(labels.max() + 1)])
+    places, earlier = places_of(key, [view.name for view in views]), data.uns.get(key)
+    if _is_ours(earlier):
+        gone = places_of(key, earlier["views"].index)["obs"][1:]
+        data.obs = data.obs.drop(columns=[column for column in gone if column in data.obs])
+    labels, embedding, known = by_size(np.asarray(model.labels_)), np.asarray(model.embedding_), model.views_
+    shares: Any = [] if known.shares is None else np.asarray(known.shares).T
+    clusters = pd.Categorical(labels.astype(str), categories=[str(i) for i in range(labels.max() + 1)])
+    for name, column in zip(places["obs"], [clusters, np.asarray(model.confidence_), *shares], strict=False):
+        data.obs[name] = pd.Series(column, index=data.obs_names)
+    use_rep, (connectivities, distances) = places["obsm"][0], places["obsp"]
+    data.obsm[use_rep] = embedding
+    data.obsp[connectivities], data.obsp[distances] = learned_graph(model.graph_, embedding)
+    degree = max(round(data.obsp[connectivities].nnz / len(labels)), 2)
+    told = {
+        "representation": [view.path for view in views],
+        "trusted": known.trusted,
+        "weight": known.weights,
+        "reason": [in_names(why, views) for why in known.why],
+        "n_obs": [int(measured_rows(view.matrix).sum()) for view in views],
+        "clarity": known.clarity,
     }
-    columns[keys.confidence] = np.asarray(model.confidence_)
-    weights = model.views_.shares
-    if weights is not None:
-        columns |= {key: np.asarray(weights)[:, view] for view, key in enumerate(keys.weights)}
-    keys.clear(data)
-    for key, column in columns.items():
-        data.obs[key] = pd.Series(column, index=data.obs_names)
-    data.obsm[keys.embedding] = embedding
-    data.obsp[keys.connectivities], data.obsp[keys.distances] = graph, distances
-    data.uns[keys.report] = {
-        "connectivities_key": keys.connectivities,
-        "distances_key": keys.distances,
+    data.uns[key] = {
+        "connectivities_key": connectivities,
+        "distances_key": distances,
         # The names that scanpy's own functions look for; theirs is the representation that was embedded.
-        "params": {
-            "method": METHOD,
-            "n_neighbors": max(round(graph.nnz / graph.shape[0]), 2),
-            "metric": "euclidean",
-            "use_rep": keys.embedding,
-        },
+        "params": {"method": METHOD, "n_neighbors": degree, "metric": "euclidean", "use_rep": use_rep},
         "parameters": {name: _storable(value) for name, value in asked.items() if value is not None},
         "n_clusters": int(labels.max()) + 1,
-        "views": _table(model, views),
-        "agreement": model.views_.agreement,
+        "views": pd.DataFrame(told, index=[view.name for view in views]),
+        "agreement": known.agreement,
         "reliability": float(model.reliability_),
         "why": np.array(model.why_, dtype=str),
     }
@@ -134,30 +104,10 @@ def learned_graph(graph: Array, embedding: np.ndarray) -> tuple[sparse.csr_matri
     row, column, weights = edges.row[off], edges.col[off], edges.data[off]
     weights = weights / (weights.max() if len(weights) else 1.0)
     apart = np.linalg.norm(embedding[row] - embedding[column], axis=1)
-    return _csr(weights, row, column, len(embedding)), _csr(apart, row, column, len(embedding))
-
-
-def _csr(values: np.ndarray, row: Any, column: Any, n: int) -> sparse.csr_matrix:
-    """Return a matrix as scanpy has them: the older kind, in single precision."""
-    return sparse.csr_matrix((np.asarray(values, dtype=np.float32), (row, column)), shape=(n, n))
-
-
-def _table(model: "LKG", views: list[View]) -> Any:
-    """Return what is known of each view as a data frame; what is not known is NaN."""
-    import pandas as pd
-
-    report = model.views_
-    return pd.DataFrame(
-        {
-            "representation": [view.path for view in views],
-            "trusted": report.trusted,
-            "weight": report.weights,
-            "reason": [in_names(why, views) for why in report.why],
-            "n_obs": [int(measured_rows(view.matrix).sum()) for view in views],
-            "clarity": report.clarity,
-        },
-        index=[view.name for view in views],
-    )
+    # As scanpy has them: the older kind of matrices, in single precision.
+    kinds = [np.asarray(values, dtype=np.float32) for values in (weights, apart)]
+    first, second = (sparse.csr_matrix((values, (row, column)), shape=(len(embedding),) * 2) for values in kinds)
+    return first, second
 
 
 def _storable(value: Any) -> Any:
@@ -240,8 +190,7 @@ def cluster(
     """
     _check(data, key_added, parameters)
     views = views_of(data, use_rep)
-    keys = Keys(key_added, views)
-    keys.check(data)
+    check_places(data, places_of(key_added, [view.name for view in views]))
     parameters = {"random_state": 0, **parameters}
     with _names_in_sentences(views):
         X = [view.matrix for view in views] if len(views) > 1 else views[0].matrix
@@ -249,7 +198,7 @@ def cluster(
     if copy:
         data = data.to_memory() if getattr(data, "isbacked", False) and not is_mudata(data) else data.copy()
     asked = {"n_clusters": n_clusters, "use_rep": use_rep, **parameters}
-    write(data, keys, model, views, asked)
+    write(data, key_added, model, views, asked)
     return data if copy else None
 
 
@@ -279,11 +228,6 @@ def _check(data: object, key: object, parameters: Parameters) -> None:
         raise ValueError(f"key_added={key!r} must be a name without slashes, which files of AnnData cannot hold.")
     if parameters.get("kernels") == "precomputed":
         raise ValueError("kernels='precomputed' has no representation to read; give the kernels to kernelbraid.LKG.")
-    _check_parameters(parameters)
-
-
-def _check_parameters(parameters: Parameters) -> None:
-    """Refuse a parameter that LKG does not have."""
     refuse_moved(LKG, parameters)
     known = [name for name in LKG().get_params() if name != "n_clusters"]
     for name in parameters:

@@ -58,13 +58,17 @@ def views_of(data: "AnnData | MuData", use_rep: Any) -> list[View]:
         return _of_modalities(data, use_rep)
     if isinstance(use_rep, Mapping):
         raise TypeError("use_rep names representations by modality, and an AnnData has none; give a name or a list.")
-    return _named([_found(data, name) for name in _list_of(use_rep, data)])
+    return _of_one(data, use_rep, "the AnnData")
 
 
-def _list_of(use_rep: Any, data: "AnnData | MuData", where: str = "the AnnData") -> list[str]:
-    """Return names of representations; the one that is taken by default if none is given."""
-    if use_rep is None:
-        return [_default(data, where)]
+def _of_one(data: "AnnData", use_rep: Any, where: str) -> list[View]:
+    """Return the views that an AnnData has."""
+    names = [_default(data, where)] if use_rep is None else _list_of(use_rep, data)
+    return _named([_found(data, name, where) for name in names])
+
+
+def _list_of(use_rep: Any, data: "AnnData | MuData") -> list[str]:
+    """Return names of representations."""
     names = [use_rep] if isinstance(use_rep, str) else use_rep
     if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
         raise TypeError(f"use_rep={use_rep!r} must be the name of a representation, or a list of names; {_there(data)}")
@@ -80,12 +84,12 @@ def _default(data: "AnnData", where: str) -> str:
             f"{where} has no {PREFERRED}, and X is clustered as it is, with {data.n_vars} features; run scanpy.pp.pca "
             "first, or say use_rep='X' if this is meant.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
     return "X"
 
 
-def _found(data: "AnnData", name: str, where: str = "the AnnData") -> tuple[str, Array]:
+def _found(data: "AnnData | MuData", name: str, where: str) -> tuple[str, Array]:
     """Return the path of a representation, and its matrix in memory."""
     room, _, inner = name.partition("/")
     places = [(room, inner)] if room in ROOMS and inner else [(room, name) for room in ROOMS]
@@ -111,9 +115,7 @@ def _in_memory(matrix: Any) -> Array:
     for read in ("to_memory", "compute"):
         if hasattr(matrix, read):
             matrix = getattr(matrix, read)()
-    if sparse.issparse(matrix):
-        return sparse.csr_array(matrix)
-    return np.asarray(matrix)
+    return sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _of_modalities(data: "MuData", use_rep: Any) -> list[View]:
@@ -124,12 +126,19 @@ def _of_modalities(data: "MuData", use_rep: Any) -> list[View]:
             "anndata.concat, and give the AnnData."
         )
     if isinstance(use_rep, str | list | tuple):
-        names = [use_rep] if isinstance(use_rep, str) else list(use_rep)
-        joint = [name for name in names if name.removeprefix("obsm/") in data.obsm and name not in data.mod]
-        if joint and len(joint) == len(names):
+        names = _list_of(use_rep, data)
+        if all(name.removeprefix("obsm/") in data.obsm and name not in data.mod for name in names):
             return _named([_found(data, name, "the MuData") for name in names])
-    wanted = _by_modality(data, use_rep)
-    found = {name: _of_modality(data.mod[name], name, rep) for name, rep in wanted.items()}
+    wanted = dict(use_rep) if isinstance(use_rep, Mapping) else dict.fromkeys(data.mod, use_rep)
+    unknown = [name for name in wanted if name not in data.mod]
+    if unknown or not wanted:
+        asked = f"use_rep names the modality {unknown[0]!r}" if unknown else "use_rep is empty"
+        raise ValueError(f"{asked}; there are {', '.join(data.mod)}.")
+    for name in wanted:
+        if not is_anndata(data.mod[name]):
+            told = f"modality {name!r} is a {type(data.mod[name]).__name__}, not an AnnData"
+            raise TypeError(f"{told}; give its modalities themselves.")
+    found = {name: _of_one(data.mod[name], rep, f"modality {name!r}") for name, rep in wanted.items()}
     _check_common(data, list(found))
     single = all(len(views) == 1 for views in found.values())
     return [
@@ -137,25 +146,6 @@ def _of_modalities(data: "MuData", use_rep: Any) -> list[View]:
         for name, views in found.items()
         for view in views
     ]
-
-
-def _by_modality(data: "MuData", use_rep: Any) -> dict[str, Any]:
-    """Return what is asked of each modality."""
-    if not isinstance(use_rep, Mapping):
-        return dict.fromkeys(data.mod, use_rep)
-    unknown = [name for name in use_rep if name not in data.mod]
-    if unknown or not use_rep:
-        asked = f"use_rep names the modality {unknown[0]!r}" if unknown else "use_rep is empty"
-        raise ValueError(f"{asked}; there are {', '.join(data.mod)}.")
-    return dict(use_rep)
-
-
-def _of_modality(modality: Any, name: str, use_rep: Any) -> list[View]:
-    """Return the views of the cells that a modality has."""
-    where = f"modality {name!r}"
-    if not is_anndata(modality):
-        raise TypeError(f"{where} is a {type(modality).__name__}, not an AnnData; give its modalities themselves.")
-    return _named([_found(modality, rep, where) for rep in _list_of(use_rep, modality, where)])
 
 
 def _check_common(data: "MuData", names: Sequence[str]) -> None:

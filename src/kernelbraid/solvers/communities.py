@@ -125,7 +125,7 @@ class Communities:
 
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
-    steadiness: float  # mean adjusted Rand index with those of the same edges with random weights
+    steadiness: float  # mean adjusted Rand index with those of the same edges with random weights, at most as many
     certainty: float  # that with those of the graph, whose vertices are moved in other orders; 1 if none were
 
 
@@ -157,9 +157,11 @@ def steady_communities(
 
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
     rest = [labels for labels in [found, *same] if labels is not best]
-    other = [
-        communities(network.reweighted(random_state), resolution, seed=seed, n_rounds=1) for _ in range(REWEIGHTED)
-    ]
+    other = []
+    for _ in range(REWEIGHTED):
+        changed = network.reweighted(random_state)
+        labels = communities(changed, resolution, seed=seed, n_rounds=1)
+        other.append(join(changed.edges, labels, n_clusters))  # where there are more of them
     again, steadiness = (np.mean([adjusted_rand(best, labels) for labels in runs] or 1.0) for runs in (rest, other))
     return Communities(best, resolution, float(steadiness), float(again))
 

@@ -2,8 +2,8 @@
 
     min_t  1/2 t Q t' - b t'    subject to t >= 0, sum(t) = 1, and t_j = 0 for forbidden j
 
-for every row t of a matrix. Accelerated projected gradients find the supports roughly; then each support is solved
-exactly, all of them in one batched call, until every row carries a certificate: the duality gap
+for every row t of a matrix. Accelerated projected gradients find the supports of all rows roughly; then one row after
+the other is solved exactly, until each carries a certificate: the duality gap
 
     t (Q t' - b) - min_j (Q t' - b)_j
 
@@ -12,23 +12,23 @@ bounds how far its objective is from the minimum.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import cycle, islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs
+from scipy.linalg.lapack import dposv
 
 from kernelbraid._arrays import (
     asarray_like,
     device,
     identity_like,
-    is_foreign,
     namespace,
     replace_rows,
     take_rows,
     to_numpy,
 )
-from kernelbraid._typing import Array, Places, Vector
+from kernelbraid._typing import Array, Matrix, Places, Vector
 from kernelbraid.ops.closed_forms import project_to_simplex
 
 # Largest duality gap of a solved row, relative to the spread of its gradient, and the rounding of the gradient in units
@@ -36,22 +36,17 @@ from kernelbraid.ops.closed_forms import project_to_simplex
 GAP, ROUNDING = 1e-11, 64
 # Gradient steps in a burst.
 BURST = 15
-# Exchanges of whole blocks between two bursts, and of single indices after them.
-BLOCKS, PIVOTS = 30, 80
-# Exchanges after which a block enters only where nothing leaves.
-PATIENCE = 6
-# Pivoting starts from supports of at most this size; of a larger one the largest entries are kept.
-LARGE, KEPT = 64, 16
+# Exchanges of whole blocks of a row, after which single indices are; and those after which a block enters only where
+# nothing leaves.
+BLOCKS, PATIENCE = 30, 6
+# Exchanges of single indices for each variable.
+PIVOTS = 4
 # Bursts and solves before `solve` gives up: one to three are usual, more where a Hessian is indefinite.
 MAX_STEPS = 30
 # Exact solves of one step may cost this many times n^3; the smallest supports come first, the others wait.
 DEAR = 60
 # Regularisation of an exact solve relative to the curvature; a step is proximal, so it does not move the solution.
 RIDGE = 1e-12
-# Larger supports are solved one by one on the host, which takes half the multiplications and no padding.
-SMALL = 24
-# Numbers in the matrices of a batch of exact solves.
-BATCH_SIZE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,7 @@ class SimplexQP:
 
         Small supports are solved exactly; large ones are left to a burst of gradient steps.
         """
-        if float(np.sum(_costs(T > 0))) > DEAR * T.shape[1] ** 3:
+        if len(_cheap(to_numpy(T))) < T.shape[0]:
             return self._accelerate(T, B - self.shift, self.forbidden)
         *_, last = islice(self.descend(B, T), 2)
         return last.T
@@ -167,141 +162,85 @@ class SimplexQP:
     def _exchange_blocks(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows with those that a primal-dual active-set method solves; the others stay.
 
-        Each round minimises on the working sets alone; then what is negative leaves them, and all that is worth
-        adding enters; later on only where nothing leaves, lest they go round in circles. Mostly a few rounds find the
-        optimal sets; where they do not, nothing is lost.
+        Each round minimises on the working set alone; then what is negative leaves it, and all that is worth adding
+        enters; later on only where nothing leaves, lest it go round in circles. Mostly a few rounds find the optimal
+        set; where they do not, nothing is lost.
         """
-        xp = namespace(T)
-        best, rows = T, np.arange(T.shape[0])
-        base, b, banned, working = T, B, forbidden, T > 0
-        for n_round in range(BLOCKS):
-            cheap = np.flatnonzero(~_too_dear(working))
-            rows = rows[cheap]
-            if rows.shape[0] == 0:
-                break
-            base, b, banned, working = take_rows(cheap, base, b, banned, working)
-            point = base + self.steps(self.gradient(base, b), working)
-            G = self.gradient(point, b)
-            leaving, entering = working & (point <= 0), self._worth_adding(G, working, banned)
-            is_short = xp.any(leaving, axis=1, keepdims=True)
-            if n_round >= PATIENCE:
-                entering = entering & ~is_short
-            # A base point of sum one inside the next working set, near the last minimum.
-            base = xp.clip(point, min=0.0)
-            base = base / xp.sum(base, axis=1, keepdims=True)
-            found = ~to_numpy(is_short)[:, 0] & (self.excess(base, G, banned) <= 0)
-            best = replace_rows(best, rows[found], *take_rows(np.flatnonzero(found), base))
-            rows = rows[~found]
-            working = (working & ~leaving) | entering
-            base, b, banned, working = take_rows(np.flatnonzero(~found), base, b, banned, working)
-        return best
-
-    def _worth_adding(self, G: Array, working: Array, forbidden: Array | None) -> Array:
-        """Tell which entries outside the working sets would lower the objective from the minimum on these."""
-        xp = namespace(G)
-        one = xp.astype(working, G.dtype)
-        level = xp.sum(G * one, axis=1, keepdims=True) / xp.sum(one, axis=1, keepdims=True)
-        better = ~working & (level - G > GAP * (xp.abs(level) + self.curvature))
-        return better if forbidden is None else better & ~forbidden
-
-    def steps(self, G: Array, working: Array) -> Array:
-        """Return the steps from points with gradients G, (p, n), to the minima on working sets, of sum zero.
-
-        They minimise 1/2 d Q d' + g d' with d_j = 0 outside the set: a linear system for each.
-        """
-        xp = namespace(G)
-        one = xp.astype(working, G.dtype)
-        count = xp.sum(one, axis=1, keepdims=True)
-        # A constant in the gradient does not matter where the sum is fixed; without it the rest keeps its digits.
-        G = (G - xp.sum(G * one, axis=1, keepdims=True) / count) * one
-        order = xp.argsort(xp.astype(one, xp.int8), axis=1, descending=True, stable=True)  # the sets first
-        step, sizes = xp.zeros_like(G), _sizes(working)
-        for rows in batches(sizes):
-            first, inside, g = take_rows(rows, order, one, G)
-            solve = self._solve if is_foreign(G) or sizes[rows].max() <= SMALL else self._solve_alone
-            newton, even = solve(first, inside, [-g, inside], int(sizes[rows].max()))
-            level = xp.sum(newton, axis=1, keepdims=True) / xp.sum(even, axis=1, keepdims=True)
-            step = replace_rows(step, rows, newton - even * level)
-        # On dependent columns the solve is inexact; what it adds to the sum goes back evenly.
-        return step - one * (xp.sum(step, axis=1, keepdims=True) / count)
-
-    def _solve(self, order: Array, one: Array, rights: list[Array], s: int) -> list[Array]:
-        """Solve x_S (Q_SS + ridge I) = r_S for sets of about the same size in one call, padded to the largest."""
-        xp, (p, n) = namespace(one), one.shape
-        support = order[:, :s]
-        inside = xp.take_along_axis(one, support, axis=1)
-        flat = xp.reshape(support[:, :, None] * n + support[:, None, :], (-1,))
-        A = xp.reshape(xp.take(xp.reshape(self.Q, (-1,)), flat), (p, s, s)) * inside[:, :, None] * inside[:, None, :]
-        # Padding has a positive diagonal and zeros on the right: it stays zero.
-        size = xp.max(xp.abs(xp.linalg.diagonal(A)), axis=1, keepdims=True) + self.ridge
-        A = A + identity_like(A) * ((1 - inside) * size + self.ridge)[:, :, None]
-        solved = xp.linalg.solve(A, xp.stack([xp.take_along_axis(r, support, axis=1) * inside for r in rights], axis=2))
-        rest = xp.zeros((p, n - s), dtype=one.dtype, device=device(one))
-        back = xp.argsort(order, axis=1)
-        found = [xp.concat([solved[:, :, i], rest], axis=1) for i in range(len(rights))]
-        return [xp.take_along_axis(x, back, axis=1) for x in found]
-
-    def _solve_alone(self, order: Array, one: Array, rights: list[Array], s: int) -> list[Array]:
-        """Solve the same one set after the other, on the host, by Cholesky's method and without padding."""
-        found, (posv,) = [np.zeros_like(one) for _ in rights], get_lapack_funcs(("posv",), (self.Q,))
-        for row, (indices, size) in enumerate(zip(order, np.count_nonzero(one, axis=1), strict=True)):
-            support = indices[:size]
-            A = self.Q[support[:, None], support]
-            A.flat[:: size + 1] += self.ridge
-            wanted = np.stack([right[row, support] for right in rights], axis=1)
-            _, solved, is_indefinite = posv(A, wanted)
-            for x, values in zip(found, (np.linalg.solve(A, wanted) if is_indefinite else solved).T, strict=True):
-                x[row, support] = values
-        return found
+        best, gradients, free = self._rows_on_host(T, B, forbidden)
+        for row in _cheap(best):
+            base, g, working = best[row], gradients[row], best[row] > 0
+            for n_round in range(BLOCKS):
+                step, change = self._step(g, working)
+                point, g = base + step, g + change
+                leaving, level = working & (point <= 0), g[working].mean()
+                entering = free[row] & ~working & (level - g > GAP * (abs(level) + self.curvature))
+                # A base point of sum one inside the next working set, near the last minimum.
+                base = np.maximum(point, 0.0)
+                base = base / base.sum()
+                if leaving.any():
+                    moved = np.flatnonzero(base != point)
+                    g = g + (base - point)[moved] @ self._on_host[moved]
+                    entering &= n_round < PATIENCE
+                elif not entering.any():
+                    best[row] = base
+                    break
+                working = (working & ~leaving) | entering
+        return asarray_like(best, T)
 
     def _pivot(self, T: Array, B: Array, forbidden: Array | None) -> Array:
-        """Return the rows after many steps of an active-set method, which keeps small supports independent."""
-        P = self._small_supports(T)
-        rows = np.arange(T.shape[0])
-        for _ in range(PIVOTS):
-            part, b, banned = take_rows(rows, P, B, forbidden)
-            part = self._exchange(part, b, banned)
-            P = replace_rows(P, rows, part)
-            rows = rows[self.excess(part, self.gradient(part, b), banned) > 0]
-            if rows.shape[0] == 0:
-                break
-        return self._best(T, self.gradient(T, B), P)
+        """Return the rows after exchanges of single indices: one that blocks leaves, the most promising one enters."""
+        best, gradients, free = self._rows_on_host(T, B, forbidden)
+        for row in _cheap(best):
+            point, g, working, refused = best[row], gradients[row], best[row] > 0, ~free[row]
+            entered = -1
+            for _ in range(PIVOTS * len(point)):
+                step, change = self._step(g, working)
+                falling = working & (step < 0)
+                ratios = np.where(falling, point / np.where(falling, -step, 1.0), np.inf)
+                blocking = int(np.argmin(ratios))
+                length = min(float(ratios[blocking]), 1.0)
+                point, g = np.maximum(point + length * step, 0.0), g + length * change
+                if length < 1:
+                    point[blocking] = 0.0
+                    working[blocking] = False
+                    refused[blocking] |= blocking == entered  # it promised by rounding alone
+                    continue
+                level = g[working].mean()
+                gains = np.where(working | refused, -np.inf, level - g)
+                entered = int(np.argmax(gains))
+                if gains[entered] <= GAP * (abs(level) + self.curvature):
+                    break
+                working[entered] = True
+            best[row] = point
+        return self._best(T, self.gradient(T, B), asarray_like(best, T))
 
-    def _small_supports(self, T: Array) -> Array:
-        """Return rows with large supports cut down to their largest entries."""
-        xp = namespace(T)
-        if T.shape[1] <= LARGE:
-            return T
-        large = xp.sum(xp.astype(T > 0, xp.int64), axis=1, keepdims=True) > LARGE
-        least = xp.sort(T, axis=1, descending=True)[:, KEPT - 1 : KEPT]
-        P = xp.where(large & (least > T), asarray_like(0.0, T), T)
-        return P / xp.sum(P, axis=1, keepdims=True)
+    def _step(self, g: Vector, working: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+        """Return the step from a point to the minimum on a set, and what it adds to the gradient g.
 
-    def _exchange(self, T: Array, B: Array, forbidden: Array | None) -> Array:
-        """Return the rows after a step on their supports and the one index that promises most."""
-        xp = namespace(T)
-        G = self.gradient(T, B)
-        reachable = G if forbidden is None else xp.where(forbidden, asarray_like(xp.inf, G), G)
-        index = xp.arange(T.shape[1], device=device(T))
-        entering = (index[None, :] == xp.argmin(reachable, axis=1, keepdims=True)) & (T == 0)
-        working = (T > 0) | entering
-        step = self.steps(G, working)
-        # A row whose support is not at its minimum yet may push the new index below zero: it goes there first.
-        refused = np.flatnonzero(to_numpy(xp.any(entering & (step <= 0), axis=1)))
-        if refused.shape[0] > 0:
-            part, g = take_rows(refused, T, G)
-            step = replace_rows(step, refused, self.steps(g, part > 0))
-        return self._move(T, G, step, working)
+        It minimises 1/2 d Q d' + g d' over d of sum zero with d_j = 0 outside the set.
+        """
+        inside = np.flatnonzero(working)
+        Q = self._on_host[inside]
+        A = Q[:, inside]
+        np.einsum("ii->i", A)[:] += self.ridge
+        # A constant in the gradient does not matter where the sum is fixed; without it the rest keeps its digits.
+        right = np.stack([g[inside].mean() - g[inside], np.ones(len(inside))], axis=1)
+        _, solved, is_indefinite = dposv(A, right)
+        newton, even = (np.linalg.solve(A, right) if is_indefinite else solved).T
+        step = np.zeros(len(g))
+        step[inside] = newton - even * (newton.sum() / even.sum())
+        step[inside] -= step[inside].mean()  # on dependent columns the solve is inexact
+        return step, step[inside] @ Q
 
-    def _move(self, T: Array, G: Array, step: Array, working: Array) -> Array:
-        """Return the rows after steps that may leave the simplex: cut off there, or projected, whichever is lower."""
-        xp = namespace(T)
-        falling = step < 0
-        ratios = xp.where(falling, T / xp.where(falling, -step, asarray_like(1.0, T)), asarray_like(xp.inf, T))
-        length = xp.clip(xp.min(ratios, axis=1, keepdims=True), max=1.0)
-        # What blocks leaves the support for good: rounding must not keep a trace of it.
-        cut = xp.where(ratios <= length, asarray_like(0.0, T), xp.clip(T + length * step, min=0.0))
-        return self._best(T, G, project_to_simplex(T + step, ~working), cut)
+    def _rows_on_host(self, T: Array, B: Array, forbidden: Array | None) -> tuple[Matrix, Matrix, NDArray[np.bool_]]:
+        """Return rows in double precision, their gradients, and which entries need not be zero."""
+        free = np.ones(T.shape, dtype=bool) if forbidden is None else ~to_numpy(forbidden)
+        return to_numpy(T).astype(float), to_numpy(self.gradient(T, B)).astype(float), free
+
+    @cached_property
+    def _on_host(self) -> Matrix:
+        """Q in double precision."""
+        return to_numpy(self.Q).astype(float, copy=False)
 
     def _best(self, T: Array, G: Array, *others: Array) -> Array:
         """Return, row by row, the lowest of some points, of which T has the gradient G."""
@@ -326,32 +265,8 @@ class Iterate:
     n_open: int  # rows that have no certificate yet and still move
 
 
-def _sizes(working: Array) -> Places:
-    """Return how many entries the sets have."""
-    xp = namespace(working)
-    return to_numpy(xp.sum(xp.astype(working, xp.int64), axis=1))
-
-
-def _costs(working: Array) -> Vector:
-    """Return what the solves on sets cost, in multiplications."""
-    return _sizes(working).astype(float) ** 3
-
-
-def _too_dear(working: Array) -> NDArray[np.bool_]:
-    """Tell which sets are beyond what one round may cost; the cheapest come first."""
-    costs = _costs(working)
+def _cheap(T: Matrix) -> Places:
+    """Return the rows that one step may solve, the smallest supports first."""
+    costs = np.count_nonzero(T > 0, axis=1).astype(float) ** 3
     order = np.argsort(costs, kind="stable")
-    dear = np.empty(costs.shape, dtype=bool)
-    dear[order] = np.cumsum(costs[order]) > DEAR * working.shape[1] ** 3
-    return dear
-
-
-def batches(sizes: Places) -> Iterator[Places]:
-    """Yield rows whose sets have about the same size, few enough for the memory of a batch, in their order."""
-    order = np.argsort(sizes, kind="stable")
-    bands = np.maximum(np.ceil(np.log2(sizes[order])), 3).astype(int)
-    for band in np.unique(bands):
-        rows = order[bands == band]
-        length = max(1, BATCH_SIZE // 4 ** int(band))
-        for first in range(0, rows.shape[0], length):
-            yield np.sort(rows[first : first + length])
+    return np.asarray(order[np.cumsum(costs[order]) <= DEAR * T.shape[1] ** 3])

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from lab.judging import confidence, judge, new_samples, samples, scale, trust, views
+from lab.judging import confidence, judge, new_samples, rules, samples, scale, trust, views
 from lab.judging.cells import page as page_of_cells
 from lab.judging.jobs import in_process
+from lab.judging.made import read_made
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -22,7 +23,7 @@ def tiny_data(tmp_path, monkeypatch):
     np.savez(tmp_path / "dev" / "one.npz", X=X.astype(np.float32), y=y + 1)
     np.savez(tmp_path / "dev" / "two.npz", X0=X[:, :4], y=y, **kept)
     monkeypatch.setenv("KERNELBRAID_DATA", str(tmp_path))
-    for judged in (judge, confidence, views):
+    for judged in (judge, rules, confidence, views):
         monkeypatch.setattr(judged, "SEEDS", (0, 1))
     return X, y
 
@@ -56,18 +57,33 @@ def test_a_cluster_beyond_the_classes_stands_for_none():
 def test_clusters_are_judged_with_a_number_and_without():
     rows = rows_of(judge, "one", "two", "genes_three")
     assert rows[0]["accuracy"] == rows[0]["rivals"]["KMeans"] == 100
-    assert set(rows[0]["tried"]) == set(judge.TRIED)
-    assert rows[1]["tried"] == {}
     page = judge.page(rows)
     assert any(line.startswith("| others | 2 | 100.0") for line in page)
     assert any(line.startswith("| one | 60 | 3 | 100.0 | 100.0 |") for line in page)
 
 
-def test_a_kind_gets_the_setting_that_is_best_on_the_others():
-    tried = dict.fromkeys(judge.TRIED, 50.0)
-    rows = [{"job": name, "tried": tried | {best: 60.0}} for name, best in (("yale", "2, 1"), ("ba", "0.5, 2"))]
-    assert judge.settings_of_others(rows) == {"faces": "0.5, 2", "letters": "2, 1"}
-    assert judge.settings_of_others([{"job": name, "tried": tried} for name in ("yale", "ba")])["faces"] == "1, 1"
+def test_rules_are_judged_on_graphs_that_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(rules, "GRAPHS", tmp_path / "graphs")
+    rows = rows_of(rules, "one", "two", "genes_three")
+    assert {path.stem for path in (tmp_path / "graphs").iterdir()} == {"one", "two", "genes_three"}
+    monkeypatch.setattr(rules, "LKG", None)  # no graph is learned again
+    assert rows_of(rules, "one", "two", "genes_three") == rows
+    assert set(rows[0]["tried"]) == {*rules.RULES, "communities", "pieces"}
+    assert any(line.startswith("| others | 2 | 100.0 | 100.0 |") for line in rules.page(rows))
+
+
+def test_a_kind_gets_the_rule_that_is_best_on_the_others():
+    tried = dict.fromkeys(rules.RULES, 50.0)
+    rows = [{"job": name, "tried": tried | {best: 60.0}} for name, best in (("yale", "0.8, 0.9"), ("ba", "0.5, 0.98"))]
+    assert rules.rules_of_others(rows) == {"faces": "0.5, 0.98", "letters": "0.8, 0.9"}
+    assert rules.rules_of_others([{"job": name, "tried": tried} for name in ("yale", "ba")])["faces"] == rules.OURS
+
+
+@pytest.mark.parametrize("name", ["rare_4", "letters_1900", "survey_4"])
+def test_sets_are_drawn_alike_each_time(name):
+    (one, classes), (other, _) = (read_made(name) for _ in range(2))
+    assert np.array_equal(one, other)
+    assert set(classes) == set(range(int(classes.max()) + 1))
 
 
 def test_confidence_is_judged_beside_simple_rules():
@@ -136,6 +152,4 @@ def test_cells_are_clustered_beside_leiden():
         pytest.importorskip(package, reason=f"{package} is not installed")
     (row,) = in_process("cells", "modalities 200 8")
     assert row["leiden_found"] > 1
-    page = page_of_cells([row, {**row, "job": "noise 1", "weights": [1.0, 0.0]}])
-    assert any(line.startswith("| modalities 200 8 |") for line in page)
-    assert page[-1] == "- noise 1: [1.0, 0.0]"
+    assert page_of_cells([row])[-1].startswith("| modalities 200 8 | ")

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from sklearn.datasets import make_blobs
 
 from kernelbraid.kernels import BANKS
@@ -22,10 +23,11 @@ KERNEL = KernelRows([ViewRows.of(X, BANKS["middle"])])
 K = KERNEL.values(KERNEL.at(slice(None)), np.arange(120), np.arange(120)).astype(np.float64)
 
 
-def edges(counts=None, alpha=0.5, n_jobs=1):
-    basis = Basis.of(KERNEL, alpha / 50, counts, n_jobs, 120)
-    left = basis.left(KERNEL.diagonal())
-    return strongest_in_rows(KERNEL, basis, left, mutual_pairs(120), [alpha], 6, n_jobs, counts=counts)[0]
+def edges(counts=None, alpha=0.5, n_jobs=1, kernel=KERNEL, strongest=strongest_in_rows):
+    basis = Basis.of(kernel, alpha / 50, counts, n_jobs, 120)
+    left = basis.left(kernel.diagonal())
+    found = strongest(kernel, basis, left, mutual_pairs(120, X), [alpha], 6, n_jobs, counts=counts)
+    return (found[2] if isinstance(found, tuple) else found)[0]
 
 
 def test_rows_are_those_of_the_closed_form():
@@ -58,10 +60,10 @@ def test_pairs_that_are_looked_at_once_give_what_whole_rows_do(monkeypatch):
     everyone = np.arange(120)
     whole = Basis.of(KERNEL, 1e-9, counts, 1, 10)
     left = whole.left(KERNEL.diagonal())
-    given = (whole, left, every_pair(everyone, everyone), [0.5, 2.0], 6, 1)
+    given = (whole, left, every_pair(everyone, everyone, X), [0.5, 2.0], 6, 1)
     wanted = strongest_in_rows(KERNEL, *given, counts=counts)
     monkeypatch.setattr(rows, "BLOCK", 400)
-    tasks = list(mutual_pairs(120))
+    tasks = list(mutual_pairs(120, X))
     seen = np.zeros((120, 120), dtype=int)
     for own, columns, is_mutual in tasks:
         seen[np.ix_(own, columns)] += 1
@@ -84,6 +86,22 @@ def test_kernels_that_are_local_alone_have_no_factor():
     assert basis.at(kernel, kernel.at(slice(0, 5))).shape == (5, 0)
 
 
+@pytest.mark.parametrize("strongest", [strongest_in_rows, refined_in_rows])
+def test_samples_on_a_device_have_the_same_edges(foreign, strongest):
+    there = KernelRows([ViewRows.of(foreign.asarray(X), BANKS["middle"])])
+    for counts in (None, np.where(np.arange(120) < 30, 2.0, 1.0)):
+        found = edges(counts, kernel=there, strongest=strongest)
+        wanted = edges(counts, strongest=strongest)
+        np.testing.assert_allclose(found.toarray(), wanted.toarray(), atol=1e-3)
+
+
+def test_cells_on_a_device_are_the_same(foreign):
+    single = X.astype(np.float32)
+    here, there = Cells.of(single, 1), Cells.of(foreign.asarray(single), 1)
+    for own, other in zip(here.tasks_of(single + 0.1), there.tasks_of(foreign.asarray(single + 0.1)), strict=True):
+        np.testing.assert_array_equal(np.concatenate(own[:2]), np.concatenate(other[:2]))
+
+
 def test_every_sample_is_in_one_cell_and_compared_with_its_own():
     cells = Cells.of(X.astype(np.float32), 1)
     np.testing.assert_array_equal(np.sort(np.concatenate(cells.members)), np.arange(120))
@@ -95,7 +113,7 @@ def test_every_sample_is_in_one_cell_and_compared_with_its_own():
 
 
 def test_nearest_neighbours_are_found_in_their_order():
-    distances, nearest = nearest_in_rows(KERNEL.views[0], mutual_pairs(120), 5, 1)
+    distances, nearest = nearest_in_rows(KERNEL.views[0], mutual_pairs(120, X), 5, 1)
     D = ((X[:, None] - X[None, :]) ** 2).sum(axis=2)
     np.fill_diagonal(D, np.inf)
     np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-3)

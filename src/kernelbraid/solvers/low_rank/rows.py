@@ -17,6 +17,7 @@ F are formed on the way. They give a better factor, by which a few candidates of
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,9 +26,20 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
+from kernelbraid._arrays import (
+    as_rows,
+    asarray_like,
+    beside,
+    is_on_host,
+    largest_of_rows,
+    namespace,
+    rows_of,
+    to_numpy,
+    with_entries,
+)
 from kernelbraid._linalg import outer_eigh
 from kernelbraid._machine import blas_threads, workers
-from kernelbraid._typing import Array, Host, Places
+from kernelbraid._typing import Array, Host, Place, Places
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
@@ -39,8 +51,8 @@ TELLING = 5
 ROUNDING = 1e-6
 #: Candidates among which the strongest entries of a row are, in units of their number.
 CANDIDATES = 4
-#: Numbers in one block.
-BLOCK = 2**21
+#: Numbers in one block; and how many times as many on an accelerator, which waits for each.
+BLOCK, DEVICE_SHARE = 2**21, 16
 #: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
 SEEN, STEPS, PROBES = 50, 10, 16
 
@@ -72,7 +84,7 @@ class Strongest:
         """Keep the largest ones of what was seen before and now."""
         columns = np.concatenate([self.columns[seen.rows], seen.columns], axis=1)
         values = np.concatenate([self.values[seen.rows], seen.values], axis=1)
-        best, self.values[seen.rows] = _top(values, self.values.shape[1])
+        best, self.values[seen.rows] = largest_of_rows(values, self.values.shape[1])
         self.columns[seen.rows] = np.take_along_axis(columns, best, axis=1)
 
     def graph(self, shares: Host, n_columns: int) -> Array:
@@ -90,31 +102,37 @@ class Basis:
     """A factor of few columns of a kernel, whose rows for any sample follow from its kernel values at landmarks."""
 
     landmarks: list[Points]
-    lift: Host  # (n_landmarks, r)
-    factor: Host  # F, (n, r): F F' is the kernel, as far as it goes; its columns are orthogonal, the longest first
+    lift: Array  # (n_landmarks, r)
+    factor: Array  # F, (n, r): F F' is the kernel, as far as it goes; its columns are orthogonal, the longest first
 
     @classmethod
     def of(cls, kernel: KernelRows, least: float, weights: Host | None, n_jobs: int, most: int) -> "Basis":
         """Find the eigenvectors with eigenvalues above a number, and at most so many."""
         n, drawing = kernel.n_samples, np.random.RandomState(0)
         landmarks = kernel.at(np.sort(drawing.choice(n, min(LANDMARKS, n), replace=False)))
-        W = kernel.smooth(landmarks, landmarks).astype(np.float64)
-        chosen, B = _telling_ones(W, max(least / n, ROUNDING * float(W.max())))
+        with blas_threads(0, 1):  # which of them tell depends on rounding
+            W = to_numpy(kernel.smooth(landmarks, landmarks)).astype(np.float64)
+            chosen, B = _telling_ones(W, ROUNDING * float(W.max()))
         landmarks = [points.some(chosen) for points in landmarks]
         telling = np.sort(drawing.choice(n, min(TELLING * LANDMARKS, n), replace=False))
         G = _gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling) * (n / len(telling))
         values, Q = outer_eigh(G, min(most, len(G)), largest=True) or np.linalg.eigh(G)
         kept = values > max(least, ROUNDING * values.max(initial=0.0))
         lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
-        return cls(landmarks, lift, _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs))
+        factor = _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs)
+        return cls(landmarks, beside(lift, factor), factor)
 
-    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Host:
+    def moved(self, place: Place) -> "Basis":
+        """Return the same elsewhere."""
+        return Basis([points.moved(place) for points in self.landmarks], place(self.lift), place(self.factor))
+
+    def at(self, kernel: KernelRows, points: Sequence[Points], n_jobs: int = 1) -> Array:
         """Return the rows of the factor for other samples."""
         return _lifted(kernel, points, self.landmarks, self.lift, n_jobs)
 
     def left(self, diagonal: Host) -> Host:
         """Return what is left of the diagonal of the kernel."""
-        left: Host = np.maximum(diagonal - np.einsum("ij,ij->i", self.factor, self.factor), 0.0)
+        left: Host = np.maximum(diagonal - to_numpy(namespace(self.factor).vecdot(self.factor, self.factor)), 0.0)
         return left
 
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
@@ -130,18 +148,26 @@ def _telling_ones(W: NDArray[np.float64], tol: float) -> tuple[Places, Host]:
     return chosen, np.asarray(inverse.T.reshape(len(chosen), rank), dtype=np.float32)
 
 
-def _lifted(kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Host, n_jobs: int) -> Host:
+def _lifted(
+    kernel: KernelRows, points: Sequence[Points], landmarks: Sequence[Points], lift: Array, n_jobs: int
+) -> Array:
     """Return the smooth kernel between samples and landmarks times a matrix."""
-    blocks = slices(len(points[0]), len(lift))
-    parts = in_threads(lambda rows: kernel.smooth([own.some(rows) for own in points], landmarks) @ lift, blocks, n_jobs)
-    return np.concatenate([np.empty((0, lift.shape[1]), dtype=np.float32), *parts])
+
+    def lifted(rows: slice) -> Array:
+        K = kernel.smooth([own.some(rows) for own in points], landmarks)
+        return K @ asarray_like(lift, K)
+
+    squares = landmarks[0].squares
+    blocks = slices(len(points[0]), lift.shape[0], squares) or [slice(0)]
+    return namespace(squares).concat(list(in_threads(lifted, blocks, n_jobs)), axis=0)
 
 
-def _gram(F: Host, weights: Host | None, places: Places | slice = slice(None)) -> NDArray[np.float64]:
+def _gram(F: Array, weights: Host | None, places: Places | slice = slice(None)) -> NDArray[np.float64]:
     G = np.zeros((F.shape[1], F.shape[1]))
-    w = None if weights is None else weights[places].astype(np.float32)
-    for rows in slices(len(F), F.shape[1]):
-        G += F[rows].T @ (F[rows] if w is None else F[rows] * w[rows, None])
+    w = None if weights is None else asarray_like(weights[places].astype(np.float32), F)
+    for rows in slices(F.shape[0], F.shape[1], F):
+        own = F[rows, :]
+        G += to_numpy(own.T @ (own if w is None else own * w[rows, None]))
     return (G + G.T) / 2
 
 
@@ -149,8 +175,8 @@ def _gram(F: Host, weights: Host | None, places: Places | slice = slice(None)) -
 class Weighting:
     """What makes coefficients of a kernel, for one weight of the penalty."""
 
-    A: Host  # (r, r)
-    columns: Host  # w, (n,), in single precision
+    A: Array  # (r, r)
+    columns: Array  # w, (n,), in single precision
     rows: Host  # w / (m alpha), (n,)
 
     @classmethod
@@ -160,11 +186,12 @@ class Weighting:
         shares = alpha / (alpha + m * left)
         G = basis.gram(m * shares)
         A = np.eye(len(G)) - alpha * np.linalg.inv(G + alpha * np.eye(len(G)))
-        return cls(A.astype(np.float32), (m * shares).astype(np.float32), (shares / alpha).astype(np.float32))
+        here = partial(asarray_like, like=basis.factor)
+        return cls(here(A.astype(np.float32)), here(m * shares), (shares / alpha).astype(np.float32))
 
-    def coefficients(self, K: Host, rows: Host, columns: Host) -> Host:
+    def coefficients(self, K: Array, rows: Array, columns: Array) -> Array:
         """Return a block of K - F A F' from one of K and the rows of F."""
-        Z: Host = rows @ -self.A @ columns.T
+        Z = (rows @ -self.A) @ columns.T
         Z += K
         return Z
 
@@ -173,16 +200,16 @@ class Weighting:
 class Cells:
     """Samples in cells, by k-means, and the nearest cells of each."""
 
-    centres: Host
+    centres: Array
     members: list[Places]
     near: NDArray[np.int64]  # (n_cells, PROBES)
 
     @classmethod
-    def of(cls, X: Host, n_jobs: int) -> "Cells":
+    def of(cls, X: Array, n_jobs: int) -> "Cells":
         """Make about as many cells of samples as each has members."""
-        n = len(X)
+        n = X.shape[0]
         n_cells, drawing = max(int(np.sqrt(n)), 1), np.random.RandomState(0)
-        seen = X[np.sort(drawing.choice(n, min(n, SEEN * n_cells), replace=False))]
+        seen = to_numpy(rows_of(X, np.sort(drawing.choice(n, min(n, SEEN * n_cells), replace=False))))
         centres = seen[np.sort(drawing.choice(len(seen), n_cells, replace=False))]
         for _ in range(STEPS):
             cell = _cells_of(seen, centres, n_jobs)
@@ -190,21 +217,26 @@ class Cells:
             found = counts > 0
             sums = np.add.reduceat(seen[order], (np.cumsum(counts) - counts)[found], axis=0)
             centres[found] = sums / counts[found][:, None]
+        near = np.argsort(_distances(centres, centres), axis=1, kind="stable")[:, :PROBES]
+        centres = beside(centres, X)
         cell = _cells_of(X, centres, n_jobs)
         ends = np.cumsum(np.bincount(cell, minlength=n_cells))[:-1]
-        near = np.argsort(_distances(centres, centres), axis=1, kind="stable")[:, :PROBES]
         return cls(centres, np.split(np.argsort(cell, kind="stable"), ends), near)
+
+    def moved(self, place: Place) -> "Cells":
+        """Return the same elsewhere."""
+        return replace(self, centres=place(self.centres))
 
     def tasks(self) -> Iterator[Task]:
         """Yield the members of every cell with those of the nearest ones."""
         for own, others in zip(self.members, self.near, strict=True):
-            yield from every_pair(own, self._of(others))
+            yield from every_pair(own, self._of(others), self.centres)
 
-    def tasks_of(self, X: Host) -> Iterator[Task]:
+    def tasks_of(self, X: Array) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]))
+            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
 
     def nearest(self, count: int) -> "Cells":
         """Return the same with fewer nearest cells of each."""
@@ -214,16 +246,15 @@ class Cells:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
 
-def every_pair(rows: Places, columns: Places) -> Iterator[Task]:
-    """Yield blocks of rows with all columns."""
-    size = max(1, BLOCK // max(len(columns), 1))
-    for first in range(0, len(rows), size):
-        yield Task(rows[first : first + size], columns)
+def every_pair(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
+    """Yield blocks of rows with all columns, as large as they should be where an array lives."""
+    for part in slices(len(rows), len(columns), like):
+        yield Task(rows[part], columns)
 
 
-def mutual_pairs(n: int) -> Iterator[Task]:
-    """Yield all pairs of so many samples, each once."""
-    parts = np.array_split(np.arange(n), -(-n // int(np.sqrt(BLOCK))))
+def mutual_pairs(n: int, like: Array) -> Iterator[Task]:
+    """Yield all pairs of so many samples, each once, in blocks as large as they should be where an array lives."""
+    parts = np.array_split(np.arange(n), -(-n // int(np.sqrt(_block(like)))))
     for place, rows in enumerate(parts):
         for other, columns in enumerate(parts[place:]):
             yield Task(rows, columns, is_mutual=other > 0)
@@ -235,7 +266,7 @@ def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) 
 
     def find(task: Task) -> list[Entries]:
         D = squared_distances(view.points.some(task.rows), view.points.some(task.columns))
-        return _largest(np.negative(D, out=D), task, k)
+        return _largest(-D, task, k)
 
     for parts in in_threads(find, tasks, n_jobs):
         for part in parts:
@@ -268,7 +299,7 @@ def strongest_in_rows(
         Its factor.
     left : ndarray of shape (n,)
         What that leaves of the diagonal.
-    tasks : iterable of tasks
+    tasks : iterable of (rows, columns)
         Which entries are looked at.
     alphas : sequence of float
         Weights of the penalty.
@@ -312,30 +343,36 @@ def refined_in_rows(
     tasks : iterable of tasks
         All pairs of samples.
     """
-    telling = basis.factor / np.linalg.norm(basis.factor, axis=0)
+    n, xp = kernel.n_samples, namespace(basis.factor)
+    telling = basis.factor / xp.linalg.vector_norm(basis.factor, axis=0)
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-    found, products = _pass(kernel, basis, weightings, tasks, CANDIDATES * n_neighbors, n_jobs, telling=telling)
+    found, parts = _pass(kernel, basis, weightings, tasks, CANDIDATES * n_neighbors, n_jobs, telling=telling)
+    products = xp.concat(parts, axis=0)
     # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
-    C = telling.T.astype(np.float64) @ products
+    C = to_numpy(xp.astype(telling.T, xp.float64) @ xp.astype(products, xp.float64))
     values, V = np.linalg.eigh((C + C.T) / 2)
     kept = values > ROUNDING * values[-1]
-    V = (V[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])).astype(np.float32)
-    diagonal = left + np.einsum("ij,ij->i", basis.factor, basis.factor)
+    V = asarray_like((V[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])).astype(np.float32), products)
+    diagonal = left + to_numpy(xp.vecdot(basis.factor, basis.factor))
     better = Basis(kernel.at(slice(None)), telling @ V, products @ V)
     left = better.left(diagonal)
-
     graphs = []
     for alpha, before, seen in zip(alphas, weightings, found, strict=True):
-        after, best = Weighting.of(better, left, alpha, counts), Strongest(len(telling), n_neighbors)
-        ways = ((-1, basis, before), (1, better, after))
-        for rows in slices(len(telling), seen.columns.shape[1] * len(C)):
+        after, best = Weighting.of(better, left, alpha, counts), Strongest(n, n_neighbors)
+        for rows in slices(n, seen.columns.shape[1] * len(C), products):
             columns = seen.columns[rows]
-            Z = seen.values[rows] / before.columns[columns]
-            for sign, by, w in ways:
-                Z -= np.einsum("ir,icr->ic", by.factor[rows] @ (sign * w.A), by.factor[columns], optimize=True)
-            best.take(_entries(Z * after.columns[columns], np.arange(len(telling))[rows], columns, n_neighbors))
-        graphs.append(best.graph(after.rows, len(telling)))
+            old, new = (_at_pairs(by.factor, w.A, rows, columns) for by, w in ((basis, before), (better, after)))
+            Z = seen.values[rows] / to_numpy(before.columns)[columns] + old - new
+            Z *= to_numpy(after.columns)[columns]
+            best.take(_entries(Z, np.arange(n)[rows], columns, n_neighbors))
+        graphs.append(best.graph(after.rows, n))
     return better, left, graphs
+
+
+def _at_pairs(F: Array, A: Array, rows: slice, columns: Places) -> Host:
+    """Return some entries of rows of F A F', of which each has its own columns."""
+    others = namespace(F).reshape(rows_of(F, columns.ravel()), (*columns.shape, -1))
+    return to_numpy((others @ (rows_of(F, rows) @ A)[:, :, None])[:, :, 0])
 
 
 def _pass(
@@ -347,34 +384,34 @@ def _pass(
     n_jobs: int,
     *,
     points: Sequence[Points] | None = None,
-    telling: Host | None = None,
-) -> tuple[list[Strongest], Host]:
-    """Return the largest entries of the rows of Z M, times m alpha / w, and the product of K with some columns."""
+    telling: Array | None = None,
+) -> tuple[list[Strongest], list[Array]]:
+    """Return the largest entries of the rows of Z M, times m alpha / w, and parts of K times some columns."""
     n = kernel.n_samples if points is None else len(points[0])
     found = [Strongest(n, k) for _ in weightings]
-    products = np.zeros((n, 0 if telling is None else telling.shape[1]), dtype=np.float32)
+    products: dict[int, Array] = {}  # by the first of rows
 
-    def look(task: Task) -> tuple[list[list[Entries]], list[tuple[Places, Host]]]:
+    def look(task: Task) -> tuple[list[list[Entries]], list[tuple[Places, Array]]]:
         rows, columns, is_mutual = task
         own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
         K = kernel.values(own, columns, rows if points is None else None)
-        F = basis.factor[rows] if points is None else basis.at(kernel, own)
-        blocks = ((w.coefficients(K, F, basis.factor[columns]), w.columns) for w in weightings)
+        F = rows_of(basis.factor, rows) if points is None else basis.at(kernel, own)
+        blocks = ((w.coefficients(K, F, rows_of(basis.factor, columns)), w.columns) for w in weightings)
         seen = [_largest(Z, task, k, w, are_samples=points is None) for Z, w in blocks]
         if telling is None:
             return seen, []
-        return seen, [(rows, K @ telling[columns])] + [(columns, K.T @ telling[rows])] * is_mutual
+        return seen, [(rows, K @ rows_of(telling, columns))] + [(columns, K.T @ rows_of(telling, rows))] * is_mutual
 
     for seen, parts in in_threads(look, tasks, n_jobs):
         for own, entries in zip(found, seen, strict=True):
             for part in entries:
                 own.take(part)
         for rows, product in parts:
-            products[rows] += product
-    return found, products
+            products[int(rows[0])] = products.get(int(rows[0]), 0.0) + product
+    return found, [products[first] for first in sorted(products)]
 
 
-def _largest(Z: Host, task: Task, k: int, weights: Host | None = None, *, are_samples: bool = True) -> list[Entries]:
+def _largest(Z: Array, task: Task, k: int, weights: Array | None = None, *, are_samples: bool = True) -> list[Entries]:
     """Return the largest entries of rows of a symmetric block, which is used up, times the weights of its columns.
 
     Samples have none with themselves. Where pairs are mutual, columns are rows, too.
@@ -383,38 +420,48 @@ def _largest(Z: Host, task: Task, k: int, weights: Host | None = None, *, are_sa
     if are_samples and not is_mutual:
         places = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
         own = np.flatnonzero(columns[places] == rows)
-        Z[own, places[own]] = -np.inf
-    other = np.ascontiguousarray((Z if weights is None else Z * weights[rows, None]).T) if is_mutual else None
-    Z *= 1 if weights is None else weights[columns]
+        Z = with_entries(Z, own, places[own], -np.inf)
+    other = None
+    if is_mutual:
+        other = as_rows(Z if weights is None else Z * rows_of(weights, rows)[:, None], slice(None))
+    if weights is not None:
+        Z *= rows_of(weights, columns)
     found = [_entries(Z, rows, columns, k)]
     return found if other is None else [*found, _entries(other, columns, rows, k)]
 
 
-def _entries(Z: Host, rows: Places, columns: Places, k: int) -> Entries:
+def _entries(Z: Array, rows: Places, columns: Places, k: int) -> Entries:
     """Return the largest entries of rows, of which all have these columns, or each has its own."""
-    places, values = _top(Z, k)
-    return Entries(rows, columns[places] if columns.ndim == 1 else np.take_along_axis(columns, places, axis=1), values)
+    places, values = map(to_numpy, largest_of_rows(Z, min(k, Z.shape[1])))
+    found = columns[places] if columns.ndim == 1 else np.take_along_axis(columns, places, axis=1)
+    return Entries(rows, found, values)
 
 
-def _top(Z: Host, k: int) -> tuple[Places, Host]:
-    k = min(k, Z.shape[1])
-    places = np.argpartition(Z, Z.shape[1] - k, axis=1)[:, Z.shape[1] - k :]
-    return places, np.take_along_axis(Z, places, axis=1)
+def _cells_of(X: Array, centres: Array, n_jobs: int) -> NDArray[np.int64]:
+    def nearest(rows: slice) -> NDArray[np.int64]:
+        return to_numpy(namespace(X).argmin(_distances(X[rows, :], centres), axis=1))
+
+    return np.concatenate(list(in_threads(nearest, slices(X.shape[0], centres.shape[0], X), n_jobs)))
 
 
-def _cells_of(X: Host, centres: Host, n_jobs: int) -> NDArray[np.int64]:
-    parts = in_threads(lambda rows: _distances(X[rows], centres).argmin(axis=1), slices(len(X), len(centres)), n_jobs)
-    return np.concatenate(list(parts))
-
-
-def _distances(X: Host, centres: Host) -> Host:
+def _distances(X: Array, centres: Array) -> Array:
     """Return squared distances but for the squares of X."""
-    return np.asarray(np.einsum("ij,ij->i", centres, centres)[None, :] - 2 * X @ centres.T)
+    return namespace(X).vecdot(centres, centres)[None, :] - 2 * X @ centres.T
 
 
-def slices(n: int, width: int) -> list[slice]:
-    """Return blocks of rows of so many numbers each."""
-    size = max(1, BLOCK // max(width, 1))
+def jobs_of(like: Array, n_jobs: int | None) -> int:
+    """Return how many blocks are worked on at a time where an array lives; on an accelerator, two."""
+    return workers(n_jobs) if is_on_host(like) else 2
+
+
+def _block(like: Array) -> int:
+    """Return how many numbers a block has where an array lives."""
+    return BLOCK if is_on_host(like) else BLOCK * DEVICE_SHARE
+
+
+def slices(n: int, width: int, like: Array) -> list[slice]:
+    """Return blocks of rows of so many numbers each, larger ones where an array lives on an accelerator."""
+    size = max(1, _block(like) // max(width, 1))
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
