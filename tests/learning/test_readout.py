@@ -14,6 +14,7 @@ from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.readout import (
     Evidence,
+    choose,
     cluster,
     distinct_labels,
     evenness,
@@ -27,7 +28,7 @@ from kernelbraid.learning.readout import (
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.ops.graphs import spectral_embedding
-from kernelbraid.solvers.communities import steady_communities
+from kernelbraid.solvers.communities import Communities, steady_communities
 from problems import blobs, dense
 
 X, y = blobs(n=45)
@@ -315,3 +316,15 @@ def test_communities_that_stand_apart_are_taken_where_pieces_cut_more():
     pieces = LKG(3, assign_labels="merge", random_state=0).fit(X)
     assert adjusted_rand_score(truth, pieces.labels_) < 0.5
     assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) > 0.97
+
+
+def test_communities_that_leave_a_handful_aside_give_way_to_pieces():
+    X, truth = make_blobs(400, 5, centers=2, random_state=0)
+    readout = replace(RECOMMENDED, n_clusters=2)
+    placed = place(graph(express(Views([X]).pose("auto"), PRESETS["recommended"].learning).Z, readout), readout)
+    aside = np.isin(np.arange(400), np.flatnonzero(truth)[:3]).astype(int)
+    for labels, way in ((truth, "communities"), (aside, "merge")):
+        given = replace(placed, communities=Communities(labels, 1.0, 0.9, 1.0))
+        reading = choose(given, readout, state())
+        assert reading.evidence.way == way
+        assert adjusted_rand_score(truth, reading.labels) == 1.0

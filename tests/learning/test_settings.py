@@ -143,14 +143,6 @@ def test_the_problem_over_kernels_has_the_weights_of_the_settings():
         assert problem.R.shape == ((0, 2) if learning.is_kernel_fixed else (2, 2))
 
 
-def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
-    setting = PAPER.learning.setting()
-    assert (setting.alpha, setting.beta, setting.gamma, setting.mu) == (0.01, 0.1, 100.0, 1.0)
-    assert (setting.growth, setting.pull) == (1.0, 0.5)
-    with pytest.raises(ValueError, match="gamma=inf"):
-        RECOMMENDED.learning.setting()
-
-
 def test_a_preset_equals_its_values_written_out():
     for preset in PRESETS:
         X, _ = blobs(n=24)
@@ -193,6 +185,12 @@ def test_the_penalty_follows_the_samples_and_has_a_least_weight():
 def test_small_clusters_have_fewer_edges():
     for n, k, edges in [(301, 10, 10), (300, 10, 5), (15, 3, 4), (4, 4, 2)]:
         assert recommended().sized(n, k).readout.n_neighbors == edges
+
+
+def test_communities_of_many_samples_have_more_edges():
+    for n, k, edges in [(2000, 4, 10), (2001, 4, 20), (3000, 30, 10), (3000, 29, 20), (3000, 100, 5)]:
+        assert recommended(assign_labels="communities").sized(n, k).readout.n_neighbors == edges
+    assert recommended().sized(3000, 4).readout.n_neighbors == 10
 
 
 def test_what_is_given_is_not_sized():

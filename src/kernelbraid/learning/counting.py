@@ -118,9 +118,9 @@ def count(
         if n_distinct < SMALLEST_PROBLEM:
             return Counted(learned, sized, [replace(one_cluster(n), labels=weighed.identities)], n_distinct)
         counted = searched(learned, sized, guess)
-        found = counted.taken.n_clusters
+        found = max(level.n_clusters for level in counted.levels if level.is_taken or level.score == 1.0)
         again = sized_for(found)
-        is_alike = again.readout.n_neighbors == sized.readout.n_neighbors
+        is_alike = again.readout.n_neighbors == sized.readout.n_neighbors or counted.taken.n_clusters == 1
         if is_alike or n <= LOOK_AGAIN or not weighed.samples.has_kernels:
             return counted
         with effort.unheard():

@@ -15,7 +15,7 @@ the graph hardly tells.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -69,7 +69,7 @@ class Level:
     modularity: float
     background: float | None = None  # edges between clusters over those in a cloud without any; None: not compared
     gain: float | None = None  # modularity beyond that of such a cloud
-    is_taken: bool = False
+    is_taken: bool = field(default=False, kw_only=True)
 
     @property
     def n_clusters(self) -> int:
@@ -136,11 +136,6 @@ class Search:
         """Return the search for so many samples."""
         which = next(number for number, most in enumerate(SIZES) if n_samples <= most)
         return cls(*SEARCHES[which], n_jobs)
-
-    @property
-    def quick(self) -> "Search":
-        """That of a cloud."""
-        return replace(self, step=2 * self.step, n_seeds=1)
 
     def partitions(self, network: Network, seed: int, span: tuple[float, float] = (0.0, 1.0)) -> Partitions:
         """Return the most modular partitions over the range of resolutions: each may be found at any, from any seed."""
@@ -235,29 +230,21 @@ def levels_of(
         return [one_cluster(network.n)]
     ends = np.linspace(1 - OF_CLOUDS, 1.0, len(clouds) + 1)
     spans = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-    searched = [search.quick.partitions(cloud, seed, span) for cloud, span in zip(clouds, spans, strict=True)]
-    of_clouds = [(one, cloud.n / network.n) for one, cloud in zip(searched, clouds, strict=True)]
+    quick = replace(search, step=2 * search.step, n_seeds=1)
+    of_clouds = [
+        (quick.partitions(cloud, seed, span), cloud.n / network.n) for cloud, span in zip(clouds, spans, strict=True)
+    ]
     alike = agreements(found.labels)
     near = persistence(alike, found.resolution, reaches_down=found.reaches_down)
     within, beyond = _of_clouds(of_clouds, found.n_clusters)
     held, is_finest_taken = _held_together(found, within, beyond)
     score = np.maximum(found.stability**2 * near**2 * held, np.finfo(float).tiny)
-    background = (1 - found.inside) / np.maximum(1 - within, TINY)
     others = (score / score.max()) ** SHARPNESS
-    levels = [
-        Level(
-            found.labels[i],
-            float(found.resolution[i]),
-            float(score[i] / score.max()),
-            float(found.stability[i]),
-            float(near[i]),
-            float((others * alike[i]).sum() / others.sum()),
-            float(found.modularity[i]),
-            float(background[i]) if clouds else None,
-            float(found.modularity[i] - beyond[i]) if clouds else None,
-        )
-        for i in _peaks(score, alike)
-    ]
+    agreement = alike @ others / others.sum()
+    columns = [found.resolution, score / score.max(), found.stability, near, agreement, found.modularity]
+    if clouds:
+        columns += [(1 - found.inside) / np.maximum(1 - within, TINY), found.modularity - beyond]
+    levels = [Level(found.labels[i], *(float(column[i]) for column in columns)) for i in _peaks(score, alike)]
     best = int(np.argmax([level.score if is_finest_taken else level.agreement for level in levels]))
     if is_finest_taken:
         is_as_good = [level.score >= AS_GOOD and not level.falls_apart(DOUBTFUL[0], np.inf) for level in levels]
@@ -376,18 +363,19 @@ def sentences(levels: Sequence[Level]) -> list[str]:
     if others:
         numbers, places = (_listed([pair[i] for pair in others]) for i in (1, 0))
         told.append(f"Plausible as well: {numbers} clusters, which at_level reads out as level {places}.")
+    if others and taken is levels[0] and max(levels, key=lambda level: level.agreement).steadiness < VAGUE:
+        told.append("The graph hardly tells how many there are, so that the coarsest level was taken.")
     return [*told, *doubts(levels)]
 
 
 def doubts(levels: Sequence[Level]) -> list[str]:
     """Return what speaks against any clusters at all."""
     taken = next(level for level in levels if level.is_taken)
-    if taken.background is None or not (taken.n_clusters == 1 or taken.falls_apart(*DOUBTFUL)):
-        return ["No clusters were found: all samples were left in one."] if taken.n_clusters == 1 else []
-    share = f"Clusters share {100 * taken.background:.0f} % of the edges that they share in a cloud without any"
-    return [
-        f"{share}, so that all samples were left in one." if taken.n_clusters == 1 else f"{share}: there may be none."
-    ]
+    is_one = taken.n_clusters == 1
+    if taken.background is not None and (is_one or taken.falls_apart(*DOUBTFUL)):
+        share = f"Clusters share {100 * taken.background:.0f} % of the edges that they share in a cloud without any"
+        return [share + (", so that all samples were left in one." if is_one else ": there may be none.")]
+    return ["No clusters were found: all samples were left in one."] if is_one else []
 
 
 def _listed(words: Sequence[str]) -> str:

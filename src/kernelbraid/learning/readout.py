@@ -26,6 +26,8 @@ BESIDE, MOST = 4, 20
 STEADY = 0.65
 #: Part of the weight of its edges that each community keeps where it stands apart.
 APART = 0.95
+#: Part of the mean size of a cluster below which one is a handful of samples that were left aside.
+HANDFUL = 0.02
 #: Steadiness, and evenness of all ways, below which they have collapsed.
 HALF = 0.5
 #: What is told where all ways collapse.
@@ -182,9 +184,10 @@ def choose(
     """Return the clusters of the way for which the graph speaks: communities, or pieces that are joined.
 
     Communities are taken where they are steady: other weights of the edges give them again, too. Where they are not,
-    they divide what is one cluster or leave aside a few samples, and pieces are joined, unless these are less steady
-    themselves, or communities stand apart and less of the graph is cut between them. Neither modularity nor the
-    normalised cut could tell: each is best for the way that it belongs to.
+    they divide what is one cluster, and pieces are joined, unless these are less steady themselves; so they are where
+    communities leave aside a handful of samples and pieces do not. But communities that stand apart are taken if less
+    of the graph is cut between them. Neither modularity nor the normalised cut could tell: each is best for the way
+    that it belongs to.
     """
     k = int(readout.n_clusters)
     seed, found = seed_from(random_state), placed.communities
@@ -193,16 +196,23 @@ def choose(
     taken, way = _of_labels(placed, found.labels, k), "communities"
     means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
     seen = [taken.labels, means.labels]
-    if found.steadiness < steady:
+    if found.steadiness < steady or _leaves_aside(taken):
         joined = join_pieces(placed, readout, random_state)
         assert joined.agreement is not None  # of its cuts
         seen.append(joined.labels)
-        if found.steadiness < steady * joined.agreement and not _stands_apart(placed.graph, taken, joined, apart):
+        is_divided = found.steadiness < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
+        if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
     has_collapsed = found.steadiness < HALF and max(map(evenness, seen)) < HALF
     agree = adjusted_rand(taken.labels, means.labels)
     evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
     return replace(taken, evidence=evidence)
+
+
+def _leaves_aside(reading: Reading) -> bool:
+    """Tell whether a cluster is a handful of samples."""
+    sizes = np.bincount(reading.labels)
+    return bool(sizes.min() < HANDFUL * sizes.mean())
 
 
 def _stands_apart(graph: Array, one: Reading, other: Reading, part: float) -> bool:

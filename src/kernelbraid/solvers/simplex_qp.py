@@ -39,6 +39,8 @@ BURST = 15
 # Exchanges of whole blocks of a row, after which single indices are; and those after which a block enters only where
 # nothing leaves.
 BLOCKS, PATIENCE = 30, 6
+# Exact solves start from supports of at most this size; of a larger one the largest entries are kept, and it doubles.
+LARGE, KEPT = 64, 16
 # Exchanges of single indices for each variable.
 PIVOTS = 4
 # Bursts and solves before `solve` gives up: one to three are usual, more where a Hessian is indefinite.
@@ -162,18 +164,20 @@ class SimplexQP:
     def _exchange_blocks(self, T: Array, B: Array, forbidden: Array | None) -> Array:
         """Return the rows with those that a primal-dual active-set method solves; the others stay.
 
-        Each round minimises on the working set alone; then what is negative leaves it, and all that is worth adding
-        enters; later on only where nothing leaves, lest it go round in circles. Mostly a few rounds find the optimal
-        set; where they do not, nothing is lost.
+        Each round minimises on the working set alone; then what is negative leaves it, and what promises most enters;
+        later on only where nothing leaves, lest it go round in circles. Mostly a few rounds find the optimal set; where
+        they do not, nothing is lost.
         """
-        best, gradients, free = self._rows_on_host(T, B, forbidden)
-        for row in _cheap(best):
-            base, g, working = best[row], gradients[row], best[row] > 0
+        best, (starts, gradients, free) = to_numpy(T).astype(float), self._rows_on_host(T, B, forbidden)
+        for row in _cheap(starts):
+            base, g, working = starts[row], gradients[row], starts[row] > 0
             for n_round in range(BLOCKS):
                 step, change = self._step(g, working)
                 point, g = base + step, g + change
                 leaving, level = working & (point <= 0), g[working].mean()
                 entering = free[row] & ~working & (level - g > GAP * (abs(level) + self.curvature))
+                if entering.sum() > (most := max(KEPT, working.sum())):
+                    entering &= g <= np.partition(g[entering], most - 1)[most - 1]
                 # A base point of sum one inside the next working set, near the last minimum.
                 base = np.maximum(point, 0.0)
                 base = base / base.sum()
@@ -233,9 +237,14 @@ class SimplexQP:
         return step, step[inside] @ Q
 
     def _rows_on_host(self, T: Array, B: Array, forbidden: Array | None) -> tuple[Matrix, Matrix, NDArray[np.bool_]]:
-        """Return rows in double precision, their gradients, and which entries need not be zero."""
+        """Return rows of small supports in double precision, their gradients, and which entries need not be zero."""
         free = np.ones(T.shape, dtype=bool) if forbidden is None else ~to_numpy(forbidden)
-        return to_numpy(T).astype(float), to_numpy(self.gradient(T, B)).astype(float), free
+        start = to_numpy(T).astype(float)
+        if (is_large := np.count_nonzero(start > 0, axis=1) > LARGE).any():
+            wide = start[is_large]
+            wide[wide < np.partition(wide, -KEPT, axis=1)[:, [-KEPT]]] = 0.0
+            start[is_large] = wide / wide.sum(axis=1, keepdims=True)
+        return start, to_numpy(self.gradient(asarray_like(start, T), B)).astype(float), free
 
     @cached_property
     def _on_host(self) -> Matrix:

@@ -53,8 +53,8 @@ ROUNDING = 1e-6
 CANDIDATES = 4
 #: Numbers in one block; and how many times as many on an accelerator, which waits for each.
 BLOCK, DEVICE_SHARE = 2**21, 16
-#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
-SEEN, STEPS, PROBES = 50, 10, 16
+#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that a new one looks at.
+SEEN, STEPS, PROBES = 50, 10, 32
 
 
 class Task(NamedTuple):
@@ -226,11 +226,6 @@ class Cells:
     def moved(self, place: Place) -> "Cells":
         """Return the same elsewhere."""
         return replace(self, centres=place(self.centres))
-
-    def tasks(self) -> Iterator[Task]:
-        """Yield the members of every cell with those of the nearest ones."""
-        for own, others in zip(self.members, self.near, strict=True):
-            yield from every_pair(own, self._of(others), self.centres)
 
     def tasks_of(self, X: Array) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
