@@ -2,7 +2,7 @@
 100,000 rows
 ============
 
-*My data have too many rows for a graph of all pairs.* :class:`~kernelbraid.LKG` learns on 60,000 of them, and places
+*My data have too many rows for a graph of all pairs.* :class:`~kernelbraid.LKG` learns on 30,000 of them, and places
 all others by these, block by block.
 """
 

@@ -19,6 +19,15 @@ def test_a_file_replaces_an_older_one_when_it_is_complete(tmp_path, mode, conten
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own")
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with write_whole(tmp_path / "link") as file:
+        file.write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+
+
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_what_is_not_complete_leaves_no_trace(tmp_path, error):
     path = tmp_path / "file"

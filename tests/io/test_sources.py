@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernelbraid.datasets import column_names, read_samples
-from kernelbraid.io.sources import open_source
+from kernelbraid.io.sources import DataError, open_source
 from small_files import X
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
@@ -59,6 +59,12 @@ def test_what_the_user_says_a_file_holds_comes_before_its_name(tmp_path):
 def test_a_pipe_is_opened_once_and_no_sample_is_lost(pipe):
     rows = "".join(f"{i},{i + 0.5}\n" for i in range(3000))
     np.testing.assert_array_equal(read_samples(pipe("a.csv", rows.encode())).X[:, 0], range(3000))
+
+
+def test_standard_input_that_is_closed_is_empty(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match=r"^standard input: the file is empty; give at least one row\.$"):
+        open_source("-")
 
 
 def test_an_open_pipe_is_read_as_often_as_needed(pipe):
