@@ -320,6 +320,18 @@ def distance(A: Array, B: Array) -> float:
     return math.sqrt(math.fsum(frobenius_norm(A[rows, :] - B[rows, :]) ** 2 for rows in row_blocks(A.shape[0])))
 
 
+def squared_lengths(X: Array) -> Array:
+    """Return the squared lengths of the rows of a dense or sparse matrix."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return namespace(X).sum(X * X, axis=1)
+
+
+def in_double(X: Array) -> Array:
+    """Return a dense or sparse matrix in double precision, itself if it has that."""
+    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64, copy=False)
+
+
 def row_products(X: Array) -> Array:
     """Return X X' as a dense, exactly symmetric matrix for dense or scipy.sparse `X`."""
     if not sparse.issparse(X):

@@ -36,7 +36,6 @@ SIZES = {
     "kernelbraid._arrays.BLOCK_SIZE": 7 * N,
     "kernelbraid.kernels.stacks.IN_CACHE": 0.5,
     "kernelbraid.solvers.lloyd.BATCH_SIZE": 6 * N,
-    "kernelbraid.solvers.simplex_qp.BATCH_SIZE": 20 * N,
 }
 # In so few steps the sparse graph of LKGs ends as a diagonal, and the last sound one is kept.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

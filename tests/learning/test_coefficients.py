@@ -200,6 +200,8 @@ class TestMany:
     def test_settings_that_stop_otherwise_are_no_batch(self):
         with pytest.raises(ValueError, match="unpack"):
             learn_many(pose(stored=True), [AUTHORS, replace(AUTHORS, max_iter=3)])
+        with pytest.raises(ValueError, match="use express for the others"):
+            learn_many(pose(stored=True), [replace(AUTHORS, gamma=math.inf)])
 
 
 class TestGraphs:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.learning.gaps import LESS, MORE, bridged
+from kernelbraid.learning.learn import LESS, MORE, bridged
 from kernelbraid.ops.graphs import normalised_graph
 
 N = 30

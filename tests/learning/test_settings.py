@@ -143,14 +143,6 @@ def test_the_problem_over_kernels_has_the_weights_of_the_settings():
         assert problem.R.shape == ((0, 2) if learning.is_kernel_fixed else (2, 2))
 
 
-def test_a_setting_of_a_batch_has_the_weights_of_the_settings():
-    setting = PAPER.learning.setting()
-    assert (setting.alpha, setting.beta, setting.gamma, setting.mu) == (0.01, 0.1, 100.0, 1.0)
-    assert (setting.growth, setting.pull) == (1.0, 0.5)
-    with pytest.raises(ValueError, match="gamma=inf"):
-        RECOMMENDED.learning.setting()
-
-
 def test_a_preset_equals_its_values_written_out():
     for preset in PRESETS:
         X, _ = blobs(n=24)

@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, sil
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from kernelbraid.metrics import agreement, ami, balance, cut_share, kernel_silhouette, kernel_silhouettes, modularity
-from kernelbraid.metrics.partitions import adjusted_rand, contingency, joined_pairs, number_labels, shared_sizes
+from kernelbraid.metrics.partitions import adjusted_rand, contingency, joined_pairs, number_labels
 from problems import blobs
 
 
@@ -168,14 +168,6 @@ def test_counts_are_those_of_scikit_learn(labels):
     (_, by_clusters), (by_classes, both) = pair_confusion_matrix(*labels).tolist()
     assert joined_pairs(*labels) == (both, by_clusters, by_classes)
     assert adjusted_rand(*labels) == adjusted_rand_score(*labels)
-
-
-@given(partitions())
-def test_shared_sizes_are_the_filled_places_of_the_table(labels):
-    table = contingency(*labels)
-    rows, columns, sizes = shared_sizes(*labels)
-    np.testing.assert_array_equal(np.argwhere(table), np.stack([rows, columns], axis=1))
-    np.testing.assert_array_equal(table[rows, columns], sizes)
 
 
 def test_pairs_of_very_many_small_groups_need_no_table():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.ops.closed_forms import Neighbourhoods, complete_graph, kernel_distances, nearest_graph
+from kernelbraid.ops.closed_forms import Neighbourhoods, kernel_distances, nearest_graph
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
@@ -75,9 +75,3 @@ def test_edges_that_cost_more_than_the_next_one_are_left_out():
     costs = D.copy()
     costs[i, j] = D[i][near.next[i]][0] + 1e-6
     assert nearest_graph(costs, near)[i, j] == 0
-
-
-def test_two_samples_are_joined(xp):
-    like = xp.asarray(D)
-    np.testing.assert_array_equal(to_numpy(complete_graph(2, like)), [[0, 1], [1, 0]])
-    np.testing.assert_array_equal(to_numpy(complete_graph(1, like)), [[0]])

@@ -2,27 +2,42 @@ import numpy as np
 import pytest
 
 from kernelbraid._arrays import to_numpy
-from kernelbraid.kernels import StoredStack, stack_bank
+from kernelbraid.kernels import StoredStack
 from kernelbraid.solvers import batch
-from kernelbraid.solvers.batch import Setting, solve_many
-from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, Stepper, solve, starting_point
-from problems import begin, blob_bank, blobs, low_rank_problem, random_settings
+from kernelbraid.solvers.batch import solve_many
+from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, LowRankProblem, Stepper, solve, starting_point
+from problems import begin, blob_bank, low_rank_problem, random_settings
 
 H, _ = blob_bank(n=21)
+
+
+def setting(gamma, mu, penalty="nuclear", alpha=0.01, beta=0.1):
+    return {"alpha": alpha, "beta": beta, "gamma": gamma, "mu": mu, "penalty": penalty}
+
+
 # Settings that settle, among them some that stop early, and three that end badly.
 SETTINGS = [
-    *[Setting(0.01, 0.1, g, mu, p) for g in (0.5, 1.0, 10.0) for mu in (1.0, 2.0) for p in GRAPH_PENALTIES],
-    Setting(1e-5, 10.0, 1e-3, 1.0),
-    Setting(1.0, 0.01, 1.0, 1.0, "l1"),
-    Setting(0.1, 1.0, 1.0, 20.0, "l1"),
+    *[setting(g, mu, p) for g in (0.5, 1.0, 10.0) for mu in (1.0, 2.0) for p in GRAPH_PENALTIES],
+    setting(1e-3, 1.0, alpha=1e-5, beta=10.0),
+    setting(1.0, 1.0, "l1", alpha=1.0, beta=0.01),
+    setting(1.0, 20.0, "l1", alpha=0.1, beta=1.0),
 ]
 
 
+def fits(H, settings):
+    """Problems over the same kernels, each with its first mu."""
+    kernels = StoredStack.of(H)
+    R = kernels.factor()
+
+    def pose(alpha, beta, gamma, mu, penalty, growth=1.1, pull=2.0):
+        return LowRankProblem(kernels, R, alpha, beta, gamma, GRAPH_PENALTIES[penalty], growth, pull), mu
+
+    return [pose(**each) for each in settings]
+
+
 def single(setting, **options):
-    problem = low_rank_problem(
-        H, alpha=setting.alpha, beta=setting.beta, gamma=setting.gamma, penalty=setting.graph_penalty
-    )
-    return solve(problem, begin(H, setting.mu), **options)
+    weights = {name: value for name, value in setting.items() if name != "mu"}
+    return solve(low_rank_problem(H, **weights), begin(H, setting["mu"]), **options)
 
 
 def assert_same(found, setting, **options):
@@ -40,15 +55,14 @@ def as_batch(monkeypatch):
     monkeypatch.setattr(batch, "is_on_host", lambda array: False)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_processes_give_the_single_fits_in_order(n_jobs):
-    for setting, found in zip(SETTINGS, solve_many(StoredStack.of(H), SETTINGS, n_jobs=n_jobs), strict=True):
+def test_processes_give_the_single_fits_in_order():
+    for setting, found in zip(SETTINGS, solve_many(fits(H, SETTINGS)), strict=True):
         assert_same(found, setting)
 
 
 @pytest.mark.usefixtures("as_batch")
 def test_a_batch_gives_the_single_fits_in_order(xp):
-    found = solve_many(StoredStack.of(xp.asarray(H)), SETTINGS)
+    found = solve_many(fits(xp.asarray(H), SETTINGS))
     for setting, solution in zip(SETTINGS, found, strict=True):
         assert_same(solution, setting)
 
@@ -56,26 +70,28 @@ def test_a_batch_gives_the_single_fits_in_order(xp):
 @pytest.mark.usefixtures("as_batch")
 def test_batches_are_cut_to_size(monkeypatch):
     monkeypatch.setattr(batch, "BATCH_SIZE", 2 * 21 * 21)
-    for setting, found in zip(SETTINGS, solve_many(StoredStack.of(H), SETTINGS, max_iter=12), strict=True):
+    for setting, found in zip(SETTINGS, solve_many(fits(H, SETTINGS), max_iter=12), strict=True):
         assert_same(found, setting, max_iter=12)
 
 
 @pytest.mark.usefixtures("as_batch")
 def test_a_batch_survives_settings_that_break_down():
-    settings = [Setting(**s) for s in random_settings(30, seed=3)]
-    found = solve_many(StoredStack.of(H), settings, max_iter=60)
+    settings = [{"penalty": s.pop("graph_penalty"), **s} for s in random_settings(30, seed=3)]
+    found = solve_many(fits(H, settings), max_iter=60)
     statuses = [single(setting, max_iter=60).status for setting in settings]
     assert [solution.status for solution in found] == statuses
 
 
 @pytest.mark.parametrize("penalty", GRAPH_PENALTIES)
 def test_a_round_of_a_batch_is_a_round_of_each_of_its_problems(xp, penalty):
-    settings = [Setting(0.01, 0.1, g, mu, penalty, 1.0 + g / 10, pull) for g, mu, pull in [(1, 1, 2), (2, 3, 0.5)]]
-    kernels = StoredStack.of(xp.asarray(H))
-    R = kernels.factor()
-    together = Stepper(batch._pose_together(kernels, R, settings))
-    states = batch._start_together(kernels, settings)
-    singles = [(Stepper(s.problem(kernels, R)), starting_point(kernels, s.mu)) for s in settings]
+    settings = [
+        {**setting(g, mu, penalty), "growth": 1.0 + g / 10, "pull": pull} for g, mu, pull in [(1, 1, 2), (2, 3, 0.5)]
+    ]
+    posed = fits(xp.asarray(H), settings)
+    kernels = posed[0][0].kernels
+    together = Stepper(batch._pose_together([problem for problem, _ in posed]))
+    states = batch._start_together(kernels, [mu for _, mu in posed])
+    singles = [(Stepper(problem), starting_point(kernels, mu)) for problem, mu in posed]
     for _ in range(5):
         states = together(states)
         singles = [(step, step(state)) for step, state in singles]
@@ -90,47 +106,6 @@ def test_a_round_of_a_batch_is_a_round_of_each_of_its_problems(xp, penalty):
 
 @pytest.mark.usefixtures("as_batch")
 def test_single_precision_stays_single_in_a_batch(xp):
-    solution = solve_many(StoredStack.of(xp.asarray(H, dtype=xp.float32)), SETTINGS[:2], max_iter=5)[0]
+    solution = solve_many(fits(xp.asarray(H, dtype=xp.float32), SETTINGS[:2]), max_iter=5)[0]
     assert all(getattr(solution.state, name).dtype == xp.float32 for name in batch.MATRICES)
     assert solution.state.mu == single(SETTINGS[0], max_iter=5).state.mu
-
-
-def test_what_follows_a_fit_runs_where_the_fit_ran():
-    ranks = solve_many(stack_bank(blobs(n=21)[0]), SETTINGS[:3], then=rank_of_graph, n_jobs=2)
-    assert all(isinstance(rank, int) for rank in ranks)
-
-
-def rank_of_graph(solution):
-    return int(np.linalg.matrix_rank(solution.state.J))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [([{"alpha": 1}], "give objects of the class Setting"), ([3], "give objects of the class Setting")],
-)
-def test_bad_settings_get_a_clear_sentence(settings, message):
-    with pytest.raises(ValueError, match=message):
-        solve_many(StoredStack.of(H), settings)
-
-
-def test_an_array_of_kernels_will_do():
-    assert_same(solve_many(H, SETTINGS[:1])[0], SETTINGS[0])
-
-
-@pytest.mark.parametrize(("option", "value"), [("graph", "X"), ("max_iter", 0)])
-def test_bad_options_get_a_clear_sentence(option, value):
-    with pytest.raises(ValueError, match=f"{option}={value!r}"):
-        solve_many(H, SETTINGS[:1], **{option: value})
-
-
-def test_impossible_settings_are_refused_when_made():
-    for values in [
-        {"alpha": 0},
-        {"mu": -1.0},
-        {"beta": np.inf},
-        {"gamma": "1"},
-        {"growth": 0.5},
-        {"graph_penalty": "l2"},
-    ]:
-        with pytest.raises(ValueError, match=r"must be a|is unknown"):
-            Setting(**{"alpha": 1.0, "beta": 1.0, "gamma": 1.0, "mu": 1.0, **values})

@@ -122,3 +122,10 @@ def standardised(view):
     centred = view - view.mean(axis=1, keepdims=True)
     deviation = centred.std(axis=1, ddof=1, keepdims=True)
     return centred / np.where(deviation > 0, deviation, 1)
+
+
+def test_two_samples_are_joined(xp):
+    for n in (1, 2):
+        D = xp.asarray(np.ones((n, n)) - np.eye(n))
+        problem = FusionProblem([D], 1, n_neighbors=3, strength=1.0, weighted=False, by_order=False)
+        np.testing.assert_array_equal(to_numpy(problem.graph(0, D)), np.ones((n, n)) - np.eye(n))

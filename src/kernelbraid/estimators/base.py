@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast, get_args
@@ -187,7 +188,7 @@ def refuse_moved(kind: Any, given: Any) -> None:
             raise TypeError(
                 f"{kind.__name__} has no parameter {name!r}; it belongs to the {part}: {kind.__name__}({call})"
             )
-        if name in GONE:
+        if name in GONE and name not in kind._parameter_constraints:
             raise TypeError(f"{kind.__name__} has no parameter {name!r}; leave it out: {GONE[name]}")
 
 
@@ -201,13 +202,20 @@ def _place(kind: Any, name: str, value: Any) -> tuple[str, str] | None:
     return None
 
 
-def refusing_moved(init: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that says where parameters are now that it does not have any more."""
+def storing(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that stores its arguments as they are, under their names, as scikit-learn asks for.
+
+    Parameters that the class does not have any more are refused with where they are now.
+    """
+    names = signature(init)
 
     @wraps(init)
     def wrapper(self: Any, *args: Any, **given: Any) -> None:
         refuse_moved(type(self), given)
-        init(self, *args, **given)
+        init(self, *args, **given)  # Python says what is wrong with them
+        bound = names.bind(self, *args, **given)
+        bound.apply_defaults()
+        vars(self).update({name: value for name, value in bound.arguments.items() if name != "self"})
 
     return wrapper
 

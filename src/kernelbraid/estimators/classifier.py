@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import n_workers
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import Composed, Interval, fit_context, mark_input, refusing_moved, warn_of
+from kernelbraid.estimators.base import Composed, Interval, fit_context, mark_input, storing, warn_of
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.estimators.low_rank import LKG
 from kernelbraid.estimators.reading import refuse_containers
@@ -147,10 +147,8 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
     _parts: ClassVar = {"clusterer": LKG}
     _parameter_constraints: ClassVar = {"clusterer": [LKG, None], "spread": [Interval(Real, 0, 1, closed="neither")]}
 
-    @refusing_moved
-    def __init__(self, clusterer=None, *, spread=0.9):
-        self.clusterer = clusterer
-        self.spread = spread
+    @storing
+    def __init__(self, clusterer=None, *, spread=0.9): ...
 
     @property
     def n_jobs(self):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._machine import counted
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list
+from kernelbraid.estimators.base import HasMethods, StrOptions, fit_context, is_view_list, storing
 from kernelbraid.estimators.reading import refuse_containers
 
 AS_IT_IS = "passthrough"  # scikit-learn's word for a step that does nothing
@@ -57,8 +57,8 @@ class EachView(TransformerMixin, BaseEstimator):
 
     _takes_estimators = True  # of users, whose parameters nobody has validated
 
-    def __init__(self, transformer):
-        self.transformer = transformer
+    @storing
+    def __init__(self, transformer): ...
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -30,7 +30,7 @@ from kernelbraid.estimators.base import (
     fit_context,
     n_found,
     publish,
-    refusing_moved,
+    storing,
     warn_of,
     warn_of_copies,
 )
@@ -200,7 +200,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         "random_state": ["random_state"],
     }
 
-    @refusing_moved
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -222,25 +222,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.preset = preset
-        self.kernels = kernels
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.edge_weights = edge_weights
-        self.embedding = embedding
-        self.assign_labels = assign_labels
-        self.resolution = resolution
-        self.min_cluster_size = min_cluster_size
-        self.n_init = n_init
-        self.fusion = fusion
-        self.view_weights = view_weights
-        self.approximation = approximation
-        self.solver = solver
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def __getattr__(self, name):
         if name in LAZY and "labels_" not in vars(self):

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernelbraid._typing import Array
-from kernelbraid.estimators.base import Interval, Options, StrOptions
+from kernelbraid.estimators.base import Interval, Options, StrOptions, storing
 from kernelbraid.estimators.callbacks import CallbackSupportMixin
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.settings import PULLS
@@ -88,6 +88,7 @@ class ADMM(CallbackSupportMixin, BaseEstimator):
         "record_objective": ["boolean"],
     }
 
+    @storing
     def __init__(
         self,
         *,
@@ -104,20 +105,7 @@ class ADMM(CallbackSupportMixin, BaseEstimator):
         max_iter=None,
         tol=None,
         record_objective=False,
-    ):
-        self.graph_penalty = graph_penalty
-        self.beta = beta
-        self.gamma = gamma
-        self.mu = mu
-        self.mu_growth = mu_growth
-        self.graph_start = graph_start
-        self.kernel_start = kernel_start
-        self.weights_problem = weights_problem
-        self.graph_from = graph_from
-        self.thresholding = thresholding
-        self.max_iter = max_iter
-        self.tol = tol
-        self.record_objective = record_objective
+    ): ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -222,7 +222,6 @@ def stack_bank(
     kernels: BankLike | Sequence[BankLike] = "rmkkm",
     *,
     dtype: DType = None,
-    place: Callable[[Array], Array] | None = None,
 ) -> LazyStack:
     """Return a bank of kernels on data without evaluating it.
 
@@ -234,8 +233,6 @@ def stack_bank(
         As for :func:`build_bank`.
     dtype : dtype, default=None
         As for :func:`build_bank`.
-    place : callable, default=None
-        Moves an array to the device that shall hold the inner products.
 
     Returns
     -------
@@ -244,7 +241,7 @@ def stack_bank(
     """
     views: list[Array] = list(X) if isinstance(X, list | tuple) else [X]
     views = [_check_samples(view, number) for number, view in enumerate(views, 1)]
-    return stack_pairs(views, banks_for(kernels, views), pairs_of(views, place), dtype=dtype, place=place)
+    return stack_pairs(views, banks_for(kernels, views), pairs_of(views), dtype=dtype)
 
 
 def stack_given(H: Array) -> LazyStack:

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from kernelbraid._arrays import asarray_like, clip_negative, in_place, itemsize, namespace
 from kernelbraid._typing import Array
 
-#: What `kernelbraid.kernels` exports; kernels among it can be saved with a model.
+T = TypeVar("T")
 #: How a kernel matrix is scaled: K_ij / sqrt(K_ii K_jj), K / max K, or not at all.
 Normalisation: TypeAlias = Literal["cosine", "max"] | None
 # Beside an offset of this size, products of scaled samples do not show in any digit; in single precision.
@@ -67,12 +67,7 @@ class Pairs:
 
     def about_origin(self) -> tuple[Array, Array, Array]:
         """Return the products of rows and columns, not to be changed, and the squares of both, about the origin."""
-        return self._origin if self.new else self._about_origin()
-
-    @cached_property
-    def _origin(self) -> tuple[Array, Array, Array]:
-        """Products of new samples, which several kernels need."""
-        return self._about_origin()
+        return self._kept("about_origin", self._about_origin)
 
     def _about_origin(self) -> tuple[Array, Array, Array]:
         if self.row_sides is None or self.column_sides is None:
@@ -83,17 +78,25 @@ class Pairs:
 
     def cosines(self, offset: float) -> Array:
         """Return (a + x . y) / sqrt((a + x . x) (a + y . y)); of new samples, not to be changed."""
-        if offset in self._cosines:
-            return self._cosines[offset]
         a = self.to_scale(offset)
-        products, rows, columns = self.about_origin()
-        found = _unit_diagonal(products + a, rows + a, columns + a)
-        if self.new:
-            self._cosines[offset] = found
+
+        def form() -> Array:
+            products, rows, columns = self.about_origin()
+            return _unit_diagonal(products + a, rows + a, columns + a)
+
+        return self._kept(f"cosines {offset}", form)
+
+    def _kept(self, name: str, form: Callable[[], T]) -> T:
+        """Return what several kernels need, formed once of new samples; of all fitted ones it would fill the memory."""
+        if not self.new:
+            return form()
+        if name not in self._known:
+            self._known[name] = form()
+        found: T = self._known[name]
         return found
 
     @cached_property
-    def _cosines(self) -> dict[float, Array]:
+    def _known(self) -> dict[str, Any]:
         return {}
 
     def to_scale(self, offset: float) -> float:
@@ -102,12 +105,7 @@ class Pairs:
 
     def squared_distances(self) -> Array:
         """Return the squared Euclidean distances of the scaled samples, not to be changed."""
-        return self._distances if self.new else self._measure()
-
-    @cached_property
-    def _distances(self) -> Array:
-        """Distances of new samples, which several kernels need; those of all fitted ones would fill the memory."""
-        return self._measure()
+        return self._kept("squared_distances", self._measure)
 
     def _measure(self) -> Array:
         sums = self.row_squares[:, None] + self.column_squares[None, :]

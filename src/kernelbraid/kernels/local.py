@@ -20,8 +20,6 @@ from kernelbraid._arrays import (
 from kernelbraid._typing import Array
 from kernelbraid.kernels.functions import Kernel, Pairs
 
-#: What `kernelbraid.kernels` exports; kernels among it can be saved with a model.
-
 
 @runtime_checkable
 class LocalKernel(Kernel, Protocol):

@@ -1,6 +1,6 @@
 """Kernels over pairs of samples: what they need to know of fitted ones, and of new ones beside these."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import (
+    beside,
     device,
+    in_double,
     in_place,
     is_finite,
     is_foreign,
@@ -18,6 +20,7 @@ from kernelbraid._arrays import (
     quiet_overflow,
     row_blocks,
     row_products,
+    squared_lengths,
     to_numpy,
 )
 from kernelbraid._typing import Array, DType, Vector
@@ -68,7 +71,7 @@ def about_mean(pairs: Pairs, rows: Array, columns: Array) -> Pairs:
     C = columns - mean
     R = C if rows is columns else rows - mean
     products = row_products(C) if rows is columns else R @ C.T
-    squares = [xp.sum(A * A, axis=1) for A in (R, C)]
+    squares = [squared_lengths(A) for A in (R, C)]
     sides = [A @ mean + half for A in (R, C)]
     return replace(
         pairs,
@@ -95,14 +98,10 @@ def _away_from_overflow(X: Array) -> tuple[Array, float]:
 
     A power of two changes no digit, and the normalised kernels do not depend on it.
     """
-    if sparse.issparse(X):
-        X = X.astype(np.float64)
-        largest = float(abs(X.data).max()) if X.nnz else 0.0
-    else:
-        xp = namespace(X)
-        X = xp.astype(X, xp.float64)
-        largest = float(xp.max(xp.abs(X)))
-    scale = power_of_two(largest)
+    X = in_double(X)
+    values = X.data if sparse.issparse(X) else X
+    xp = namespace(values)
+    scale = power_of_two(float(xp.max(xp.abs(values))) if values.shape[0] else 0.0)
     return (X, 1.0) if scale == 1.0 else (X / scale, scale)
 
 
@@ -163,46 +162,28 @@ class FittedBank:
         """Yield the squared distances of blocks of fitted samples to all, each view in units of its largest, summed."""
         every = pairs_of(self.views)
         for rows in row_blocks(self.views[0].shape[0]):
-            yield _summed_distances([pairs.rows(rows) for pairs in every])
+            with quiet_overflow():
+                total = sum(pairs.rows(rows).squared_distances() / (pairs.max_distance or 1.0) for pairs in every)
+            yield total
 
     def cross(self, views: list[Array], weights: Vector) -> Array:
         """Return sum_i w_i H_i between new samples (rows) and fitted ones (columns)."""
-        return _combine(self._between(views), weights)
-
-    def _between(self, views: list[Array]) -> Iterator[tuple[list[Kernel | Custom], Array, Array, Pairs]]:
-        """Yield for each view its kernels, the new samples, the fitted ones, and what is known of their pairs."""
         widths, known = [view.shape[1] for view in views], [view.shape[1] for view in self.views]
         if widths != known:
             raise ValueError(f"the views of X have {widths} features; those of the fit had {known}.")
-        for view, fitted, bank, pairs in zip(views, self.views, self.banks, self.pairs, strict=True):
+        total: Array = None
+        left = iter(weights)
+        for view, fitted, bank, of_fitted in zip(views, self.views, self.banks, self.pairs, strict=True):
             new = _like(view, fitted)
             with quiet_overflow():
-                between = _pairs_between(new, fitted, pairs)
-            yield bank, new, fitted, between
-
-
-def _combine(between: Iterable[tuple[list[Kernel | Custom], Array, Array, Pairs]], weights: Vector) -> Array:
-    """Return the weighted sum of the kernels of all views, which must not overflow."""
-    total: Array = None
-    left = iter(weights)
-    for bank, new, fitted, pairs in between:
-        with quiet_overflow():
-            for kernel in bank:
-                values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(pairs)
-                weighted = _like(values, pairs.products) * float(next(left))
-                total = weighted if total is None else in_place("add", total, weighted)
-    if not is_finite(total):
-        raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
-    return total
-
-
-def _summed_distances(every: Sequence[Pairs]) -> Array:
-    """Return the squared distances in all views, each in units of the largest between fitted samples."""
-    total: Array = 0.0
-    with quiet_overflow():
-        for pairs in every:
-            total = total + pairs.squared_distances() / (pairs.max_distance or 1.0)
-    return total
+                pairs = _pairs_between(new, fitted, of_fitted)
+                for kernel in bank:
+                    values = _custom(kernel, new, fitted) if isinstance(kernel, Custom) else kernel.matrix(pairs)
+                    weighted = _like(values, pairs.products) * float(next(left))
+                    total = weighted if total is None else in_place("add", total, weighted)
+        if not is_finite(total):
+            raise ValueError("the kernels overflow on X; give samples in the scale of the fitted ones.")
+        return total
 
 
 def _beside(kernel: Kernel, fitted: Array) -> Kernel:
@@ -229,24 +210,15 @@ def _like(A: Array, fitted: Array) -> Array:
 
 def _pairs_between(new: Array, fitted: Array, pairs: Pairs) -> Pairs:
     """Return what the kernels need to know about new and fitted samples, in the scale of the fitted ones."""
-    new, fitted = (_double(A) if pairs.scale == 1.0 else _double(A) / pairs.scale for A in (new, fitted))
+    new, fitted = (in_double(A) if pairs.scale == 1.0 else in_double(A) / pairs.scale for A in (new, fitted))
     if pairs.is_far:
         return about_mean(replace(pairs, new=True), new, fitted)
     products = new @ fitted.T
     if sparse.issparse(products):
         products = products.toarray()
-    return replace(pairs, products=products, row_squares=_squares(new), column_squares=_squares(fitted), new=True)
-
-
-def _double(X: Array) -> Array:
-    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64)
-
-
-def _squares(X: Array) -> Array:
-    """Return the squared lengths of the rows."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
-    return namespace(X).sum(X * X, axis=1)
+    return replace(
+        pairs, products=products, row_squares=squared_lengths(new), column_squares=squared_lengths(fitted), new=True
+    )
 
 
 def _bind(bank: Sequence[Kernel | Custom], X: Array, pairs: Pairs) -> list[Kernel]:
@@ -254,18 +226,11 @@ def _bind(bank: Sequence[Kernel | Custom], X: Array, pairs: Pairs) -> list[Kerne
 
     def bound(kernel: Kernel | Custom) -> Kernel:
         if isinstance(kernel, Custom):
-            return Given(_evaluate(kernel, X), kernel.name)
+            K = check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
+            return Given(beside(K, X) if not is_foreign(K) else K, kernel.name)
         return kernel.bind(pairs) if isinstance(kernel, LocalKernel) else kernel
 
     return [bound(kernel) for kernel in bank]
-
-
-def _evaluate(kernel: Custom, X: Array) -> Array:
-    """Return the checked matrix of a user's function, beside X if the function gives NumPy arrays."""
-    K = check_kernel(kernel.function(X, X), f"the kernel function {kernel.name!r}", X.shape[0])
-    if is_foreign(X) and not is_foreign(K):
-        return namespace(X).asarray(K, device=device(X))
-    return K
 
 
 def _move(kernel: Kernel, place: Callable[[Array], Array]) -> Kernel:

@@ -95,24 +95,17 @@ def as_matrix(K: Array, name: str) -> Array:
 
 def list_kernels(kernels: Array) -> list[Array]:
     """Return the single matrices of a stack, a list, or one matrix, unchecked."""
-    matrices = _as_list(kernels)
-    if not matrices:
-        raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
-    return matrices
-
-
-def _as_list(kernels: Array) -> list[Array]:
-    """Return the single matrices of a stack, a list, or one matrix."""
     if sparse.issparse(kernels):
         return [kernels]
     if isinstance(kernels, list | tuple) and (not kernels or any(hasattr(K, "shape") for K in kernels)):
-        return list(kernels)
-    if not hasattr(kernels, "ndim"):
-        kernels = np.asarray(kernels, dtype=float)
-    if kernels.ndim == 2:
-        return [kernels]
-    if kernels.ndim != 3:
-        raise ValueError(
-            f"X has shape {tuple(kernels.shape)}; precomputed kernels come as (n_kernels, n_samples, n_samples)."
-        )
-    return [kernels[i, ...] for i in range(kernels.shape[0])]
+        matrices = list(kernels)
+    else:
+        stack = kernels if hasattr(kernels, "ndim") else np.asarray(kernels, dtype=float)
+        if stack.ndim not in (2, 3):
+            raise ValueError(
+                f"X has shape {tuple(stack.shape)}; precomputed kernels come as (n_kernels, n_samples, n_samples)."
+            )
+        matrices = [stack] if stack.ndim == 2 else [stack[i, ...] for i in range(stack.shape[0])]
+    if not matrices:
+        raise ValueError("X holds no kernel; give a stack (n_kernels, n_samples, n_samples) with at least one.")
+    return matrices

@@ -1,6 +1,6 @@
 """Candidate kernels as a solver sees them: stored as matrices, or formed block by block when they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import Protocol
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernelbraid._arrays import (
     asarray_like,
     device,
+    in_double,
     in_place,
     is_finite,
     is_on_host,
@@ -81,6 +82,11 @@ class KernelStack(Protocol):
         """Return the diagonal of every kernel, (m, n)."""
 
 
+def one_by_one(kernels: KernelStack) -> Iterator[Array]:
+    """Yield each kernel as a new array."""
+    yield from map(kernels.combine, np.eye(kernels.n_kernels))
+
+
 @dataclass(frozen=True)
 class StoredStack:
     """All kernels in memory, as an orthonormal basis and the coordinates of the kernels in it.
@@ -114,6 +120,17 @@ class StoredStack:
             R[i, i] = left if left > DEPENDENT * float(xp.finfo(H.dtype).eps) * size else 0.0
             flat[i, :] *= 1 / left if R[i, i] > 0 else 0.0
         return cls(xp.reshape(flat, H.shape), R * unit)
+
+    @classmethod
+    def filled(cls, kernels: KernelStack, made: Iterable[Array]) -> "StoredStack":
+        """Return matrices, each made of one of the kernels when it is asked for, as a stack of as many."""
+        H = None
+        for i, K in enumerate(made):
+            if H is None:
+                shape = (kernels.n_kernels, *K.shape)
+                H = namespace(K).empty(shape, dtype=K.dtype, device=device(K))
+            H[i, ...] = K
+        return cls.of(H, overwrite=True)
 
     @property
     def n_kernels(self) -> int:
@@ -222,27 +239,18 @@ class LazyStack:
         xp = namespace(A)
         t = np.zeros(self.n_kernels)
         for rows, block in self._blocks():
-            part = _double(A[rows, :])
+            part = in_double(A[rows, :])
             t += [float(xp.sum(part * kernel())) for kernel in block]
         return t
 
     def apply(self, V: Array) -> Array:
         """Return H_i V for every kernel, (m, n, r)."""
-        products = self._empty(self.n_kernels, *V.shape)
-        wide = _double(V)
-        for rows, block in self._blocks():
-            for i, kernel in enumerate(block):
-                products[i, rows, :] = namespace(V).astype(_double(kernel()) @ wide, self.dtype)
-        return products
+        wide = in_double(V)
+        return self._of_kernels(V.shape[1:], lambda K, rows: in_double(K) @ wide)
 
     def diagonals(self) -> Array:
         """Return the diagonal of every kernel, (m, n)."""
-        diagonals = self._empty(self.n_kernels, self.n_samples)
-        xp = namespace(diagonals)
-        for rows, block in self._blocks():
-            for i, kernel in enumerate(block):
-                diagonals[i, rows] = xp.astype(xp.linalg.diagonal(kernel(), offset=rows.start), self.dtype)
-        return diagonals
+        return self._of_kernels((), lambda K, rows: namespace(K).linalg.diagonal(K, offset=rows.start))
 
     @cached_property
     def _roots(self) -> tuple[Vector, Matrix]:
@@ -250,7 +258,7 @@ class LazyStack:
         xp = namespace(self.like)
         M = np.zeros((self.n_kernels, self.n_kernels))
         for _, block in self._blocks(1 / self.n_kernels):  # all kernels of a block at once
-            flat = xp.stack([xp.reshape(_double(kernel()), (-1,)) for kernel in block])
+            flat = xp.stack([xp.reshape(in_double(kernel()), (-1,)) for kernel in block])
             with quiet_overflow():  # the solver notices
                 M += to_numpy(flat @ flat.T)
         values, vectors = np.linalg.eigh(M)
@@ -259,26 +267,32 @@ class LazyStack:
 
     def evaluate(self) -> Array:
         """Return all kernels, (m, n, n)."""
-        H = self._empty(self.n_kernels, self.n_samples, self.n_samples)
-        for rows, block in self._blocks():
-            for i, kernel in enumerate(block):
-                H[i, rows, :] = namespace(H).astype(kernel(), self.dtype)
-        return self._in_range(H)
+        return self._in_range(self._of_kernels((self.n_samples,), lambda K, rows: K))
 
     def store(self) -> StoredStack:
         """Evaluate all kernels once and keep them."""
         return StoredStack.of(self.evaluate(), overwrite=True)
 
     def _empty(self, *shape: int) -> Array:
-        like = self.views[0][0].products
-        return namespace(like).empty(shape, dtype=self.dtype, device=device(like))
+        return namespace(self.like).empty(shape, dtype=self.dtype, device=device(self.like))
 
-    def _blocks(self, share: float = 1.0, *, is_half: bool = False) -> Iterator[tuple[slice, list["_Block"]]]:
+    def _of_kernels(self, shape: tuple[int, ...], part: Callable[[Array, slice], Array]) -> Array:
+        """Return for every kernel what parts of its rows give, each sample an array of a shape: (m, n, ...)."""
+        filled = self._empty(self.n_kernels, self.n_samples, *shape)
+        for rows, block in self._blocks():
+            for i, kernel in enumerate(block):
+                filled[i, rows, ...] = namespace(filled).astype(part(kernel(), rows), self.dtype)
+        return filled
+
+    def _blocks(
+        self, share: float = 1.0, *, is_half: bool = False
+    ) -> Iterator[tuple[slice, list[Callable[[], Array]]]]:
         """Yield blocks of rows, or of their half, each with one function per kernel that forms it there."""
         share = share if is_on_host(self.like) else ON_DEVICE * share
         for rows in row_blocks(self.n_samples, share):
             parts = [(pairs.below(rows) if is_half else pairs.rows(rows), kernels) for pairs, kernels in self.views]
-            yield rows, [_Block(kernel, pairs, self._single_limit) for pairs, kernels in parts for kernel in kernels]
+            limit = self._single_limit
+            yield rows, [partial(_formed, kernel, pairs, limit) for pairs, kernels in parts for kernel in kernels]
 
     def _in_range(self, K: Array) -> Array:
         """Return kernels, or say that single precision leaves nothing of them."""
@@ -298,26 +312,16 @@ class LazyStack:
         return None if self.dtype == xp.float64 else float(xp.finfo(self.dtype).max) ** 0.5 / self.n_samples
 
 
-def _double(array: Array) -> Array:
-    xp = namespace(array)
-    return xp.astype(array, xp.float64, copy=False)
-
-
-@dataclass(frozen=True)
-class _Block:
-    kernel: Kernel
-    pairs: Pairs
-    limit: float | None  # of its values; None if they need only be finite
-
-    def __call__(self) -> Array:
-        with quiet_overflow():
-            K = self.kernel.matrix(self.pairs)
-        xp = namespace(K)
-        if self.limit is not None and not float(xp.max(xp.abs(K))) < self.limit:
-            raise ValueError(
-                f"the kernel {self.kernel.name!r} overflows in single precision on X; rescale X, normalise the "
-                "kernel, or give numbers of double precision."
-            )
-        if not is_finite(K):
-            raise ValueError(f"the kernel {self.kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
-        return K
+def _formed(kernel: Kernel, pairs: Pairs, limit: float | None) -> Array:
+    """Return a kernel whose values are below a limit, or finite if there is none."""
+    with quiet_overflow():
+        K = kernel.matrix(pairs)
+    xp = namespace(K)
+    if limit is not None and not float(xp.max(xp.abs(K))) < limit:
+        raise ValueError(
+            f"the kernel {kernel.name!r} overflows in single precision on X; rescale X, normalise the kernel, or give "
+            "numbers of double precision."
+        )
+    if not is_finite(K):
+        raise ValueError(f"the kernel {kernel.name!r} overflows on X; rescale X, or normalise the kernel.")
+    return K

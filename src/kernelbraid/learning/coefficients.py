@@ -111,8 +111,10 @@ def learn_many(candidates: Candidates, learnings: Sequence[Learning]) -> list[Co
         return []
     alike = {(learning.graph_from, learning.max_iter, learning.tol) for learning in learnings}
     ((graph, max_iter, tol),) = alike
-    settings = [learning.setting() for learning in learnings]
-    solutions = solve_many(candidates.stack, settings, graph=graph, max_iter=max_iter, tol=tol)
+    if not all(learning.is_batched for learning in learnings):
+        raise ValueError("learn_many learns kernels, from the start of the published code; use express for the others.")
+    fits = [(learning.problem(candidates.stack), learning.mu) for learning in learnings]
+    solutions = solve_many(fits, graph=graph, max_iter=max_iter, tol=tol)
     return [
         _learned(solution, candidates, learning, None) for solution, learning in zip(solutions, learnings, strict=True)
     ]
@@ -210,13 +212,13 @@ class PairKernels(Relation):
 
     def edges_of(self, given: list[Array], member: Member, room: float) -> Iterator[Array]:
         """Yield the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
-        cross = self._cross(given)
+        cross = self.cross(given)
         for ridge in member.ridges:
             expression = self._expression(ridge, member, room / len(member.ridges))
             like, blocks = expression.inverse, row_blocks(cross.shape[0])
             yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
 
-    def _cross(self, given: list[Array]) -> Array:
+    def cross(self, given: list[Array]) -> Array:
         """Return values of the consensus kernel between new samples (rows) and fitted ones."""
         if self.bank is not None:
             return self.bank.cross(given, self.weights)

@@ -4,13 +4,13 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import squared_lengths, to_numpy
 from kernelbraid._machine import blas_threads, calm
 from kernelbraid._typing import Array, Labels
 from kernelbraid.learning.effort import reach
 from kernelbraid.ops.graphs import Spectrum, degrees, embed_rows, normalised_graph, spectral_vectors
 from kernelbraid.solvers.kmeans import kmeans
-from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
+from kernelbraid.solvers.lloyd import nearest_centres
 
 #: Times that the clusters are found again, every time with other weights of the samples; fewer of many samples.
 REPLICATES, FEW_REPLICATES, MANY = 20, 5, 20_000

@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, to_numpy
+from kernelbraid._arrays import (
+    Digests,
+    asarray_like,
+    namespace,
+    row_digests,
+    rows_of,
+    squared_lengths,
+    to_numpy,
+)
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import names_of
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, unit_rows
-from kernelbraid.solvers.lloyd import nearest_centres, squared_lengths
+from kernelbraid.solvers.lloyd import nearest_centres
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
 KEPT_BYTES = 1_000_000_000

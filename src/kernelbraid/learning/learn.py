@@ -1,6 +1,6 @@
 """Learn: from samples to one graph, the sum of what each of their views, or all of them together, has to say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -12,12 +12,19 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.coefficients import Coefficients, PairKernels, express
 from kernelbraid.learning.extend import GivenEdges, Member, Relation
-from kernelbraid.learning.gaps import bridged
 from kernelbraid.learning.in_rows import RowKernels
 from kernelbraid.learning.settings import Readout, Settings
 from kernelbraid.learning.sources import Candidates, spread_out
 from kernelbraid.learning.weighing import Weighed
-from kernelbraid.ops.graphs import degrees, normalised_graph, refine_graph, symmetrise, with_strongest_edges
+from kernelbraid.ops.graphs import (
+    degrees,
+    normalised_graph,
+    refine_graph,
+    strongest_of_rows,
+    symmetrise,
+    unit_sums,
+    with_strongest_edges,
+)
 from kernelbraid.solvers.communities import Communities, steady_communities
 from kernelbraid.solvers.iterate import Status
 
@@ -25,6 +32,9 @@ from kernelbraid.solvers.iterate import Status
 CLEAREST = 2
 #: Steadiness of communities above which nothing is added to such a sum.
 CLEAR = 0.97
+#: What an edge weighs that a sample gets in a view that lacks it, beside one that was measured, and how many of them
+#: for each of those.
+LESS, MORE = 0.7, 2
 #: More runs by which two graphs are compared.
 RUNS = 4
 
@@ -282,3 +292,45 @@ def edges_of(graph: Array, samples: NDArray[np.bool_]) -> Array:
 def as_sparse(graph: Array) -> Array:
     """Return a graph as a csr array of NumPy."""
     return graph if sparse.issparse(graph) else sparse.csr_array(to_numpy(graph))
+
+
+def bridged(graphs: Mapping[int, Array], measured: Sequence[NDArray[np.bool_]], n_neighbors: int | None) -> list[Array]:
+    """Return edges for samples that a view lacks, view by view: to the neighbours there of their neighbours elsewhere.
+
+    A sample takes a step along the sum of all graphs to samples that the view has, and one in the graph of the view.
+    No value is made up: where nothing is near in any view, no edge comes about.
+
+    Parameters
+    ----------
+    graphs : mapping of int to csr array of shape (n, n)
+        Symmetric graph of each view; nothing at samples that it lacks.
+    measured : sequence of ndarray of shape (n,)
+        Which samples each view has.
+    n_neighbors : int or None
+        Edges of a sample in one graph; twice as many of the strongest new ones stay, all of them if None.
+
+    Returns
+    -------
+    list of csr array of shape (n, n)
+        Symmetric; one for every view that lacks samples.
+    """
+    total = sparse.csr_array(sum(graphs.values()))
+    found = []
+    for view, graph in graphs.items():
+        lacking = np.flatnonzero(~measured[view])
+        if len(lacking):
+            found.append(_bridge(total, graph, lacking, measured[view], n_neighbors))
+    return found
+
+
+def _bridge(total: Array, graph: Array, lacking: np.ndarray, has: NDArray[np.bool_], n_neighbors: int | None) -> Array:
+    """Return the edges of the samples that one view lacks."""
+    step = sparse.csr_array(total[lacking]) @ sparse.diags_array(has.astype(float))
+    walked = unit_sums(sparse.csr_array(step)) @ graph
+    if n_neighbors is not None:
+        walked = strongest_of_rows(sparse.csr_array(walked), MORE * n_neighbors)
+    usual = float(degrees(graph)[has].mean())
+    edges = (unit_sums(sparse.csr_array(walked)) * (LESS * usual)).tocoo()
+    n = graph.shape[0]
+    one_way = sparse.csr_array((edges.data, (lacking[edges.row], edges.col)), shape=(n, n))
+    return sparse.csr_array(one_way + one_way.T)

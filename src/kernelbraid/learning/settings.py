@@ -10,7 +10,6 @@ from kernelbraid._machine import n_workers
 from kernelbraid._typing import Parameters
 from kernelbraid.kernels import KernelStack, SelfTuning
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum
-from kernelbraid.solvers.batch import Setting
 from kernelbraid.solvers.low_rank.penalties import Route
 from kernelbraid.solvers.low_rank.step import GRAPH_PENALTIES, GraphName, LowRankProblem
 
@@ -90,11 +89,6 @@ class Learning:
         R = np.empty((0, kernels.n_kernels)) if self.is_kernel_fixed else kernels.factor()
         penalty, pull = GRAPH_PENALTIES[self.graph_penalty], PULLS[self.weights_problem]
         return LowRankProblem(kernels, R, self.alpha, self.beta, self.gamma, penalty, self.mu_growth, pull)
-
-    def setting(self) -> Setting:
-        """Return what differs between fits over the same kernels that learn the kernel, too."""
-        weights = (self.alpha, self.beta, self.gamma, self.mu, self.graph_penalty)
-        return Setting(*weights, growth=self.mu_growth, pull=PULLS[self.weights_problem])
 
 
 @dataclass(frozen=True)

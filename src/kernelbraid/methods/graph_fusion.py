@@ -8,7 +8,7 @@ import numpy as np
 from kernelbraid._arrays import namespace
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import COUNT, POSITIVE
+from kernelbraid.estimators.base import COUNT, POSITIVE, storing
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
@@ -134,6 +134,7 @@ class MultiViewGraphFusion(GraphClusterer):
         "max_iter": [COUNT],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -147,17 +148,7 @@ class MultiViewGraphFusion(GraphClusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.preset = preset
-        self.n_neighbors = n_neighbors
-        self.strength = strength
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=COPIES, prepare=centred_rows)
@@ -305,6 +296,7 @@ class CrossViewDiffusion(GraphClusterer):
         "max_iter": [COUNT],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -318,17 +310,7 @@ class CrossViewDiffusion(GraphClusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.preset = preset
-        self.n_neighbors = n_neighbors
-        self.mu = mu
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_several(self, X, self.kernels, working=WORKING, copies=DIFFUSED[self.preset])

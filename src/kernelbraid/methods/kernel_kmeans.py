@@ -3,14 +3,12 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid._typing import Array, Input
+from kernelbraid._typing import Input
 from kernelbraid.estimators.base import (
     COUNT,
     Clusterer,
@@ -18,12 +16,13 @@ from kernelbraid.estimators.base import (
     StrOptions,
     fit_context,
     publish,
+    storing,
     warn_of,
     warn_of_copies,
 )
 from kernelbraid.estimators.given import read_cross_kernels
 from kernelbraid.estimators.reading import read_views
-from kernelbraid.kernels import FittedBank
+from kernelbraid.learning.coefficients import PairKernels
 from kernelbraid.learning.effort import CLUSTER, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.sources import Candidates
@@ -48,9 +47,29 @@ CONSTRAINTS: dict[str, Any] = {
 class _KernelKMeans(Clusterer):
     """What both estimators share: the run of the solver, and labels for new samples."""
 
-    def _cluster(self, candidates: Candidates, exponent: float | None) -> Any:
-        """Run the solver and set the fitted attributes."""
-        random_state = check_random_state(self.random_state)
+    def _read(self, X: Input) -> Candidates:
+        raise NotImplementedError
+
+    @fit_context
+    def fit(self, X, y=None):
+        """Find the clusters, and the weights of several kernels.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features), list of such matrices, or kernels
+            Samples as rows, dense or sparse; several views of the same samples as a list, where the method takes
+            several. If kernels are ``"precomputed"``, the one of shape (n_samples, n_samples), or several as a stack
+            (n_kernels, n_samples, n_samples) or a list.
+        y : None
+            Ignored, here for scikit-learn.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator.
+        """
+        candidates, random_state = self._read(X), check_random_state(self.random_state)
+        exponent = getattr(self, "gamma", None)
         rule = Rule(robust=bool(self.robust), exponent=exponent, max_iter=self.max_iter, tol=TOL)
         stack = candidates.stack
         plan({CLUSTER: 1})
@@ -87,8 +106,9 @@ class _KernelKMeans(Clusterer):
             Labels.
         """
         check_is_fitted(self)
-        cross = read_cross(self, X, self._fitted, to_numpy(self.kernel_weights_).astype(float))
-        return beside(self._centres.nearest(cross), self.labels_)
+        bank, weights = self._fitted, to_numpy(self.kernel_weights_).astype(float)
+        given = read_cross_kernels(self, X, len(weights)) if bank is None else read_views(self, X, reset=False)
+        return beside(self._centres.nearest(PairKernels(bank, weights, None).cross(given)), self.labels_)
 
 
 class KernelKMeans(_KernelKMeans):
@@ -182,6 +202,7 @@ class KernelKMeans(_KernelKMeans):
 
     _parameter_constraints: ClassVar = {**CONSTRAINTS, **ONE_KERNEL}
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -194,42 +215,11 @@ class KernelKMeans(_KernelKMeans):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.robust = robust
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @fit_context
-    def fit(self, X, y=None):
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), or kernel of shape (n_samples, n_samples)
-            Samples as rows, dense or sparse; the kernel matrix if ``kernel="precomputed"``.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        KernelKMeans
-            The fitted estimator.
-        """
-        return self._find(self._read(X))
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         """Check the samples, and pose the kernel over them."""
         return read_candidate(self, X, self.kernel, working=WORKING)
-
-    def _find(self, candidates: Candidates) -> "KernelKMeans":
-        """Find the clusters; fits that differ in their start share what was read."""
-        return self._cluster(candidates, exponent=None)
 
 
 class MultipleKernelKMeans(_KernelKMeans):
@@ -330,6 +320,7 @@ class MultipleKernelKMeans(_KernelKMeans):
         "gamma": [Interval(Real, 0.01, 0.99, closed="both")],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -343,55 +334,8 @@ class MultipleKernelKMeans(_KernelKMeans):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.robust = robust
-        self.gamma = gamma
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @fit_context
-    def fit(self, X, y=None):
-        """Find the clusters and the weights of the kernels.
-
-        Parameters
-        ----------
-        X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse; several views of the same samples as a list. With
-            ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) or a list of kernel matrices.
-        y : None
-            Ignored, here for scikit-learn.
-
-        Returns
-        -------
-        MultipleKernelKMeans
-            The fitted estimator.
-        """
-        return self._find(self._read(X))
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         """Check the samples, and pose the kernels over them."""
         return read_candidates(self, X, self.kernels, working=WORKING)
-
-    def _find(self, candidates: Candidates) -> "MultipleKernelKMeans":
-        """Find clusters and weights; fits that differ in their start share what was read."""
-        return self._cluster(candidates, exponent=self.gamma)
-
-
-def read_cross(estimator: BaseEstimator, X: Input, bank: FittedBank | None, weights: np.ndarray) -> Array:
-    """Return the weighted sum of kernels between new samples (rows) and fitted ones.
-
-    Samples come as in the fit, whose kernels are in the bank, or as kernel values if there is none.
-    """
-    if bank is not None:
-        return bank.cross(read_views(estimator, X, reset=False), weights)
-    matrices = read_cross_kernels(estimator, X, weights.shape[0])
-    total: Array = 0.0
-    for weight, K in zip(weights, matrices, strict=True):
-        total = total + float(weight) * K
-    return total

@@ -5,7 +5,16 @@ from typing import ClassVar
 from sklearn.utils import check_random_state
 
 from kernelbraid._machine import blas_threads, n_workers
-from kernelbraid.estimators.base import COUNT, NOT_NEGATIVE, Clusterer, fit_context, publish, warn_of, warn_of_copies
+from kernelbraid.estimators.base import (
+    COUNT,
+    NOT_NEGATIVE,
+    Clusterer,
+    fit_context,
+    publish,
+    storing,
+    warn_of,
+    warn_of_copies,
+)
 from kernelbraid.learning.effort import CUT, LEARN, phase, plan
 from kernelbraid.learning.readout import distinct_labels
 from kernelbraid.learning.report import StepHistory
@@ -115,6 +124,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
         "tol": [NOT_NEGATIVE],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -128,17 +138,7 @@ class SimpleMultipleKernelKMeans(Clusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.preset = preset
-        self.n_init = n_init
-        self.restart_score = restart_score
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     @fit_context
     def fit(self, X, y=None):

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import AUTO, COUNT, NOT_NEGATIVE, POSITIVE
+from kernelbraid.estimators.base import AUTO, COUNT, NOT_NEGATIVE, POSITIVE, storing
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
@@ -121,6 +121,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         "max_iter": [COUNT],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -134,17 +135,7 @@ class SelfWeightedMultipleKernel(GraphClusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, working=WORKING)

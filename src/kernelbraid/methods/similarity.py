@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import COUNT, POSITIVE, Interval
+from kernelbraid.estimators.base import COUNT, POSITIVE, Interval, storing
 from kernelbraid.kernels import Linear
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
@@ -94,13 +94,8 @@ class SimplexGraph(GraphClusterer):
     _keeps_coefficients = True
     _parameter_constraints: ClassVar = {**COMPUTING, "max_iter": [COUNT]}
 
-    def __init__(self, n_clusters=8, *, n_init=100, max_iter=600, device=None, n_jobs=None, random_state=None):
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    @storing
+    def __init__(self, n_clusters=8, *, n_init=100, max_iter=600, device=None, n_jobs=None, random_state=None): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, [Linear(None)], storage="stored", working=WORKING)
@@ -231,6 +226,7 @@ class TwinGraph(_TwinGraph):
     _learns_weights = False
     _parameter_constraints: ClassVar = {**TWIN, **ONE_KERNEL}
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -244,17 +240,7 @@ class TwinGraph(_TwinGraph):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.alpha = alpha
-        self.beta = beta
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
@@ -354,6 +340,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
     _learns_weights = True
     _parameter_constraints: ClassVar = {**TWIN, "kernels": [str, list, tuple]}
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -367,17 +354,7 @@ class MultipleKernelTwinGraph(_TwinGraph):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.alpha = alpha
-        self.beta = beta
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, working=WORKING)

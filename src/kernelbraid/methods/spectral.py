@@ -7,7 +7,7 @@ import numpy as np
 
 from kernelbraid._machine import blas_threads, n_workers
 from kernelbraid._typing import Input
-from kernelbraid.estimators.base import COUNT, GRAPH, Interval
+from kernelbraid.estimators.base import COUNT, GRAPH, Interval, storing
 from kernelbraid.learning.coefficients import Coefficients
 from kernelbraid.learning.report import StepHistory
 from kernelbraid.learning.sources import Candidates
@@ -107,6 +107,7 @@ class KernelSpectralClustering(GraphClusterer):
         "restart_score": RESTART_SCORE,
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -118,15 +119,7 @@ class KernelSpectralClustering(GraphClusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.embedding = embedding
-        self.n_init = n_init
-        self.restart_score = restart_score
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidate(self, X, self.kernel, working=WORKING)
@@ -233,6 +226,7 @@ class AffinityAggregation(GraphClusterer):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
+    @storing
     def __init__(
         self,
         n_clusters=8,
@@ -245,16 +239,7 @@ class AffinityAggregation(GraphClusterer):
         device=None,
         n_jobs=None,
         random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.n_init = n_init
-        self.restart_score = restart_score
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ): ...
 
     def _read(self, X: Input) -> Candidates:
         return read_candidates(self, X, self.kernels, storage="lazy", working=WORKING, copies=1.0)

@@ -44,23 +44,15 @@ def adjusted_rand(first: Labels, second: Labels) -> float:
     return 2.0 * (both * neither - alone[0] * alone[1]) / chance
 
 
-def shared_sizes(first: Labels, second: Labels) -> tuple[Labels, Labels, Labels]:
-    """Return the groups of two partitions that share samples, and how many: (row, column, size) of each such pair."""
+def _group_sizes(first: Labels, second: Labels) -> tuple[Labels, Labels, Labels]:
+    """Return the sizes of what two partitions share, some of them zero, and of the groups of either."""
     width = int(second.max()) + 1
     codes = first * width + second
-    if (int(first.max()) + 1) * width <= PLACES * first.size:
-        table = np.bincount(codes)
-        filled = np.flatnonzero(table)
-        sizes = table[filled]
-    else:  # many small groups: the table would be far larger than the samples
-        filled, sizes = np.unique(codes, return_counts=True)
-    rows, columns = np.divmod(filled, width)
-    return rows, columns, sizes
-
-
-def _group_sizes(first: Labels, second: Labels) -> tuple[Labels, Labels, Labels]:
-    """Return the sizes of what two partitions share, and of the groups of either."""
-    return shared_sizes(first, second)[2], np.bincount(first), np.bincount(second)
+    is_small = (
+        int(first.max()) + 1
+    ) * width <= PLACES * first.size  # the table of many small groups would be far larger
+    shared = np.bincount(codes) if is_small else np.unique(codes, return_counts=True)[1]
+    return shared, np.bincount(first), np.bincount(second)
 
 
 def _pairs(sizes: Labels) -> int:
@@ -172,7 +164,8 @@ def cut_share(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> float:
 def _within_and_volumes(graph: ArrayLike | sparse.csr_array, labels: ArrayLike) -> tuple[Vector, Vector]:
     """Return the weight of the edges within each cluster, and of all edges of its samples."""
     S = sparse.csr_array(graph)
-    indicators = _indicators(numbers_of(labels, S.shape))
+    numbers, n = numbers_of(labels, S.shape), S.shape[0]
+    indicators = sparse.csr_array((np.ones(n), (np.arange(n), numbers)), shape=(n, int(numbers.max()) + 1))
     within = (indicators.T @ (S @ indicators)).diagonal()
     return within, indicators.T @ np.asarray(S.sum(axis=1)).ravel()
 
@@ -217,8 +210,3 @@ def agreement(labellings: Sequence[ArrayLike]) -> Vector:
         for j in range(i):
             table[i, j] = table[j, i] = adjusted_rand(numbered[i], numbered[j])
     return np.asarray(table.sum(axis=1) / max(count - 1, 1))
-
-
-def _indicators(labels: Labels) -> sparse.csr_array:
-    n = len(labels)
-    return sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))

@@ -245,10 +245,3 @@ def nearest_graph(G: Array, neighbourhoods: Neighbourhoods) -> Array:
     gains = xp.where(neighbourhoods.near, edge - G, zero)
     shares = gains / (xp.sum(gains, axis=1, keepdims=True) + float(xp.finfo(G.dtype).eps))
     return xp.where(shares > 0, shares, zero)
-
-
-def complete_graph(n: int, like: Array) -> Array:
-    """Return the graph of two samples, or of one: too few for one neighbour and the next."""
-    xp = namespace(like)
-    ones = xp.ones((n, n), dtype=like.dtype, device=device(like))
-    return add_to_diagonal(ones, -1.0)

@@ -1,17 +1,14 @@
 """Many fits of LKG over the same kernels: batched on an accelerator, in parallel processes on a CPU."""
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from kernelbraid._arrays import asarray_like, device, is_on_host, linalg_errors, namespace, quiet_overflow, to_numpy
-from kernelbraid._typing import Array, Host, Matrix, Vector
-from kernelbraid.kernels.precomputed import stack_kernels
+from kernelbraid._typing import Host, Vector
 from kernelbraid.kernels.stacks import KernelStack, StoredStack
 from kernelbraid.solvers.iterate import Solution, Status
 from kernelbraid.solvers.low_rank import step as low_rank
@@ -24,8 +21,9 @@ from kernelbraid.solvers.low_rank.step import (
     Stepper,
 )
 
-# What is made of a solution where it was computed.
-Then: TypeAlias = Callable[[Solution[LowRankState]], Any]
+# A problem, and mu in the first step.
+Fit: TypeAlias = tuple[LowRankProblem, float]
+Found: TypeAlias = Solution[LowRankState]
 
 # Problems of this order or smaller are solved together on an accelerator; larger ones fill it by themselves.
 LARGEST_BATCHED = 1024
@@ -35,172 +33,96 @@ MATRICES = ("Z", "K", "J", "W", "Y1", "Y2")  # of a state
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The parameters in which the fits of a batch differ.
-
-    Parameters
-    ----------
-    alpha, beta, gamma, mu : float
-        As for :class:`~kernelbraid.LKG`; positive.
-    graph_penalty : {"nuclear", "l1", "frobenius"}, default="nuclear"
-        As for :class:`~kernelbraid.LKG`.
-    growth : float, default=1.1
-        Factor of mu after every step, at least 1.
-    pull : float, default=2.0
-        Factor of Tr(K H_i) in the weights' problem: 2 projects K on the kernels, the paper prints 1/2.
-    """
-
-    alpha: float
-    beta: float
-    gamma: float
-    mu: float
-    graph_penalty: str = "nuclear"
-    growth: float = 1.1
-    pull: float = 2.0
-
-    def __post_init__(self) -> None:
-        for name in ("alpha", "beta", "gamma", "mu", "pull"):
-            value = getattr(self, name)
-            if not (isinstance(value, Real) and 0 < float(value) < math.inf):
-                raise ValueError(f"{name}={value!r} of a setting must be a positive number.")
-        if not (isinstance(self.growth, Real) and 1 <= float(self.growth) < math.inf):
-            raise ValueError(f"growth={self.growth!r} of a setting must be a number of at least 1.")
-        if self.graph_penalty not in GRAPH_PENALTIES:
-            raise ValueError(f"graph_penalty={self.graph_penalty!r} is unknown; use one of {sorted(GRAPH_PENALTIES)}.")
-
-    def problem(self, kernels: KernelStack, R: Matrix) -> LowRankProblem:
-        """Return the problem that this setting poses."""
-        penalty = GRAPH_PENALTIES[self.graph_penalty]
-        return LowRankProblem(kernels, R, self.alpha, self.beta, self.gamma, penalty, self.growth, self.pull)
-
-
-def solve_many(
-    kernels: KernelStack | Array,
-    settings: Sequence[Setting],
-    *,
-    then: Then = lambda solution: solution,
-    graph: GraphName = "J",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    n_jobs: int | None = None,
-) -> list[Any]:
-    """Solve the same kernels under many settings, each result equal to that of its single fit.
-
-    Parameters
-    ----------
-    kernels : KernelStack or array of shape (n_kernels, n, n)
-        Candidate kernels, for example ``stack_bank(X).store()`` or ``build_bank(X)``. Stored on an accelerator, up to
-        1024 samples: the fits run as one batch.
-    settings : sequence of Setting
-        One fit each.
-    then : callable, default=identity
-        Applied to each solution where it was computed; its value is returned instead of the solution. Solutions hold
-        six matrices each: reduce them to what is needed.
-    graph : {"J", "Z"}, default="J"
-        The graph that will be clustered: a fit in which it joins no two samples ends badly.
-    max_iter : int, default=200
-        Largest number of steps.
-    tol : float, default=1e-5
-        Stop when the relative change of the kernel is below; never if 0.
-    n_jobs : int, default=None
-        Processes on a CPU, each with one thread of linear algebra; one for each core if None or -1, -2 for all but one.
-
-    Returns
-    -------
-    list
-        Solutions, or the values of `then`, in the order of the settings. Fits that diverge depend on the last digit of
-        every number and agree with nothing. ``state.progress`` is known for single fits only.
-    """
-    if graph not in ("J", "Z"):
-        raise ValueError(f"graph={graph!r} is unknown; use 'J' or 'Z'.")
-    if max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be at least 1.")
-    stack: KernelStack = (
-        kernels if hasattr(kernels, "factor") else StoredStack.of(stack_kernels(kernels), overwrite=True)
-    )
-    for setting in settings:
-        if not isinstance(setting, Setting):
-            raise ValueError(f"settings holds {setting!r}; give objects of the class Setting.")
-    R, options = stack.factor(), _Options(graph, max_iter, tol)
-    if isinstance(stack, StoredStack) and not is_on_host(stack.like) and stack.n_samples <= LARGEST_BATCHED:
-        return _solve_batches(stack, R, settings, options, then)
-    if n_jobs == 1 or len(settings) < 2 or not is_on_host(stack.like):
-        return [_solve_one(stack, R, setting, options, then) for setting in settings]
-    # One thread per process: together they have as many as there are cores.
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        tasks = (delayed(_solve_one)(stack, R, setting, options, then) for setting in settings)
-        return list(Parallel(n_jobs=-1 if n_jobs is None else n_jobs)(tasks))
-
-
-@dataclass(frozen=True)
 class _Options:
     graph: GraphName
     max_iter: int
     tol: float
 
 
-def _solve_one(kernels: KernelStack, R: Matrix, setting: Setting, options: _Options, then: Then) -> Any:
-    solution = low_rank.solve(
-        setting.problem(kernels, R),
-        lambda: low_rank.starting_point(kernels, setting.mu),
+def solve_many(fits: Sequence[Fit], *, graph: GraphName = "J", max_iter: int = 200, tol: float = 1e-5) -> list[Found]:
+    """Solve many problems over the same kernels, each result equal to that of its single fit.
+
+    Parameters
+    ----------
+    fits : sequence of (LowRankProblem, float)
+        Problems that have the same kernels and learn them, and mu in the first step of each. If the kernels are stored
+        on an accelerator, up to 1024 samples run as batches.
+    graph : {"J", "Z"}, default="J"
+        The graph that will be clustered: a fit in which it joins no two samples ends badly.
+    max_iter : int, default=200
+        Largest number of steps.
+    tol : float, default=1e-5
+        Stop when the relative change of the kernel is below; never if 0.
+
+    Returns
+    -------
+    list of Solution
+        In the order of the fits. Those that diverge depend on the last digit of every number and agree with nothing.
+        ``state.progress`` is known for single fits only.
+    """
+    kernels, options = fits[0][0].kernels, _Options(graph, max_iter, tol)
+    if not is_on_host(kernels.like) and isinstance(kernels, StoredStack) and kernels.n_samples <= LARGEST_BATCHED:
+        return _solve_batches(fits, options)
+    if len(fits) == 1 or not is_on_host(kernels.like):
+        return [_solve_one(fit, options) for fit in fits]
+    # One thread per process: together they have as many as there are cores.
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        return list(Parallel(n_jobs=-1)(delayed(_solve_one)(fit, options) for fit in fits))
+
+
+def _solve_one(fit: Fit, options: _Options) -> Found:
+    problem, mu = fit
+    return low_rank.solve(
+        problem,
+        lambda: low_rank.starting_point(problem.kernels, mu),
         graph=options.graph,
         max_iter=options.max_iter,
         tol=options.tol,
     )
-    return then(solution)
 
 
-def _solve_batches(
-    kernels: StoredStack, R: Matrix, settings: Sequence[Setting], options: _Options, then: Then
-) -> list[Any]:
+def _solve_batches(fits: Sequence[Fit], options: _Options) -> list[Found]:
     """Run batches of one penalty each; fits that end badly are done again singly, to find their last sound iterate."""
-    results: dict[int, Any] = {}  # by the places of the settings
-    size = max(1, BATCH_SIZE // kernels.n_samples**2)
-    for penalty in GRAPH_PENALTIES:
-        members = [i for i, setting in enumerate(settings) if setting.graph_penalty == penalty]
-        for first in range(0, len(members), size):
-            chosen = members[first : first + size]
-            for i, solution in zip(
-                chosen, _Batch(kernels, R, [settings[i] for i in chosen], options).run(), strict=True
-            ):
-                if solution is None:
-                    results[i] = _solve_one(kernels, R, settings[i], options, then)
-                else:
-                    results[i] = then(solution)
-    return [results[i] for i in range(len(settings))]
+    results: dict[int, Found] = {}  # by the places of the fits
+    size = max(1, BATCH_SIZE // fits[0][0].kernels.n_samples ** 2)
+    for penalty in GRAPH_PENALTIES.values():
+        members = [i for i, (problem, _) in enumerate(fits) if problem.penalty is penalty]
+        for chosen in (members[first : first + size] for first in range(0, len(members), size)):
+            found = _Batch([fits[i] for i in chosen], options).run()
+            for i, solution in zip(chosen, found, strict=True):
+                results[i] = _solve_one(fits[i], options) if solution is None else solution
+    return [results[i] for i in range(len(fits))]
 
 
-def _pose_together(kernels: StoredStack, R: Matrix, settings: Sequence[Setting]) -> LowRankProblem:
-    """Return the problems of settings with the same penalty as one, whose numbers are columns."""
+def _pose_together(problems: Sequence[LowRankProblem]) -> LowRankProblem:
+    """Return problems with the same penalty as one, whose numbers are columns."""
     names = ("alpha", "beta", "gamma", "growth", "pull")
-    columns = {name: np.array([getattr(s, name) for s in settings], dtype=float)[:, None, None] for name in names}
-    alpha, beta, gamma = (asarray_like(columns[name], kernels.like) for name in names[:3])
-    penalty = GRAPH_PENALTIES[settings[0].graph_penalty]
-    return LowRankProblem(kernels, R, alpha, beta, gamma, penalty, columns["growth"], columns["pull"][:, :, 0])
+    columns = {name: np.array([getattr(p, name) for p in problems], dtype=float)[:, None, None] for name in names}
+    there = {name: asarray_like(columns[name], problems[0].kernels.like) for name in names[:3]}
+    return replace(problems[0], **there, growth=columns["growth"], pull=columns["pull"][:, :, 0])
 
 
-def _start_together(kernels: StoredStack, settings: Sequence[Setting]) -> LowRankState:
+def _start_together(kernels: KernelStack, mus: Sequence[float]) -> LowRankState:
     """Return the starting points of the single fits, which differ in mu alone."""
-    b = len(settings)
+    b = len(mus)
     one = low_rank.starting_point(kernels, 0.0)
     xp = namespace(one.K)
     matrices = {name: xp.broadcast_to(getattr(one, name), (b, *one.K.shape)) + 0.0 for name in MATRICES}
-    mu = np.array([s.mu for s in settings], dtype=float)[:, None, None]
-    return LowRankState(**matrices, g=np.tile(one.g, (b, 1)), mu=mu)
+    return LowRankState(**matrices, g=np.tile(one.g, (b, 1)), mu=np.array(mus, dtype=float)[:, None, None])
 
 
 class _Batch:
     """Algorithm 1 on several problems at once: every matrix has a leading axis for the problem."""
 
-    def __init__(self, kernels: StoredStack, R: Matrix, settings: Sequence[Setting], options: _Options) -> None:
-        self.kernels, self.R, self.options = kernels, R, options
-        self.found: list[Solution[LowRankState] | None] = [None] * len(settings)
-        self.settings = list(settings)  # of the problems that still run
-        self.places = np.arange(len(settings))  # of their solutions
-        self.step = Stepper(_pose_together(kernels, R, settings))
-        self.state = _start_together(kernels, settings)
+    def __init__(self, fits: Sequence[Fit], options: _Options) -> None:
+        self.options = options
+        self.found: list[Found | None] = [None] * len(fits)
+        self.problems = [problem for problem, _ in fits]  # those that still run
+        self.places = np.arange(len(fits))  # of their solutions
+        self.step = Stepper(_pose_together(self.problems))
+        self.state = _start_together(self.problems[0].kernels, [mu for _, mu in fits])
 
-    def run(self) -> list[Solution[LowRankState] | None]:
+    def run(self) -> list[Found | None]:
         """Return the solutions; None where the fit ended badly."""
         with quiet_overflow():
             for n in range(1, self.options.max_iter + 1):
@@ -209,7 +131,7 @@ class _Batch:
                 except linalg_errors():
                     break  # one problem spoils a batch: what has not finished is done singly
                 self._settle(n)
-                if not self.settings:
+                if not self.problems:
                     break
         return self.found
 
@@ -237,14 +159,14 @@ class _Batch:
         if stay.all():
             return
         s, kept = self.state, np.flatnonzero(stay)
-        self.settings, self.places = [self.settings[at] for at in kept], self.places[kept]
-        if not self.settings:
+        self.problems, self.places = [self.problems[at] for at in kept], self.places[kept]
+        if not self.problems:
             return
         xp = namespace(s.K)
         index = xp.asarray(kept, device=device(s.K))
         matrices = {name: xp.take(getattr(s, name), index, axis=0) for name in MATRICES}
         self.state = LowRankState(**matrices, g=s.g[kept], mu=np.asarray(s.mu)[kept])
-        self.step = Stepper(_pose_together(self.kernels, self.R, self.settings))
+        self.step = Stepper(_pose_together(self.problems))
 
     def _finish(self, at: int, n_iter: int, status: Status) -> None:
         """Publish a problem that is over, unless it ended badly."""

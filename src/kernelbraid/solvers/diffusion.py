@@ -8,7 +8,7 @@ similar themselves. For given weights, the minimum is the fixed point of A = sum
 a_v = b_v / (mu + 1).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,7 +130,7 @@ def spread_common(problem: DiffusionProblem, A: Array, b: Vector) -> Array:
     shares = b / (problem.mu + b.sum())
     for _ in range(INNER):
         parts = (float(a) * spread(S, A) for a, S in zip(shares, problem.graphs, strict=True) if a > 0)
-        A = symmetrise(add_to_diagonal(_total(parts), 1.0 - float(shares.sum())))
+        A = symmetrise(add_to_diagonal(sum(parts), 1.0 - float(shares.sum())))
     return A
 
 
@@ -141,7 +141,7 @@ def spread_across(problem: DiffusionProblem, A: Sequence[Array]) -> list[Array]:
         return [spread_common(problem, A[0], np.ones(1))]
     similarities = list(A)
     for _ in range(INNER):
-        total = _total(A_v for A_v in similarities)
+        total = sum(similarities)
         others = [(total - A_v) / (m - 1) for A_v in similarities]
         similarities = [
             symmetrise(add_to_diagonal(share * spread(S, other), 1 - share))
@@ -184,11 +184,3 @@ def diffuse(
         return new
 
     return alternate(step, problem.start, max_iter=max_iter, tol=tol, watch=watch)
-
-
-def _total(matrices: Iterable[Array]) -> Array:
-    """Return a sum of matrices as a new array."""
-    total: Array = 0.0
-    for A in matrices:
-        total = total + A
-    return total

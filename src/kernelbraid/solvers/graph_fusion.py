@@ -18,9 +18,9 @@ from kernelbraid._arrays import add_to_diagonal, asarray_like, distance, namespa
 from kernelbraid._linalg import choose_vectors, eigh
 from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack
+from kernelbraid.kernels.stacks import one_by_one
 from kernelbraid.ops.closed_forms import (
     Neighbourhoods,
-    complete_graph,
     cosine_kernel,
     kernel_distances,
     nearest_graph,
@@ -81,7 +81,7 @@ class FusionProblem:
     def graph(self, view: int, G: Array) -> Array:
         """Return the graph of a view by the costs of its edges."""
         if self.k < 1:
-            return complete_graph(G.shape[0], G)
+            return add_to_diagonal(namespace(G).ones_like(G), -1.0)  # two samples, or one
         if self.weighted:
             return nearest_graph(G, Neighbourhoods.of(G, self.k, by_order=False))
         return nearest_graph(G, self.neighbourhoods[view])
@@ -183,6 +183,5 @@ def view_distances(kernels: KernelStack, scales: Sequence[float], *, centred: bo
     centred : bool
         Whether samples are taken about their mean in feature space first.
     """
-    for i, (row, scale) in enumerate(zip(np.eye(kernels.n_kernels), scales, strict=True)):
-        name = f"kernel {i} of X"
-        yield kernel_distances(scale * cosine_kernel(kernels.combine(row), name, centred=centred, ridge=0.0))
+    for i, (K, scale) in enumerate(zip(one_by_one(kernels), scales, strict=True)):
+        yield kernel_distances(scale * cosine_kernel(K, f"kernel {i} of X", centred=centred, ridge=0.0))

@@ -13,6 +13,7 @@ from kernelbraid._arrays import asarray_like, device, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh, eigvalsh, tolerance
 from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.kernels import KernelStack, StoredStack, without_spread
+from kernelbraid.kernels.stacks import one_by_one
 from kernelbraid.ops.closed_forms import cosine_kernel
 from kernelbraid.ops.graphs import with_positive_peaks
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
@@ -175,14 +176,8 @@ class MinMaxProblem:
 
 def comparable_kernels(kernels: KernelStack) -> StoredStack:
     """Return the kernels of samples about their mean, each scaled to length one, as published."""
-    m, n, like = kernels.n_kernels, kernels.n_samples, kernels.like
-    stack = None
-    for p in range(m):
-        K = cosine_kernel(kernels.combine(np.eye(m)[p]), f"kernel {p} of X", centred=True)
-        if stack is None:
-            stack = namespace(K).empty((m, n, n), dtype=K.dtype, device=device(like))
-        stack[p, ...] = K
-    return StoredStack.of(stack, overwrite=True)
+    single = enumerate(one_by_one(kernels))
+    return StoredStack.filled(kernels, (cosine_kernel(K, f"kernel {p} of X", centred=True) for p, K in single))
 
 
 @dataclass

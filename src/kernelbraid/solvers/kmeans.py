@@ -36,7 +36,6 @@ def kmeans(
     *,
     n_init: int,
     random_state: np.random.RandomState,
-    max_iter: int = 100,
     by_distance: bool = False,
     spread: bool = False,
 ) -> Clustering:
@@ -52,8 +51,6 @@ def kmeans(
         Number of starts.
     random_state : numpy.random.RandomState
         Draws the starting samples, always on the host, so that every backend starts alike.
-    max_iter : int, default=100
-        Largest number of Lloyd steps in a run.
     by_distance : bool, default=False
         The best run is that of lowest inertia; if True, that of the lowest sum of distances, not squared.
     spread : bool, default=False
@@ -70,7 +67,7 @@ def kmeans(
         starts = spread_samples(X, n_init, n_clusters, random_state)
     else:
         starts = random_samples(n_init, X.shape[0], n_clusters, random_state)
-    return best_of(FeatureSpace(X), starts, n_clusters, Rule(max_iter=max_iter, by_distance=by_distance))
+    return best_of(FeatureSpace(X), starts, n_clusters, Rule(by_distance=by_distance))
 
 
 def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomState) -> Labels:
@@ -78,15 +75,7 @@ def random_samples(n_init: int, n: int, k: int, random_state: np.random.RandomSt
     return np.argsort(random_state.random_sample((n_init, n)), axis=1, kind="stable")[:, :k]
 
 
-def plus_plus(
-    space: Space,
-    n_init: int,
-    k: int,
-    random_state: np.random.RandomState,
-    *,
-    n_trials: int = 1,
-    first: int | None = None,
-) -> Labels:
+def plus_plus(space: Space, n_init: int, k: int, random_state: np.random.RandomState, *, n_trials: int = 1) -> Labels:
     """Draw the samples of each start one after the other, far ones with higher probability (k-means++), (n_init, k).
 
     Not scikit-learn's `kmeans_plusplus`: solvers import no scikit-learn, and these samples may be rows of a kernel or
@@ -103,12 +92,10 @@ def plus_plus(
     n_trials : int, default=1
         How many are drawn each time; that one stays which leaves the smallest sum of squared distances (Arthur and
         Vassilvitskii's greedy variant).
-    first : int, default=None
-        Sample with which every start begins; drawn if None.
     """
     n, runs = space.squares.shape[1], np.arange(n_init)
     starts, left = np.empty((n_init, k), dtype=np.int64), np.ones((n_init, n), dtype=bool)
-    drawn = random_state.randint(n, size=(n_init, 1)) if first is None else np.full((n_init, 1), first)
+    drawn = random_state.randint(n, size=(n_init, 1))
     nearest = np.full((n_init, n), np.inf)
     for c in range(k):
         if c > 0:

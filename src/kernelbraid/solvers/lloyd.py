@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, device, in_place, is_foreign, namespace, to_numpy
+from kernelbraid._arrays import (
+    as_dense,
+    asarray_like,
+    device,
+    in_place,
+    is_foreign,
+    namespace,
+    squared_lengths,
+    to_numpy,
+)
 from kernelbraid._typing import Array, Host, Labels, Matrix
 from kernelbraid.ops.closed_forms import power_weights
 
@@ -48,19 +57,6 @@ def nearest_centres(products: Array, lengths: Array) -> Labels:
     """
     apart = in_place("add", in_place("multiply", products, -2.0), lengths)  # less the samples' own squared lengths
     return to_numpy(namespace(apart).argmin(apart, axis=1)).astype(np.int64, copy=False)
-
-
-def inner_products(X: Array, Y: Array) -> Array:
-    """Return X Y' as a dense matrix for dense or sparse X and Y."""
-    products = X @ Y.T
-    return products.toarray() if sparse.issparse(products) else products
-
-
-def squared_lengths(X: Array) -> Array:
-    """Return the squared lengths of the rows of a dense or sparse matrix."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return namespace(X).sum(X * X, axis=1)
 
 
 @dataclass(frozen=True)
@@ -120,10 +116,6 @@ class Space(Protocol):
     def from_samples(self, rows: Labels) -> Array:
         """Return squared distances to some of the samples, (m, c, n), not negative."""
 
-
-class MeanSpace(Space, Protocol):
-    """The same with means of samples."""
-
     def distances(self, V: Array) -> Array:
         """Return squared distances to the centres sum_j V_cj x_j, (m, c, n) for V (c, n), which may be sparse."""
 
@@ -155,7 +147,7 @@ class FeatureSpace:
     def from_samples(self, rows: Labels) -> Matrix:
         """Return squared distances to some of the samples, (1, c, n), zero to copies; NumPy or sparse arrays."""
         sums: Matrix = self.squares[0, rows][:, None] + self.squares
-        distances: Matrix = sums - 2 * inner_products(self.X[rows], self.X)
+        distances: Matrix = sums - 2 * as_dense(self.X[rows] @ self.X.T)
         distances *= distances > COPY * sums
         return distances[None, ...]
 
@@ -209,7 +201,7 @@ class Clustering:
     centres: Array = None  # V, (k, n): these means as weights of the samples; of the best run alone
 
 
-def best_of(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> Clustering:
+def best_of(space: Space, starts: Labels, k: int, rule: Rule) -> Clustering:
     """Return the best of the runs from all starts; for the arguments see :func:`descend`."""
     runs = descend(space, starts, k, rule)
     best = runs[_lowest([run.merit for run in runs])]
@@ -217,12 +209,12 @@ def best_of(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> Clustering:
     return replace(best, centres=asarray_like(V.toarray(), space.squares) if sparse.issparse(V) else V)
 
 
-def descend(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> list[Clustering]:
+def descend(space: Space, starts: Labels, k: int, rule: Rule) -> list[Clustering]:
     """Return where Lloyd's iteration ends from all starts, in batches that bound the memory.
 
     Parameters
     ----------
-    space : MeanSpace
+    space : Space
         The samples.
     starts : ndarray of shape (n_init, k) or (n_init, n)
         Samples as centres, or labels of all samples.
@@ -237,7 +229,7 @@ def descend(space: MeanSpace, starts: Labels, k: int, rule: Rule) -> list[Cluste
     return [run for batch in batches for run in _descend(space, batch, rule)]
 
 
-def _descend(space: MeanSpace, clusters: Clusters, rule: Rule) -> list[Clustering]:
+def _descend(space: Space, clusters: Clusters, rule: Rule) -> list[Clustering]:
     """Run Lloyd's iteration from the means of a batch of clusters.
 
     A step takes the distances to the centres under every kernel, weighs the kernels by what the clusters cost under
@@ -257,7 +249,8 @@ def _descend(space: MeanSpace, clusters: Clusters, rule: Rule) -> list[Clusterin
             D = D * asarray_like(weights.T[:, :, None, None], D)
         scale = (weights @ lengths).max(axis=1)
         labels, nearest = _smallest(over_kernels(D))
-        labels = _refilled(labels, clusters.k, nearest / np.where(scale > 0, scale, 1.0)[:, None] / precision)
+        misfits = nearest / np.where(scale > 0, scale, 1.0)[:, None] / precision
+        labels = np.stack([refill(own, misfit, clusters.k) for own, misfit in zip(labels, misfits, strict=True)])
         inertia = trace[active, step] = rule.cost(nearest, scale).sum(axis=1)
         merit = np.sqrt(np.maximum(nearest, 0)).sum(axis=1) if rule.by_distance else inertia
         moving = (labels != clusters.labels).any(axis=1) | (step == 0)
@@ -292,15 +285,6 @@ def _smallest(D: Array) -> tuple[Labels, Matrix]:
     falling = np.arange(k, 0, -1, dtype=np.min_scalar_type(k))
     first = ((values[:, None, :] == D) * falling[:, None]).max(axis=1)
     return (k - first.astype(np.int64)) % k, values.astype(float, copy=False)
-
-
-def _refilled(labels: Labels, k: int, misfits: Matrix) -> Labels:
-    """Refill the empty clusters of every run that has one; the misfit is the squared distance in the run's unit."""
-    numbers = labels + k * np.arange(len(labels))[:, None]
-    sizes = np.bincount(numbers.ravel(), minlength=len(labels) * k).reshape(-1, k)
-    for run in np.flatnonzero(~sizes.all(axis=1)):
-        labels[run] = refill(labels[run], misfits[run], k)
-    return labels
 
 
 def _lowest(merits: ArrayLike) -> int:

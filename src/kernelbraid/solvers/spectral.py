@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelbraid._arrays import add_to_diagonal, device, namespace, to_numpy
+from kernelbraid._arrays import add_to_diagonal, namespace, to_numpy
 from kernelbraid._linalg import choose_vectors, eigh
 from kernelbraid._typing import Array, Vector
 from kernelbraid.kernels import KernelStack, StoredStack
+from kernelbraid.kernels.stacks import one_by_one
 from kernelbraid.ops.closed_forms import nonnegative, power_weights
 from kernelbraid.ops.graphs import normalised_graph
 from kernelbraid.solvers.iterate import AlternationProgress, Solution, Watch, alternate
@@ -40,16 +41,9 @@ def affinities(kernels: KernelStack) -> StoredStack:
     A narrow kernel is nearly the identity: with self-similarities it would look like a perfect affinity of n
     clusters. Normalised affinities have degree one, so that none wins by its scale.
     """
-    m, n = kernels.n_kernels, kernels.n_samples
-    S = None
-    for i in range(m):
-        W = nonnegative(kernels.combine(np.eye(m)[i]))
-        xp = namespace(W)
-        W = normalised_graph(add_to_diagonal(W, -xp.linalg.diagonal(W)))
-        if S is None:
-            S = xp.empty((m, n, n), dtype=W.dtype, device=device(W))
-        S[i, ...] = W
-    return StoredStack.of(S, overwrite=True)
+    positive = map(nonnegative, one_by_one(kernels))
+    without_loops = (add_to_diagonal(W, -namespace(W).linalg.diagonal(W)) for W in positive)
+    return StoredStack.filled(kernels, map(normalised_graph, without_loops))
 
 
 def update_eigenvectors(S: Array, k: int) -> Array:
