@@ -67,7 +67,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
       Views count that share nearest neighbours with another one far more often than chance has it; others are left
       out, with a warning. ``views_`` tells.
     - **Some labels** are known: :class:`LKGClassifier`. **New samples**: ``predict``. **Many samples**: rows are formed
-      block by block above 2,000 of them; above 60,000, so many stand for all. X may be a file, or on a Dask cluster.
+      block by block above 2,000 of them; above 30,000, so many stand for all. X may be a file, or on a Dask cluster.
     - **The paper**: ``LKG(5, solver=ADMM())`` learns the kernel, too, and ``preset="authors"`` is the published code.
 
     Parameters
@@ -119,7 +119,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         The iteration of the paper, which learns kernel and weights. None: the closed form under ``"recommended"``,
         :class:`ADMM` under the other presets.
     device : str, default=None
-        PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are.
+        PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are. Above 2,000 samples
+        rows and k-means are in single precision there.
     n_jobs : int, default=None
         Threads of the fit, and processes while the number of clusters is chosen; -1: all cores.
     random_state : int, RandomState instance or None, default=None
@@ -387,7 +388,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
         are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
-        n_all = samples.n_samples
+        n_all, measured = samples.n_samples, samples.measured
         if among is not None:
             samples = samples.some(among)
             sample_weight = None if sample_weight is None else check_sample_weight(sample_weight, n_all)[among]
@@ -405,8 +406,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
             warn_of(weighed.warning, UserWarning)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
-        if vertices.has_silent and samples.has_gaps:  # of those that are not here, some may be in no other view
-            weighed = replace(weighed, spare=tuple(np.flatnonzero(weighed.weights == 0).tolist()))
+        if vertices.has_silent and is_weighed:  # of those that are not here, some may be in no other view
+            alone = ~np.logical_or.reduce([measured[view] for view in weighed.used])
+            left_out = np.flatnonzero(weighed.weights == 0).tolist()
+            weighed = replace(weighed, spare=tuple(view for view in left_out if (measured[view] & alone).any()))
         if not is_joined:
             return weighed, vertices
         if is_weighed:

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import shlex
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -251,14 +252,16 @@ def parse(source: Source, dtype: Any = str, **options: Any) -> "pd.DataFrame":
     """Return the cells of a CSV or TSV file as pandas reads them."""
     import pandas as pd
 
-    own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig", "low_memory": False}
+    own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig"}
     options = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, **own, **options}
     with reading(source.path, "check its quotes, and give every row as many cells"):
         size = source.path.stat().st_size if source.content is None else len(source.content)
         file = source.path if source.content is None else io.BytesIO(source.content)
         if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
             options["float_precision"] = "round_trip"
-        frame = pd.read_csv(file, dtype=dtype, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of columns of texts and numbers
+            frame = pd.read_csv(file, dtype=dtype, **options)
     return frame.map(str.strip) if dtype is str else frame
 
 
@@ -284,7 +287,8 @@ def open_table(source: Source, header: bool | None = None) -> Table:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     with source.open() as file:
         is_packed = source.content is None and source.path.suffix.lower() in PACKED
-        if not is_packed and any(b"\0" in line for line in file):  # pandas loses what follows in a row
+        parts = iter(lambda: file.read(2**20), b"")
+        if not is_packed and any(b"\0" in part for part in parts):  # pandas loses what follows in a row
             raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
     sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
     others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]

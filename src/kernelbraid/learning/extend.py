@@ -348,7 +348,12 @@ def _away_from_zero(A: Array) -> Array:
 
 def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
     """Return a symmetric sparse graph with edges between some samples, which have none there, and others."""
-    known, new = graph.tocoo(), edges.tocoo()
-    mine, theirs = rows.astype(known.row.dtype)[new.row], columns.astype(known.row.dtype)[new.col]
-    places = (np.concatenate([known.row, mine, theirs]), np.concatenate([known.col, theirs, mine]))
-    return sparse.csr_array((np.concatenate([known.data, new.data, new.data]), places), shape=graph.shape)
+    n, back = graph.shape[0], edges.T.tocsr()
+    kind = sparse.get_index_dtype(maxval=max(n, 2 * edges.nnz))
+    numbers = np.concatenate([columns.astype(kind)[edges.indices], rows.astype(kind)[back.indices]])
+    ends = np.concatenate([edges.indptr, edges.nnz + back.indptr[1:].astype(kind)])
+    added = sparse.csr_array((np.concatenate([edges.data, back.data]), numbers, ends), shape=(len(ends) - 1, n))
+    owners, counts = np.concatenate([rows, columns]), np.zeros(n + 1, dtype=kind)
+    counts[owners + 1] = np.diff(ends)
+    added = added[np.argsort(owners)]
+    return graph + sparse.csr_array((added.data, added.indices, np.cumsum(counts, dtype=kind)), shape=(n, n))

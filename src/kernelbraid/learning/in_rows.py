@@ -30,11 +30,11 @@ from kernelbraid.solvers.low_rank.rows import (
     strongest_in_rows,
 )
 
-#: Samples up to which the closed form is exact; from which rows are formed over the nearest cells alone; and features
-#: up to which cells are found in dense samples themselves, and not in what their kernels say.
-EXACT, CELLS_FROM, FEW_FEATURES = 2000, 30_000, 256
+#: Samples up to which the closed form is exact; from which new ones are compared with those of the nearest cells alone;
+#: and features up to which cells are found in dense samples themselves, and not in what their kernels say.
+EXACT, CELLS_FROM, FEW_FEATURES = 2000, 20_000, 256
 #: Samples of which one graph is learned at most: of more, so many stand for all others.
-MOST = 60_000
+MOST = 30_000
 #: Nearest cells of new samples that are looked at where that is enough.
 FEW_CELLS = 4
 #: Share of the work when nearest neighbours are known.
@@ -59,7 +59,7 @@ class RowKernels(Relation):
     kernel: KernelRows
     basis: Basis
     left: Host  # what that leaves of the diagonal
-    cells: Cells | None  # None: all samples are looked at
+    cells: Cells | None  # whose members new samples are compared with; None: with all
     counts: Host | None  # how often each sample counts; None: once
 
     @classmethod
@@ -94,12 +94,7 @@ class RowKernels(Relation):
             views = [X if sparse.issparse(X) else to_numpy(X) for X in views]
         kernel = KernelRows([ViewRows.of(X, bank) for X, bank in zip(views, banks, strict=True)], list(shares))
         basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs, RANK)
-        cells = None
-        if kernel.n_samples >= CELLS_FROM:
-            X = kernel.views[0].points.X
-            is_plain = len(views) == 1 and not sparse.issparse(X) and X.shape[1] <= FEW_FEATURES
-            cells = Cells.of(X if is_plain else basis.factor, jobs)
-        found = cls(kernel, basis, np.empty(0), cells, counts)
+        found = cls(kernel, basis, np.empty(0), None, counts)
         known = [
             view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
             for view in kernel.views
@@ -111,12 +106,13 @@ class RowKernels(Relation):
     @property
     def is_by_samples(self) -> bool:
         """Whether cells are found in the samples themselves."""
-        return self.cells is not None and self.cells.centres.shape[1] == self.kernel.views[0].points.X.shape[1]
+        X = self.kernel.views[0].points.X
+        return len(self.kernel.views) == 1 and not sparse.issparse(X) and int(X.shape[1]) <= FEW_FEATURES
 
     def tasks(self) -> Iterable[Task]:
         """Return which rows are compared with which columns."""
         n = self.kernel.n_samples
-        return every_pair(n, n, self.basis.factor) if self.cells is None else self.cells.tasks()
+        return every_pair(n, n, self.basis.factor)
 
     def half(self) -> Iterable[Task]:
         """Return the same, told as the first half of the work."""
@@ -135,13 +131,16 @@ class RowKernels(Relation):
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
         tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
-        given: Any = (tasks, alphas, n_neighbors, jobs_of(self.basis.factor, n_jobs))
+        jobs = jobs_of(self.basis.factor, n_jobs)
+        given: Any = (tasks, alphas, n_neighbors, jobs)
         has_local = any(view.local for view in self.kernel.views)
-        if self.cells is None and not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
+        if not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
             self.basis, self.left, found = refined
         else:
             found = strongest_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)
+        if self.kernel.n_samples >= CELLS_FROM:
+            self.cells = Cells.of(self.kernel.views[0].points.X if self.is_by_samples else self.basis.factor, jobs)
         return [joined_edges(edges, edge_weights, self.counts) for edges in found]
 
     def samples(self) -> list[Array]:

@@ -69,10 +69,11 @@ def test_cells_on_a_device_are_the_same(foreign):
 
 
 def test_every_sample_is_in_one_cell_and_compared_with_its_own():
-    cells = Cells.of(X.astype(np.float32), 1)
+    single = X.astype(np.float32)
+    cells = Cells.of(single, 1)
     np.testing.assert_array_equal(np.sort(np.concatenate(cells.members)), np.arange(120))
     seen = np.zeros(120, dtype=int)
-    for rows, columns in cells.tasks():
+    for rows, columns in cells.tasks_of(single):
         assert np.isin(rows, columns).all()
         seen[rows] += 1
     np.testing.assert_array_equal(seen, 1)

@@ -55,8 +55,8 @@ ROUNDING = 3e-7
 CANDIDATES = 4
 #: Numbers in one block; and how many times as many on an accelerator, which waits for each.
 BLOCK, DEVICE_SHARE = 2**21, 16
-#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that are looked at.
-SEEN, STEPS, PROBES = 50, 10, 16
+#: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that a new one looks at.
+SEEN, STEPS, PROBES = 50, 10, 32
 
 
 @dataclass(frozen=True)
@@ -175,11 +175,6 @@ class Cells:
     def moved(self, place: Place) -> "Cells":
         """Return the same elsewhere."""
         return replace(self, centres=place(self.centres))
-
-    def tasks(self) -> Iterator[Task]:
-        """Yield the members of every cell with those of the nearest ones."""
-        for own, others in zip(self.members, self.near, strict=True):
-            yield from _in_blocks(own, self._of(others), self.centres)
 
     def tasks_of(self, X: Array) -> Iterator[Task]:
         """Yield places among new samples with the members of the cells nearest to theirs."""
