@@ -351,9 +351,10 @@ def with_rows(graph: Array, edges: Array, rows: NDArray[np.int64], columns: NDAr
     n, back = graph.shape[0], edges.T.tocsr()
     kind = sparse.get_index_dtype(maxval=max(n, 2 * edges.nnz))
     numbers = np.concatenate([columns.astype(kind)[edges.indices], rows.astype(kind)[back.indices]])
-    ends = np.concatenate([edges.indptr, edges.nnz + back.indptr[1:].astype(kind)])
+    ends = np.concatenate([edges.indptr, edges.nnz + back.indptr[1:]]).astype(kind)
     added = sparse.csr_array((np.concatenate([edges.data, back.data]), numbers, ends), shape=(len(ends) - 1, n))
     owners, counts = np.concatenate([rows, columns]), np.zeros(n + 1, dtype=kind)
     counts[owners + 1] = np.diff(ends)
     added = added[np.argsort(owners)]
-    return graph + sparse.csr_array((added.data, added.indices, np.cumsum(counts, dtype=kind)), shape=(n, n))
+    known = sparse.csr_array((graph.data, graph.indices.astype(kind), graph.indptr.astype(kind)), shape=(n, n))
+    return known + sparse.csr_array((added.data, added.indices, np.cumsum(counts, dtype=kind)), shape=(n, n))

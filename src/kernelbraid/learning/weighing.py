@@ -329,7 +329,7 @@ class Vertices:
         i, j = half.row[which], half.col[which]
         rows, columns = order[starts[i] + turn % sizes[i]], order[starts[j] + turn % sizes[j]]
         n = len(self.index)
-        found = sparse.csr_array(((half.data / many)[which], (rows, columns)), shape=(n, n))
+        found = sparse.csr_array(((half.data / many.astype(half.dtype))[which], (rows, columns)), shape=(n, n))
         return sparse.csr_array(found + found.T)
 
 

@@ -92,7 +92,9 @@ class Strongest:
         kept = self.values > 0
         ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
         values = (self.values * shares[:, None])[kept]
-        A = sparse.csr_array((values, self.columns[kept], ends), shape=(len(kept), n_columns))
+        kind = sparse.get_index_dtype(maxval=max(n_columns, len(values)))
+        places = (self.columns[kept].astype(kind), ends.astype(kind))
+        A = sparse.csr_array((values, *places), shape=(len(kept), n_columns))
         A.sort_indices()
         return A
 
