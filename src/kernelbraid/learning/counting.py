@@ -120,8 +120,8 @@ def count(
         counted = searched(learned, sized, guess)
         found = max(level.n_clusters for level in counted.levels if level.is_taken or level.score == 1.0)
         again = sized_for(found)
-        is_alike = again.readout.n_neighbors == sized.readout.n_neighbors or counted.taken.n_clusters == 1
-        if is_alike or n <= LOOK_AGAIN or not weighed.samples.has_kernels:
+        is_settled = again.readout.n_neighbors == sized.readout.n_neighbors or counted.taken.n_clusters == 1
+        if is_settled or n <= LOOK_AGAIN or not weighed.samples.has_kernels:
             return counted
         with effort.unheard():
             return searched(learn(weighed, again, random_state=random_state), again, found)

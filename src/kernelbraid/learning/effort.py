@@ -5,6 +5,7 @@ it has: steps of an iteration, which may end early, or as many as its effort ask
 of one core of 2024; only their ratios count.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,9 +32,9 @@ COUNTING_MATRICES = 2.0
 FUSED_MATRICES = 5.5
 # Blocks that a pass over matrices of n x n keeps.
 PASS_BLOCKS = 2.4
-#: Of a fit in rows: matrices of landmarks, blocks that each thread keeps, also of local kernels, and numbers beside
-#: features and factor that a sample has: edges on their way to a graph.
-LANDMARK_MATRICES, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 5, 4, 600
+#: Of a fit in rows: matrices of landmarks, blocks on their way, those that each thread keeps, also of local kernels,
+#: and bytes beside features and factor that a sample has: edges on their way to a graph.
+LANDMARK_MATRICES, PASSED_BLOCKS, ROW_BLOCKS, LOCAL_BLOCKS, EDGE_BYTES = 5, 2.5, 3.5, 2, 600
 #: Distances that solvers in batches have at once, unless one run has more; and arrays as large as these.
 BATCH_NUMBERS, RUN_ARRAYS = 4_000_000, 2
 #: Restarts of k-means, as far as memory goes, where the preset sets them.
@@ -124,8 +125,9 @@ def rows_bytes(
         Whether they are those of an accelerator, which has no edges.
     """
     of_samples = n_samples * (4 * (width + RANK) + EDGE_BYTES * (not on_device))
-    numbers = BLOCK * DEVICE_SHARE if on_device else BLOCK
-    blocks = 4 * numbers * n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)
+    side = math.sqrt(BLOCK * DEVICE_SHARE if on_device else BLOCK)
+    numbers = (n_samples / math.ceil(n_samples / side)) ** 2  # of a block of pairs
+    blocks = int(4 * numbers * (PASSED_BLOCKS + n_jobs * (ROW_BLOCKS + LOCAL_BLOCKS * has_local)))
     return of_samples + max(8 * LANDMARK_MATRICES * min(LANDMARKS, n_samples) ** 2, blocks, clustering)
 
 

@@ -25,6 +25,7 @@ from kernelbraid.solvers.low_rank.rows import (
     Task,
     every_pair,
     jobs_of,
+    mutual_pairs,
     nearest_in_rows,
     refined_in_rows,
     strongest_in_rows,
@@ -96,7 +97,9 @@ class RowKernels(Relation):
         basis = Basis.of(kernel, min(alphas) * NEGLIGIBLE, counts, jobs, RANK)
         found = cls(kernel, basis, np.empty(0), None, counts)
         known = [
-            view.knowing(*nearest_in_rows(view, found.half(), view.n_nearest, jobs)) if view.n_nearest else view
+            view.knowing(*nearest_in_rows(view, found.tasks(0.0, HALF), view.n_nearest, jobs))
+            if view.n_nearest
+            else view
             for view in kernel.views
         ]
         found.kernel = KernelRows(known, list(shares))
@@ -109,19 +112,17 @@ class RowKernels(Relation):
         X = self.kernel.views[0].points.X
         return len(self.kernel.views) == 1 and not sparse.issparse(X) and int(X.shape[1]) <= FEW_FEATURES
 
-    def tasks(self) -> Iterable[Task]:
-        """Return which rows are compared with which columns."""
+    def tasks(self, first: float = 0.0, last: float = 1.0) -> Iterable[Task]:
+        """Return all pairs of samples, told as so much of the work."""
         n = self.kernel.n_samples
-        return every_pair(n, n, self.basis.factor)
-
-    def half(self) -> Iterable[Task]:
-        """Return the same, told as the first half of the work."""
-        return counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (0.0, HALF))
+        size = lambda task: len(task.rows) * len(task.columns) * (1 + task.is_mutual)  # noqa: E731
+        return counted(mutual_pairs(n, self.basis.factor), size, n * n, (first, last))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
         if self.cells is None:
-            return every_pair(len(points[0]), self.kernel.n_samples, self.basis.factor)
+            new, known = np.arange(len(points[0])), np.arange(self.kernel.n_samples)
+            return every_pair(new, known, self.basis.factor)
         if self.is_by_samples:
             return self.cells.tasks_of(points[0].X)
         return self.cells.tasks_of(self.basis.at(self.kernel, points))
@@ -130,9 +131,8 @@ class RowKernels(Relation):
         self, alphas: Sequence[float], n_neighbors: int, edge_weights: EdgeWeights, n_jobs: int | None = None
     ) -> list[Array]:
         """Return the symmetric graph of the strongest edges of every sample for each weight of the penalty."""
-        tasks = counted(self.tasks(), lambda task: len(task[0]), self.kernel.n_samples, (HALF, 1.0))
         jobs = jobs_of(self.basis.factor, n_jobs)
-        given: Any = (tasks, alphas, n_neighbors, jobs)
+        given: Any = (self.tasks(HALF), alphas, n_neighbors, jobs)
         has_local = any(view.local for view in self.kernel.views)
         if not has_local and self.left.mean() > NEGLIGIBLE * min(alphas):
             refined = refined_in_rows(self.kernel, self.basis, self.left, *given, counts=self.counts)

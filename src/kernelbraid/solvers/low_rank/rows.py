@@ -18,45 +18,85 @@ F are formed on the way. They give a better factor, by which a few candidates of
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
+from scipy.linalg import lapack
 
 from kernelbraid._arrays import (
+    as_rows,
     asarray_like,
     beside,
     is_on_host,
     largest_of_rows,
     namespace,
-    nearest_of_rows,
     rows_of,
     to_numpy,
     with_entries,
 )
+from kernelbraid._linalg import outer_eigh
 from kernelbraid._machine import blas_threads, workers
 from kernelbraid._typing import Array, Host, Place, Places
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_distances
 
 T = TypeVar("T")
-#: Rows with the columns that they are compared with.
-Task = tuple[Places, Places]
-#: Rows with the columns and values of some of their entries.
-Entries = tuple[Places, Places, Host]
 #: Share of alpha above which eigenvalues count, landmarks that they are found by, and the most that are kept.
 NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 1000, 128
 #: Samples, in units of landmarks, that tell which eigenvectors of these are large over all samples.
 TELLING = 5
-# Eigenvalues of landmarks, relative to the largest, that are rounding in single precision.
-ROUNDING = 3e-7
+# Numbers, relative to the largest of their kind, that are rounding in single precision.
+ROUNDING = 1e-6
 #: Candidates among which the strongest entries of a row are, in units of their number.
 CANDIDATES = 4
 #: Numbers in one block; and how many times as many on an accelerator, which waits for each.
 BLOCK, DEVICE_SHARE = 2**21, 16
 #: Samples of each cell, on the mean, by which its centre is found, and steps of k-means; cells that a new one looks at.
 SEEN, STEPS, PROBES = 50, 10, 32
+
+
+class Task(NamedTuple):
+    """Samples, and those that they are compared with."""
+
+    rows: Places
+    columns: Places  # ascending
+    is_mutual: bool = False  # whether these are others, and compared with the rows, too
+
+
+class Entries(NamedTuple):
+    """Some entries of rows."""
+
+    rows: Places
+    columns: Places  # (n_rows, k)
+    values: Host
+
+
+class Strongest:
+    """The largest entries of every row among those that were seen so far."""
+
+    def __init__(self, n: int, k: int) -> None:
+        self.columns = np.zeros((n, k), dtype=np.int64)
+        self.values = np.full((n, k), -np.inf, dtype=np.float32)  # where nothing was seen
+
+    def take(self, seen: Entries) -> None:
+        """Keep the largest ones of what was seen before and now."""
+        columns = np.concatenate([self.columns[seen.rows], seen.columns], axis=1)
+        values = np.concatenate([self.values[seen.rows], seen.values], axis=1)
+        best, self.values[seen.rows] = largest_of_rows(values, self.values.shape[1])
+        self.columns[seen.rows] = np.take_along_axis(columns, best, axis=1)
+
+    def graph(self, shares: Host, n_columns: int) -> Array:
+        """Return the positive ones as a csr array, each row times its share."""
+        kept = self.values > 0
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        values = (self.values * shares[:, None])[kept]
+        kind = sparse.get_index_dtype(maxval=max(n_columns, len(values)))
+        places = (self.columns[kept].astype(kind), ends.astype(kind))
+        A = sparse.csr_array((values, *places), shape=(len(kept), n_columns))
+        A.sort_indices()
+        return A
 
 
 @dataclass(frozen=True)
@@ -72,13 +112,13 @@ class Basis:
         """Find the eigenvectors with eigenvalues above a number, and at most so many."""
         n, drawing = kernel.n_samples, np.random.RandomState(0)
         landmarks = kernel.at(np.sort(drawing.choice(n, min(LANDMARKS, n), replace=False)))
-        W = to_numpy(kernel.smooth(landmarks, landmarks)).astype(np.float64)
-        values, B = np.linalg.eigh((W + W.T) / 2)
-        kept = values > ROUNDING * max(values[-1], np.finfo(float).tiny)  # local kernels alone have none
-        B = (B[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        with blas_threads(0, 1):  # which of them tell depends on rounding
+            W = to_numpy(kernel.smooth(landmarks, landmarks)).astype(np.float64)
+            chosen, B = _telling_ones(W, ROUNDING * float(W.max()))
+        landmarks = [points.some(chosen) for points in landmarks]
         telling = np.sort(drawing.choice(n, min(TELLING * LANDMARKS, n), replace=False))
-        values, Q = np.linalg.eigh(_gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling))
-        values *= n / len(telling)
+        G = _gram(_lifted(kernel, kernel.at(telling), landmarks, B, n_jobs), weights, telling) * (n / len(telling))
+        values, Q = outer_eigh(G, min(most, len(G)), largest=True) or np.linalg.eigh(G)
         kept = values > max(least, ROUNDING * values.max(initial=0.0))
         lift = np.asarray(B @ Q[:, kept][:, ::-1][:, :most].astype(np.float32))
         factor = _lifted(kernel, kernel.at(slice(None)), landmarks, lift, n_jobs)
@@ -100,6 +140,14 @@ class Basis:
     def gram(self, weights: Host | None) -> NDArray[np.float64]:
         """Return G = F' diag(w) F."""
         return _gram(self.factor, weights)
+
+
+def _telling_ones(W: NDArray[np.float64], tol: float) -> tuple[Places, Host]:
+    """Return rows of a symmetric matrix that leave less than `tol` of its diagonal, and R with R R' = their W^-1."""
+    factor, pivots, rank, _ = lapack.dpstrf(W, tol=tol, lower=True)
+    inverse = linalg.solve_triangular(factor[:rank, :rank], np.eye(rank), lower=True)
+    chosen = pivots[: max(rank, 1)] - 1  # local kernels alone have none
+    return chosen, np.asarray(inverse.T.reshape(len(chosen), rank), dtype=np.float32)
 
 
 def _lifted(
@@ -132,7 +180,6 @@ class Weighting:
     A: Array  # (r, r)
     columns: Array  # w, (n,), in single precision
     rows: Host  # w / (m alpha), (n,)
-    alpha: float
 
     @classmethod
     def of(cls, basis: Basis, left: Host, alpha: float, counts: Host | None) -> "Weighting":
@@ -142,7 +189,13 @@ class Weighting:
         G = basis.gram(m * shares)
         A = np.eye(len(G)) - alpha * np.linalg.inv(G + alpha * np.eye(len(G)))
         here = partial(asarray_like, like=basis.factor)
-        return cls(here(A.astype(np.float32)), here(m * shares), (shares / alpha).astype(np.float32), alpha)
+        return cls(here(A.astype(np.float32)), here(m * shares), (shares / alpha).astype(np.float32))
+
+    def coefficients(self, K: Array, rows: Array, columns: Array) -> Array:
+        """Return a block of K - F A F' from one of K and the rows of F."""
+        Z = (rows @ -self.A) @ columns.T
+        Z += K
+        return Z
 
 
 @dataclass(frozen=True)
@@ -180,7 +233,7 @@ class Cells:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from _in_blocks(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
+            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
 
     def nearest(self, count: int) -> "Cells":
         """Return the same with fewer nearest cells of each."""
@@ -190,34 +243,35 @@ class Cells:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
 
-def every_pair(n_rows: int, n: int, like: Array) -> Iterator[Task]:
-    """Yield blocks of rows with all samples, as large as they should be where an array lives."""
-    yield from _in_blocks(np.arange(n_rows), np.arange(n), like)
-
-
-def _in_blocks(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
+def every_pair(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
+    """Yield blocks of rows with all columns, as large as they should be where an array lives."""
     for part in slices(len(rows), len(columns), like):
-        yield rows[part], columns
+        yield Task(rows[part], columns)
+
+
+def mutual_pairs(n: int, like: Array) -> Iterator[Task]:
+    """Yield all pairs of so many samples, each once, in blocks as large as they should be where an array lives."""
+    parts = np.array_split(np.arange(n), -(-n // int(np.sqrt(_block(like)))))
+    for place, rows in enumerate(parts):
+        for other, columns in enumerate(parts[place:]):
+            yield Task(rows, columns, is_mutual=other > 0)
 
 
 def nearest_in_rows(view: ViewRows, tasks: Iterable[Task], k: int, n_jobs: int) -> tuple[Host, Places]:
     """Return the squared distances of every sample to the nearest others, ascending, and these samples: (n, k) each."""
-    n = len(view.points)
-    distances, nearest = np.zeros((n, k), dtype=np.float32), np.zeros((n, k), dtype=np.int64)
+    found = Strongest(len(view.points), k)
 
-    def find(task: Task) -> tuple[Places, Host, Places]:
-        rows, columns = task
-        D = _without_self(squared_distances(view.points.some(rows), view.points.some(columns)), task, np.inf)
-        few = min(k, len(columns) - 1)
-        found = nearest_of_rows(D, few)
-        own = to_numpy(namespace(D).take_along_axis(D, beside(found, D), axis=1))
-        order = np.argsort(own, axis=1, kind="stable")
-        order = np.concatenate([order, np.repeat(order[:, -1:], k - few, axis=1)], axis=1)
-        return rows, np.take_along_axis(own, order, 1), columns[np.take_along_axis(found, order, 1)]
+    def find(task: Task) -> list[Entries]:
+        D = squared_distances(view.points.some(task.rows), view.points.some(task.columns))
+        return _largest(-D, task, k)
 
-    for rows, own, found in in_threads(find, tasks, n_jobs):
-        distances[rows], nearest[rows] = own, found
-    return distances, nearest
+    for parts in in_threads(find, tasks, n_jobs):
+        for part in parts:
+            found.take(part)
+    order = np.argsort(-found.values, axis=1, kind="stable")
+    seen = np.isfinite(found.values).sum(axis=1)  # the last one stands for those that are missing
+    order = np.take_along_axis(order, np.minimum(np.arange(k), seen[:, None] - 1), axis=1)
+    return -np.take_along_axis(found.values, order, 1), np.take_along_axis(found.columns, order, 1)
 
 
 def strongest_in_rows(
@@ -256,18 +310,12 @@ def strongest_in_rows(
         New samples, of which the rows are, as each view has them; the samples themselves if None.
     """
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-
-    def strongest(task: Task) -> list[Entries]:
-        rows, columns = task
-        own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
-        K = kernel.values(own, columns, rows if points is None else None)
-        F = rows_of(basis.factor, rows) if points is None else basis.at(kernel, own)
-        return [(rows, *_largest(K, F, basis, w, task, n_neighbors, points is None)) for w in weightings]
-
-    parts = list(in_threads(strongest, tasks, n_jobs))
-    shape = (kernel.n_samples if points is None else len(points[0]), kernel.n_samples)
-    shares = [w.rows if points is None else np.full(shape[0], 1 / w.alpha, dtype=np.float32) for w in weightings]
-    return [_as_csr([part[number] for part in parts], shape, own) for number, own in enumerate(shares)]
+    found, _ = _pass(kernel, basis, weightings, tasks, n_neighbors, n_jobs, points=points)
+    shares = [
+        w.rows if points is None else np.full(1, 1 / a, dtype=np.float32)
+        for w, a in zip(weightings, alphas, strict=True)
+    ]
+    return [own.graph(share, kernel.n_samples) for own, share in zip(found, shares, strict=True)]
 
 
 def refined_in_rows(
@@ -290,23 +338,13 @@ def refined_in_rows(
     basis, left, alphas, n_neighbors, n_jobs, counts
         As for :func:`strongest_in_rows`.
     tasks : iterable of tasks
-        Rows, each once, and all columns.
+        All pairs of samples.
     """
-    n, k, xp = kernel.n_samples, CANDIDATES * n_neighbors, namespace(basis.factor)
+    n, xp = kernel.n_samples, namespace(basis.factor)
     telling = basis.factor / xp.linalg.vector_norm(basis.factor, axis=0)
     weightings = [Weighting.of(basis, left, alpha, counts) for alpha in alphas]
-
-    def look(task: Task) -> tuple[Array, list[tuple[Places, Places, Array]]]:
-        rows, columns = task
-        K = kernel.values(kernel.at(rows), columns, rows)
-        found = []
-        for weighting in weightings:
-            places, _ = _largest(K, rows_of(basis.factor, rows), basis, weighting, task, k, True)
-            found.append((rows, places, xp.take_along_axis(K, beside(places, K), axis=1)))
-        return K @ telling, found
-
-    parts = list(in_threads(look, tasks, n_jobs))
-    products = xp.concat([part for part, _ in parts], axis=0)
+    found, parts = _pass(kernel, basis, weightings, tasks, CANDIDATES * n_neighbors, n_jobs, telling=telling)
+    products = xp.concat(parts, axis=0)
     # K = Y C^-1 Y' with Y = K T and C = T' Y, for the columns T of the basis
     C = to_numpy(xp.astype(telling.T, xp.float64) @ xp.astype(products, xp.float64))
     values, V = np.linalg.eigh((C + C.T) / 2)
@@ -315,61 +353,85 @@ def refined_in_rows(
     diagonal = left + to_numpy(xp.vecdot(basis.factor, basis.factor))
     better = Basis(kernel.at(slice(None)), telling @ V, products @ V)
     left = better.left(diagonal)
-    weightings = [Weighting.of(better, left, alpha, counts) for alpha in alphas]
-
-    def judge(part: tuple[int, tuple[Array, list[tuple[Places, Places, Array]]]]) -> Entries:
-        number, (rows, places, K) = part[0], part[1][1][part[0]]
-        weighting = weightings[number]
-        off = rows_of(better.factor, rows) @ weighting.A
-        others = xp.reshape(rows_of(better.factor, places.ravel()), (*places.shape, -1))
-        Z = K - (others @ off[:, :, None])[:, :, 0]
-        Z *= xp.reshape(rows_of(weighting.columns, places.ravel()), places.shape)
-        Z = xp.where(beside(places == rows[:, None], Z), -xp.inf, Z)
-        best, values = largest_of_rows(Z, min(n_neighbors, Z.shape[1]))
-        return rows, np.take_along_axis(places, to_numpy(best), axis=1), to_numpy(values)
-
-    found = []
-    for number, weighting in enumerate(weightings):
-        judged = list(in_threads(judge, [(number, part) for part in parts], n_jobs))
-        found.append(_as_csr(judged, (n, n), weighting.rows))
-    return better, left, found
+    graphs = []
+    for alpha, before, seen in zip(alphas, weightings, found, strict=True):
+        after, best = Weighting.of(better, left, alpha, counts), Strongest(n, n_neighbors)
+        for rows in slices(n, seen.columns.shape[1] * len(C), products):
+            columns = seen.columns[rows]
+            old, new = (_at_pairs(by.factor, w.A, rows, columns) for by, w in ((basis, before), (better, after)))
+            Z = seen.values[rows] / to_numpy(before.columns)[columns] + old - new
+            Z *= to_numpy(after.columns)[columns]
+            best.take(_entries(Z, np.arange(n)[rows], columns, n_neighbors))
+        graphs.append(best.graph(after.rows, n))
+    return better, left, graphs
 
 
-def _without_self(A: Array, task: Task, value: float) -> Array:
-    """Return a block of pairs of samples with a value where a sample meets itself; its columns ascend."""
-    rows, columns = task
-    place = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
-    own = np.flatnonzero(columns[place] == rows)
-    return with_entries(A, own, place[own], value)
+def _at_pairs(F: Array, A: Array, rows: slice, columns: Places) -> Host:
+    """Return some entries of rows of F A F', of which each has its own columns."""
+    others = namespace(F).reshape(rows_of(F, columns.ravel()), (*columns.shape, -1))
+    return to_numpy((others @ (rows_of(F, rows) @ A)[:, :, None])[:, :, 0])
 
 
-def _largest(
-    K: Array, F: Array, basis: Basis, weighting: Weighting, task: Task, k: int, are_samples: bool
-) -> tuple[Places, Host]:
-    """Return columns and values of the largest coefficients of every row, of which the kernel and the factor are given.
+def _pass(
+    kernel: KernelRows,
+    basis: Basis,
+    weightings: Sequence["Weighting"],
+    tasks: Iterable[Task],
+    k: int,
+    n_jobs: int,
+    *,
+    points: Sequence[Points] | None = None,
+    telling: Array | None = None,
+) -> tuple[list[Strongest], list[Array]]:
+    """Return the largest entries of the rows of Z M, times m alpha / w, and parts of K times some columns."""
+    n = kernel.n_samples if points is None else len(points[0])
+    found = [Strongest(n, k) for _ in weightings]
+    products: dict[int, Array] = {}  # by the first of rows
 
-    Samples themselves have none on the diagonal.
+    def look(task: Task) -> tuple[list[list[Entries]], list[tuple[Places, Array]]]:
+        rows, columns, is_mutual = task
+        own = kernel.at(rows) if points is None else [view.some(rows) for view in points]
+        K = kernel.values(own, columns, rows if points is None else None)
+        F = rows_of(basis.factor, rows) if points is None else basis.at(kernel, own)
+        blocks = ((w.coefficients(K, F, rows_of(basis.factor, columns)), w.columns) for w in weightings)
+        seen = [_largest(Z, task, k, w, are_samples=points is None) for Z, w in blocks]
+        if telling is None:
+            return seen, []
+        return seen, [(rows, K @ rows_of(telling, columns))] + [(columns, K.T @ rows_of(telling, rows))] * is_mutual
+
+    for seen, parts in in_threads(look, tasks, n_jobs):
+        for own, entries in zip(found, seen, strict=True):
+            for part in entries:
+                own.take(part)
+        for rows, product in parts:
+            products[int(rows[0])] = products.get(int(rows[0]), 0.0) + product
+    return found, [products[first] for first in sorted(products)]
+
+
+def _largest(Z: Array, task: Task, k: int, weights: Array | None = None, *, are_samples: bool = True) -> list[Entries]:
+    """Return the largest entries of rows of a symmetric block, which is used up, times the weights of its columns.
+
+    Samples have none with themselves. Where pairs are mutual, columns are rows, too.
     """
-    columns = task[1]
-    Z = (F @ -weighting.A) @ rows_of(basis.factor, columns).T
-    Z += K
-    Z *= rows_of(weighting.columns, columns)
-    if are_samples:
-        Z = _without_self(Z, task, -np.inf)
-    places, values = largest_of_rows(Z, min(k, len(columns)))
-    return columns[to_numpy(places)], to_numpy(values)
+    rows, columns, is_mutual = task
+    if are_samples and not is_mutual:
+        places = np.minimum(np.searchsorted(columns, rows), len(columns) - 1)
+        own = np.flatnonzero(columns[places] == rows)
+        Z = with_entries(Z, own, places[own], -np.inf)
+    other = None
+    if is_mutual:
+        other = as_rows(Z if weights is None else Z * rows_of(weights, rows)[:, None], slice(None))
+    if weights is not None:
+        Z *= rows_of(weights, columns)
+    found = [_entries(Z, rows, columns, k)]
+    return found if other is None else [*found, _entries(other, columns, rows, k)]
 
 
-def _as_csr(parts: Sequence[Entries], shape: tuple[int, int], shares: Host) -> Array:
-    """Return entries as a csr array, each row times its share."""
-    rows = np.concatenate([np.repeat(rows, found.shape[1]) for rows, found, _ in parts])
-    columns, values = (np.concatenate([part[i].ravel() for part in parts]) for i in (1, 2))
-    kept = values > 0
-    kind = sparse.get_index_dtype(maxval=max(shape))
-    rows, columns, values = rows[kept].astype(kind), columns[kept].astype(kind), values[kept]
-    A = sparse.csr_array((values * shares[rows], (rows, columns)), shape=shape)
-    A.sort_indices()
-    return A
+def _entries(Z: Array, rows: Places, columns: Places, k: int) -> Entries:
+    """Return the largest entries of rows, of which all have these columns, or each has its own."""
+    places, values = map(to_numpy, largest_of_rows(Z, min(k, Z.shape[1])))
+    found = columns[places] if columns.ndim == 1 else np.take_along_axis(columns, places, axis=1)
+    return Entries(rows, found, values)
 
 
 def _cells_of(X: Array, centres: Array, n_jobs: int) -> NDArray[np.int64]:
@@ -389,9 +451,14 @@ def jobs_of(like: Array, n_jobs: int | None) -> int:
     return workers(n_jobs) if is_on_host(like) else 2
 
 
+def _block(like: Array) -> int:
+    """Return how many numbers a block has where an array lives."""
+    return BLOCK if is_on_host(like) else BLOCK * DEVICE_SHARE
+
+
 def slices(n: int, width: int, like: Array) -> list[slice]:
     """Return blocks of rows of so many numbers each, larger ones where an array lives on an accelerator."""
-    size = max(1, (BLOCK if is_on_host(like) else BLOCK * DEVICE_SHARE) // max(width, 1))
+    size = max(1, _block(like) // max(width, 1))
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
