@@ -234,7 +234,7 @@ def test_clear_clusters_are_relied_on_and_noise_is_not(way):
     assert len(set(y)) == 3
 
 
-def test_the_way_that_is_taken_is_one_of_the_three_and_gives_its_labels():
+def test_the_way_that_is_taken_is_one_of_the_two_and_gives_its_labels():
     X, _ = uneven_blobs()
     reading, readout = fitted(X, 4)
     assert reading.evidence.way == "merge"  # communities divide the largest

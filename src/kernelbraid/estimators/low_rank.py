@@ -87,8 +87,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Weight of the graph penalty: the larger, the smoother. Recommended: by n_samples and n_clusters; 1 and 30 in
         graphs that are fused; 1 with a solver. Published: 0.01.
     n_neighbors : int or "all", default=None
-        Strongest edges of each sample that stay in the graph. Recommended: 10, or 5 if there are at most 30 samples a
-        cluster; 20 in each of several graphs that are fused. Published: all.
+        Strongest edges of each sample that stay in the graph. Recommended: 10, 5 if there are at most 30 samples per
+        cluster, 20 for communities of more than 100; 10 to 20 in each of several graphs that are fused. Published: all.
     edge_weights : {"scaled", "learned", "binary"}, default=None
         What an edge weighs: its coefficient relative to the strongest one of its sample (recommended), the coefficient
         (published), or one.
@@ -122,7 +122,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         PyTorch device to compute on, such as ``"cuda"``; if None, tensors are used where they are. Above 2,000 samples
         rows and k-means are in single precision there.
     n_jobs : int, default=None
-        Threads of the fit, and processes while the number of clusters is chosen; -1: all cores.
+        Threads of the fit; -1: all cores.
     random_state : int, RandomState instance or None, default=None
         An int makes the labels reproducible.
 

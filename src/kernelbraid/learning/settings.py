@@ -165,7 +165,7 @@ class Settings:
 
         Eigenvalues of a kernel grow with the samples that are alike, so that a penalty of the same weight smooths the
         less, the more there are; and a sample has no more neighbours than there are others in its cluster. For several
-        views and for a learned kernel, what is left open stays as it is, and k-means alone finds the clusters. Distinct
+        views what is left open stays as it is, and for a learned kernel, which k-means alone reads out. Distinct
         samples that occur several times count as `n_counted`. With a resolution the number stays open.
         """
         few, more, most = NEIGHBORS

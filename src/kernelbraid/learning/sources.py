@@ -1,8 +1,8 @@
 """Samples, whatever they come as: one protocol, behind which nobody asks what they are.
 
 :class:`Samples` says what the rest of the line needs to know: which samples there are and in which views, whom each has
-for neighbours, which copies there are, and the parts that get graphs of their own. Matrices and kernels are here,
-ready graphs in :mod:`~kernelbraid.learning.graphs`; a new kind of samples is one more class.
+for neighbours, which copies there are, and the parts that get graphs of their own. Matrices are here,
+kernels and ready graphs in :mod:`~kernelbraid.learning.given`; a new kind of samples is one more class.
 """
 
 from collections.abc import Iterable, Sequence
