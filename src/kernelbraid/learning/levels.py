@@ -36,7 +36,7 @@ Column = NDArray[np.float64]
 SIZES = (2000, 20_000, np.inf)
 SEARCHES = ((0.3, 3, FEW_ROUNDS, 3), (0.3, 2, 1, 6), (0.7, 2, 1, 50))
 LOWEST = 1e-4  # resolution at which the range ends in any case
-FINEST, MOST = 3, 2.5  # samples for each cluster below which no partition is judged; clusters that may be judged always
+FINEST, ALWAYS = 2.5, 3  # samples for each cluster below which no partition is judged; clusters that are judged always
 NEAR = 1.0  # of the logarithm of a resolution: the deviation of the weights of those near by
 #: Steps below the range, at which a graph of several components still falls into these; and how far below its upper
 #: end, in the logarithm of the resolution, that partition is judged: it has a whole range of its own.
@@ -220,7 +220,7 @@ def levels_of(
     """
     search = Search.of(network.n, n_jobs)
     found = search.partitions(network, seed, (0.0, 1 - OF_CLOUDS))
-    found = found.only((found.n_clusters > 1) & (found.n_clusters <= max(network.n / MOST, FINEST)))
+    found = found.only((found.n_clusters > 1) & (found.n_clusters <= max(network.n / FINEST, ALWAYS)))
     least = min(SMALLEST, network.n / 10) if smallest is None else smallest
     if found.labels:
         found = found.dissolved(network, least, sizes)

@@ -24,7 +24,7 @@ from kernelbraid.metrics.partitions import modularity
 from kernelbraid.ops.graphs import spectral_embedding
 from kernelbraid.solvers.kmeans import kmeans
 
-FEW_RESTARTS = 3
+RESTARTS = 3  # of k-means in the graph of one view
 # How something is computed, and not what comes out.
 COMPUTING = ("n_jobs", "thresholding", "record_objective", "restart_score")
 # What a ready graph has no use for, since nothing is learned from it and its edges stay.
@@ -215,7 +215,7 @@ class Weighed:
                 found.append(0.0)
                 continue
             placed = spectral_embedding(own, k)
-            labels = kmeans(placed, k, n_init=FEW_RESTARTS, random_state=random_state, spread=True).labels
+            labels = kmeans(placed, k, n_init=RESTARTS, random_state=random_state, spread=True).labels
             found.append(float(modularity(own, labels)))
         return found
 
