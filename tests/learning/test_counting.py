@@ -124,7 +124,7 @@ def test_copies_and_weights_give_the_same_levels():
 
 def test_other_ways_to_find_so_many_clusters_may_be_asked_for():
     model = LKG("auto", assign_labels="kmeans", random_state=0).fit(X)
-    assert model.n_clusters_ == 3
+    assert (model.n_clusters_, model.settings_["assign_labels"]) == (3, "kmeans")
     assert ari(y, model.labels_) == 1.0
 
 

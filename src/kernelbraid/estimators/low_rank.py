@@ -267,12 +267,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
         weighed, vertices = self._pose(samples, settings, sample_weight, among)
         learned, counted, settings = self._learn(weighed, vertices, settings, random_state)
         with effort.phase(effort.CUT):
-            if counted is not None and self.assign_labels in (None, "communities"):
-                reading = published(learned, counted.taken.labels, settings.readout)
+            readout = settings.readout
+            if counted is not None and readout.assign_labels == "communities":
+                reading = published(learned, counted.taken.labels, readout)
             else:
-                readout = settings.readout
-                if counted is not None:
-                    readout = replace(readout, n_clusters=counted.taken.n_clusters, assign_labels=self.assign_labels)
+                readout = readout if counted is None else replace(readout, n_clusters=counted.taken.n_clusters)
                 reading = read_out(learned, readout, random_state=random_state, sizes=vertices.sizes)
         self._publish(samples, weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
@@ -295,7 +294,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if is_chosen:
             given: dict[str, Any] = {"n_counted": vertices.n_counted, "sizes": vertices.sizes}
             counted = count(weighed, settings, random_state=random_state, **given)
-            return counted.learned, counted, counted.settings
+            way = self.assign_labels or "communities"
+            settings = replace(counted.settings, readout=replace(counted.settings.readout, assign_labels=way))
+            return counted.learned, counted, settings
         k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
         with effort.phase(effort.LEARN):
