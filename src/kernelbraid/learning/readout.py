@@ -300,7 +300,7 @@ class Evidence:
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:
-    """Compare clusters with what the other way to find them in the same embedding gives.
+    """Compare clusters with what k-means gives in the same embedding, and pieces that are joined.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     readout : Readout
         How they were found.
     random_state : RandomState
-        Draws the starts of the other way.
+        Draws their starts.
     """
     placed, found = reading.placed, int(reading.labels.max()) + 1
     if reading.evidence is not None and found == readout.n_clusters:
@@ -321,11 +321,11 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     if not 1 < k < placed.embedding.shape[0]:
         return Evidence()
     with calm(readout.n_jobs):
-        joined, other = reading, reading
-        if reading.agreement is not None:
-            other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-        else:
+        joined = other = reading
+        if reading.agreement is None:
             joined = other = join_pieces(placed, replace(readout, n_init=min(readout.n_init, MOST)), random_state)
+        if readout.assign_labels != "kmeans":
+            other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
     assert joined.agreement is not None  # of its cuts
     of_ways = float(agreement([reading.labels, other.labels])[0])
     return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
