@@ -294,7 +294,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if is_chosen:
             given: dict[str, Any] = {"n_counted": vertices.n_counted, "sizes": vertices.sizes}
             counted = count(weighed, settings, random_state=random_state, **given)
-            way = self.assign_labels or "communities"
+            way: Assignment = self.assign_labels or "communities"
             settings = replace(counted.settings, readout=replace(counted.settings.readout, assign_labels=way))
             return counted.learned, counted, settings
         k, several = GUESS if self.n_clusters == "auto" else self.n_clusters, weighed.trust is not None
