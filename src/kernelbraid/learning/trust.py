@@ -57,7 +57,7 @@ def judge(
     measured: Sequence[NDArray[np.bool_]],
     halves_agree: Callable[[int], bool | None],
     are_equal: Callable[[int, int], bool],
-    graph_among: Callable[[int, NDArray[np.int64]], Array] | None = None,
+    graph_among: Callable[[int, NDArray[np.int64]], Array],
 ) -> Trust:
     """Tell which views to trust.
 
@@ -72,9 +72,8 @@ def judge(
         two views agree.
     are_equal : callable
         Tells whether two views hold the same numbers, shifted and scaled at most.
-    graph_among : callable, default=None
+    graph_among : callable
         Returns the graph of nearest neighbours of a view among some of its samples: those that another one has, too.
-        What is left of the graphs there if None.
 
     Returns
     -------
@@ -99,7 +98,7 @@ def judge(
 def _compare(
     graphs: Sequence[Array],
     measured: Sequence[NDArray[np.bool_]],
-    graph_among: Callable[[int, NDArray[np.int64]], Array] | None,
+    graph_among: Callable[[int, NDArray[np.int64]], Array],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return deviations above chance and cosines of all pairs, over the samples that both views have."""
     m = len(graphs)
@@ -112,10 +111,8 @@ def _compare(
                 agreement[i, j] = agreement[j, i] = 0.0
                 continue
             A, B = graphs[i], graphs[j]
-            if not both.all() and graph_among is not None:
+            if not both.all():
                 A, B = graph_among(i, rows), graph_among(j, rows)
-            elif not both.all():
-                A, B = (sparse.csr_array(G[rows][:, rows]) for G in (A, B))
             z, cosine = deviations(A, B)
             agreement[i, j] = agreement[j, i] = z
             cosines[i, j] = cosines[j, i] = cosine
