@@ -1,4 +1,4 @@
-"""Graphs that users hand over: affinities, or distances of neighbours."""
+"""What users hand over instead of samples: kernels, and graphs of affinities, or of distances of neighbours."""
 
 from typing import Any
 

@@ -20,7 +20,7 @@ from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, in_order, j
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
-#: Of the restarts of k-means that a user asks for, the part that the other way gets; and the most of them.
+#: Of the restarts of k-means that a user asks for, the part that it gets beside another way; and the most of pieces.
 BESIDE, MOST = 4, 20
 #: Steadiness from which communities are taken; below, as a part of the agreement of cuts.
 STEADY = 0.65
@@ -292,11 +292,9 @@ class Evidence:
     @property
     def reliability(self) -> float:
         """The product of all, between 0 and 1; 0 if there cannot be as many clusters, or all ways collapse."""
-        return (
-            0.0
-            if self.is_short or self.has_collapsed
-            else float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
-        )
+        if self.is_short or self.has_collapsed:
+            return 0.0
+        return float(max(self.of_cuts, 0.0) * max(self.of_ways, 0.0) * self.of_parts)
 
 
 def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> Evidence:

@@ -38,7 +38,7 @@ from kernelbraid.solvers.iterate import Solution
 
 
 class GraphClusterer(Clusterer):
-    """Check, learn, read out, publish: what all of them do but the first two.
+    """Check, learn, read out, publish: what all of them do but kernel k-means.
 
     A subclass has `_read`, from what a user hands over to candidates, and `_learn`, from these to a graph.
     """

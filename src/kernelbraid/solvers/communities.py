@@ -189,10 +189,8 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
 def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
     """Return so many communities, and the last resolution that was tried."""
     finer = np.arange(network.n)
+    place = float(np.log(near))  # of the resolution; low and high have that of the number of clusters beside it
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
-    place = float(
-        np.log(near)
-    )  # logarithm of the resolution; low and high have that of the number of clusters beside it
     for _ in range(TRIED):
         labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
         found = int(labels.max()) + 1
