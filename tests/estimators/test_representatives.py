@@ -106,6 +106,18 @@ def test_a_named_device_gives_arrays_back_and_new_samples_are_placed_without_it(
     assert all(isinstance(A, np.ndarray) for A in there._fitted.members[0].relation.samples())
 
 
+def test_rows_of_several_views_are_formed_on_a_named_device(monkeypatch):
+    torch = pytest.importorskip("torch")
+    of, seen = in_rows.RowKernels.of, []
+    monkeypatch.setattr(in_rows.RowKernels, "of", lambda views, *given: seen.extend(views) or of(views, *given))
+    views = [X[:2200, :3], X[:2200, 3:]]
+    model = LKG(4, device="cpu", random_state=0).fit(views)
+    assert len(seen) > 2
+    assert all(isinstance(A, torch.Tensor) for A in seen)
+    np.testing.assert_array_equal(model.labels_, LKG(4, random_state=0).fit(views).labels_)
+    np.testing.assert_array_equal(model.predict([view[:9] for view in views]), model.labels_[:9])
+
+
 def test_fewer_cells_are_enough_where_clusters_are_clear(monkeypatch):
     monkeypatch.setattr(in_rows, "CELLS_FROM", 1000)
     monkeypatch.setattr("kernelbraid.estimators.inductive.AT_ONCE", 500)

@@ -238,7 +238,7 @@ def _of_rows(weighed: Weighed, settings: Settings) -> Iterator[Posed]:
     alphas, n_jobs = settings.alphas, settings.learning.n_jobs
     posed = ((view, bank) for view in weighed.needed for bank in samples.row_banks(view, settings.fused_banks))
     for view, bank in posed:
-        rows, X = weighed.rows_of(view), samples.only(view).views[0]
+        rows, X = weighed.rows_of(view), samples.only(view).at_work(0)
         counts = weighed.counts if weighed.counts is None or rows is None else weighed.counts[rows]
         kernels = RowKernels.of([X], [bank], [1.0], alphas, counts, n_jobs)
         readout = settings.fused_readout(kernels.kernel.n_samples)
