@@ -329,7 +329,9 @@ def squared_lengths(X: Array) -> Array:
 
 def in_double(X: Array) -> Array:
     """Return a dense or sparse matrix in double precision, itself if it has that."""
-    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64, copy=False)
+    if sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return namespace(X).astype(X, namespace(X).float64, copy=False)
 
 
 def row_products(X: Array) -> Array:
