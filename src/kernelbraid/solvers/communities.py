@@ -190,9 +190,7 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
     """Return so many communities, and the last resolution that was tried."""
     finer = np.arange(network.n)
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
-    place = float(
-        np.log(near)
-    )  # logarithm of the resolution; low and high have that of the number of clusters beside it
+    place = float(np.log(near))  # logarithm of the resolution; low and high have the number of clusters, too
     for _ in range(TRIED):
         labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
         found = int(labels.max()) + 1
