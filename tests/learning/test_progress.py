@@ -33,7 +33,7 @@ def test_a_part_that_has_nothing_of_its_own_to_tell_is_not_heard(heard):
 
 
 def test_tasks_tell_how_far_they_have_come_as_they_are_taken(heard):
-    tasks = progress.counted([3, 1, 4], lambda task: task, 8, (0.5, 1.0))
+    tasks = progress.announced([3, 1, 4], lambda task: task, 8, (0.5, 1.0))
     assert list(tasks) == [3, 1, 4]
     np.testing.assert_allclose(heard, [0.5 + 3 / 16, 0.75, 1.0])
 

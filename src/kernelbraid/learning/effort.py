@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 
 from kernelbraid._arrays import BLOCK_SIZE, free_bytes
-from kernelbraid._machine import available_bytes, format_bytes
-from kernelbraid._machine import counted as counted_of
+from kernelbraid._machine import available_bytes, counted, format_bytes
 from kernelbraid.kernels.local import LocalKernel
 from kernelbraid.learning.settings import FEW_RESTARTS, GUESS, MANY_SAMPLES, Settings
 from kernelbraid.learning.sources import KEPT, Samples
@@ -164,7 +163,7 @@ def choose_storage(
     is_enough = size["itemsize"] == 8 and halved <= limit
     ways = f"float32 data ({format_bytes(halved)}) or fewer samples" if is_enough else "fewer samples"
     raise MemoryError(
-        f"a fit of {size['n_samples']} samples with {counted_of(size['n_kernels'], 'kernel')} needs about "
+        f"a fit of {size['n_samples']} samples with {counted(size['n_kernels'], 'kernel')} needs about "
         f"{format_bytes(needed)}, and {format_bytes(limit)} are free; use {ways}."
     )
 
@@ -341,14 +340,14 @@ def step(told: Mapping[str, Any]) -> bool:
     return any(told_to_end)
 
 
-def counted(
+def announced(
     tasks: Iterable[Task], size: Callable[[Task], int], total: int, span: tuple[float, float] = (0.0, 1.0)
 ) -> Iterator[Task]:
     """Return tasks of so much work in all, a span of the phase; it is told when they are taken, by whatever thread."""
-    return _counted(tasks, size, total, span, _watchers.get())
+    return _announced(tasks, size, total, span, _watchers.get())
 
 
-def _counted(
+def _announced(
     tasks: Iterable[Task],
     size: Callable[[Task], int],
     total: int,

@@ -12,7 +12,7 @@ from kernelbraid._arrays import asarray_like, namespace, to_numpy
 from kernelbraid._typing import Array, Host, Place
 from kernelbraid.kernels.functions import Kernel
 from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
-from kernelbraid.learning.effort import counted
+from kernelbraid.learning.effort import announced
 from kernelbraid.learning.extend import Member, Relation
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
 from kernelbraid.ops.graphs import EdgeWeights, joined_edges
@@ -116,7 +116,7 @@ class RowKernels(Relation):
         """Return all pairs of samples, told as so much of the work."""
         n = self.kernel.n_samples
         size = lambda task: len(task.rows) * len(task.columns) * (1 + task.is_mutual)  # noqa: E731
-        return counted(mutual_pairs(n, self.basis.factor), size, n * n, (first, last))
+        return announced(mutual_pairs(n, self.basis.factor), size, n * n, (first, last))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""
