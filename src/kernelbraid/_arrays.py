@@ -199,7 +199,7 @@ def take_rows(rows: NDArray[np.int64], *arrays: Array) -> list[Array]:
     count = next((A.shape[0] for A in arrays if A is not None), 0)
     if np.array_equal(rows, np.arange(count)):
         return list(arrays)
-    return [A if A is None else namespace(A).take(A, beside(rows, A), axis=0) for A in arrays]
+    return [A if A is None else rows_of(A, rows) for A in arrays]
 
 
 def replace_rows(A: Array, rows: NDArray[np.int64], values: Array) -> Array:
@@ -329,7 +329,9 @@ def squared_lengths(X: Array) -> Array:
 
 def in_double(X: Array) -> Array:
     """Return a dense or sparse matrix in double precision, itself if it has that."""
-    return X.astype(np.float64) if sparse.issparse(X) else namespace(X).astype(X, namespace(X).float64, copy=False)
+    if sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return namespace(X).astype(X, namespace(X).float64, copy=False)
 
 
 def row_products(X: Array) -> Array:

@@ -90,9 +90,8 @@ def read_samples(
     they may be a sample, and are refused until `header` says what they are. Semicolons, tabs, vertical bars and spaces
     between cells are found in a .csv file, and commas before decimals where a number has one that cannot separate
     thousands; numbers that could be read in two ways, such as 1,234 alone, are refused, and so are those with signs
-    between their thousands. Pickled objects are refused,
-    never loaded. Above 32 MB pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last
-    bit.
+    between their thousands. Pickled objects are refused, never loaded. Above 32 MB pandas reads the numbers of a CSV or
+    TSV file to 12 digits or more, and below to the last bit.
 
     Examples
     --------

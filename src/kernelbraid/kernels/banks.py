@@ -267,6 +267,13 @@ def _check_samples(X: Array, number: int) -> Array:
     return X
 
 
+SEEN = 1000  # samples that spreads are taken from
+WIDE = 100.0  # spreads of the typical other feature from which on a spread is one of other orders
+UNHEARD = 1e-3  # share of the squared distances below which half of the features do not count
+STILL = 1e-7  # spread, in sizes of a feature, up to which it is a constant with rounding errors
+CHANCE = 4.0  # standard errors up to which columns are orthogonal but for the choice of samples
+
+
 @dataclass(frozen=True)
 class Outweighing:
     """A feature that outweighs the others."""
@@ -343,18 +350,3 @@ def _is_orthogonal(rows: Array, column: int, squares: Host, others: Host) -> boo
     lengths = np.sqrt(squares[others]) * np.sqrt(squares[column])  # the root of a product of tiny squares may be zero
     cosines = products / np.where(lengths > 0, lengths, 1.0)
     return bool(cosines[others != column].max() < CHANCE / np.sqrt(len(values)))
-
-
-SEEN = 1000  # samples that spreads are taken from
-
-
-WIDE = 100.0  # spreads of the typical other feature from which on a spread is one of other orders
-
-
-UNHEARD = 1e-3  # share of the squared distances below which half of the features do not count
-
-
-STILL = 1e-7  # spread, in sizes of a feature, up to which it is a constant with rounding errors
-
-
-CHANCE = 4.0  # standard errors up to which columns are orthogonal but for the choice of samples

@@ -11,8 +11,8 @@ with :math:`A = G (G + \alpha I)^{-1}` and :math:`G = F^\top \operatorname{diag}
 and the strongest of each row stay. Samples that count as m_i of them, :math:`Z = (K M + \alpha I)^{-1} K`, have
 :math:`w_i = m_i \alpha / (\alpha + m_i e_i)` in G.
 
-Where all pairs are looked at and much is left, as of texts, whose eigenvalues fall slowly, products of the kernel with
-F are formed on the way. They give a better factor, by which a few candidates of each row are judged again.
+Where much is left, as of texts, whose eigenvalues fall slowly, products of the kernel with F are formed on the way.
+They give a better factor, by which a few candidates of each row are judged again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -296,7 +296,7 @@ def strongest_in_rows(
         Its factor.
     left : ndarray of shape (n,)
         What that leaves of the diagonal.
-    tasks : iterable of (rows, columns)
+    tasks : iterable of tasks
         Which entries are looked at.
     alphas : sequence of float
         Weights of the penalty.
