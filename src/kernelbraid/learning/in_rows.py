@@ -115,8 +115,7 @@ class RowKernels(Relation):
     def tasks(self, first: float = 0.0, last: float = 1.0) -> Iterable[Task]:
         """Return all pairs of samples, told as so much of the work."""
         n = self.kernel.n_samples
-        size = lambda task: len(task.rows) * len(task.columns) * (1 + task.is_mutual)  # noqa: E731
-        return reported(mutual_pairs(n, self.basis.factor), size, n * n, (first, last))
+        return reported(mutual_pairs(n, self.basis.factor), Task.n_pairs, n * n, (first, last))
 
     def tasks_of(self, points: Sequence[Points]) -> Iterable[Task]:
         """Return the same for new samples."""

@@ -64,6 +64,10 @@ class Task(NamedTuple):
     columns: Places  # ascending
     is_mutual: bool = False  # whether these are others, and compared with the rows, too
 
+    def n_pairs(self) -> int:
+        """Return how many pairs it looks at."""
+        return len(self.rows) * len(self.columns) * (1 + self.is_mutual)
+
 
 class Entries(NamedTuple):
     """Some entries of rows."""
