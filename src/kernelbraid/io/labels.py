@@ -94,18 +94,18 @@ def read_labels(
     >>> labels.values, labels.ids
     (array([0, 1]), ['first', 'second'])
     """
+    import pandas as pd
+
     source = open_source(path)
     if source.suffix in ARRAY_FILES:
         if column is not None:
             raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
         return LabelFile(_checked(source.path, read_array(source, key, NAMES_OF_ARRAYS, is_label_array)))
     table, is_unclear = open_table(source, header=False), False
-    if source.suffix == ".parquet":
-        frame, _ = table.read(range(len(table.names)))
-    else:
-        frame = table.texts()
-        if not len(frame):
-            raise table.error("the file has no row of labels in it; give at least one")
+    frame = pd.concat(table.frames(range(len(table.names))), ignore_index=True)
+    if not len(frame):
+        raise table.error("the file has no row of labels in it; give at least one")
+    if table.header is not None:
         if header is None:
             is_named = column is not None and not str(column).isdecimal()  # by its name in the header
             header = is_named or _has_header(*frame.to_numpy().tolist())
