@@ -7,31 +7,25 @@ thread (:func:`calm`), and factorisations and products of large matrices get wha
 
 import contextlib
 import ctypes
-import errno
 import functools
 import os
 import secrets
 import shutil
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 #: Settings of the C library's mallopt, and what it is to keep.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, KEPT_BYTES = -1, -3, 2**28
 #: Order of matrices from which several threads work on them.
 ORDER = 3000
-#: The part of the free memory that blocks may fill; more of them go to temporary files.
-SHARE = 4
 _asked: ContextVar[int | None] = ContextVar("_asked", default=None)
 
 
@@ -223,86 +217,6 @@ def remove_drafts(folder: Path) -> None:
         for draft in folder.glob(DRAFT.format("*")):
             if time.time() - draft.stat().st_mtime > ABANDONED:
                 draft.unlink()
-
-
-class _Pile:
-    """Arrays that become one along their first axis: in memory, or in a temporary file without a name."""
-
-    def __init__(self) -> None:
-        self.kept: list[np.ndarray] = []
-        self.shape: tuple[int, ...] = (0,)
-        self.n_bytes = 0
-        self.file: IO[bytes] | None = None
-
-    def add(self, values: np.ndarray) -> None:
-        """Put an array behind the others."""
-        self.dtype = np.result_type(values, *self.kept[:1]) if self.file is None else self.dtype
-        self.shape = (self.shape[0] + len(values), *values.shape[1:])
-        self.n_bytes += values.nbytes
-        self.kept.append(values)
-
-    def write(self) -> None:
-        """Let what is in memory go to the file."""
-        self.file = self.file or tempfile.TemporaryFile(prefix="kernelbraid-")  # noqa: SIM115 (together closes it)
-        while self.kept:
-            self.file.write(np.ascontiguousarray(self.kept.pop(0), dtype=self.dtype).data)
-        self.file.flush()
-
-    def joined(self) -> np.ndarray:
-        """Return all as one, and let every one go as soon as it is copied, so that none but one is there twice."""
-        if self.file is not None:
-            return np.memmap(self.file, self.dtype, "r+", shape=self.shape)
-        if len(self.kept) == 1:
-            return self.kept[0]
-        whole, end = np.empty(self.shape, self.dtype), self.shape[0]
-        while self.kept:
-            values = self.kept.pop()
-            whole[end - len(values) : end] = values
-            end -= len(values)
-        return whole
-
-
-def together(blocks: Iterable[Any], name: str) -> Any:
-    """Return blocks of rows as one matrix: in memory, or on disk where they would take a quarter of what is free.
-
-    Parameters
-    ----------
-    blocks : iterable of ndarray or scipy.sparse.csr_array
-        Of one width and kind.
-    name : str
-        What they are called in messages.
-    """
-    free, piles, counts, shape = available_bytes(), [], [np.zeros(1, np.int64)], (0, 0)
-    try:
-        for block in blocks:
-            is_sparse = sparse.issparse(block)
-            given = (block.data, block.indices) if is_sparse else (block,)
-            piles = piles or [_Pile() for _ in given]
-            for pile, values in zip(piles, given, strict=True):
-                pile.add(values)
-            if free is not None and sum(pile.n_bytes for pile in piles) > free / SHARE:
-                for pile in piles:
-                    pile.write()
-            counts.append(np.diff(block.indptr) if is_sparse else counts[0])
-            shape = (shape[0] + block.shape[0], block.shape[1])
-        arrays = [pile.joined() for pile in piles]
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        told = f"the disk is full after {shape[0]} samples of {name} were brought together in {tempfile.gettempdir()}"
-        raise OSError(error.errno, f"{told}; let TMPDIR name a folder with more room") from None
-    finally:
-        for pile in piles:
-            if pile.file is not None:
-                pile.file.close()
-    if not arrays:
-        raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
-    if len(arrays) == 1:
-        return arrays[0]
-    ends = np.concatenate(counts).cumsum()
-    if ends[-1] <= np.iinfo(np.int32).max:
-        ends = ends.astype(arrays[1].dtype)  # of another type, they would be copied
-    return sparse.csr_array((*arrays, ends), shape=shape)
 
 
 def peak_bytes() -> int:

@@ -21,7 +21,7 @@ def in_blocks(monkeypatch):
     for module in (arrays, tables):
         monkeypatch.setattr(module, "CELLS", 300)
     monkeypatch.setattr(arrays, "MAPPED", 0)
-    monkeypatch.setattr("kernelbraid._machine.SHARE", np.inf)
+    monkeypatch.setattr("kernelbraid._blocks.SHARE", np.inf)
 
 
 @pytest.fixture

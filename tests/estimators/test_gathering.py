@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LKG, Blocks, _machine
+from kernelbraid import LKG, Blocks, _blocks
 from kernelbraid.estimators.gathering import gathered
 from problems import blobs
 
@@ -99,7 +99,7 @@ def test_blocks_are_gone_through_once():
 @pytest.fixture
 def no_room(monkeypatch, tmp_path):
     """Memory is short, and temporary files are here."""
-    monkeypatch.setattr(_machine, "available_bytes", lambda: 400)
+    monkeypatch.setattr(_blocks, "available_bytes", lambda: 400)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import _machine
+from kernelbraid import _blocks
 from kernelbraid.datasets import DataError, read_samples
 from kernelbraid.io import arrays, tables
 from small_files import refuse, write
@@ -28,7 +28,7 @@ def short_blocks(monkeypatch, tmp_path):
 def room(request, monkeypatch):
     """Return whether there is little memory."""
     if request.param == "disk":
-        monkeypatch.setattr(_machine, "available_bytes", lambda: 400)
+        monkeypatch.setattr(_blocks, "available_bytes", lambda: 400)
     return request.param
 
 

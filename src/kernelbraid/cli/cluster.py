@@ -17,8 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelbraid import ADMM, LKG, load_model, save_model
 from kernelbraid.cli import output, reading
-from kernelbraid.cli.commands import PARAMETERS
-from kernelbraid.cli.ending import BAD_USAGE, Failure, beside, nearest
+from kernelbraid.cli.ending import BAD_USAGE, TABLES, Failure, beside, nearest
 from kernelbraid.cli.watching import Watch, watching
 from kernelbraid.estimators.base import refuse_moved
 from kernelbraid.estimators.each_view import AS_IT_IS
@@ -28,6 +27,8 @@ from kernelbraid.learning.report import USED, describe_weights
 from kernelbraid.methods import METHODS, TITLES
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
+#: Parameters of estimators that have an option of their own.
+PARAMETERS = [option.split()[0].strip("-").replace("-", "_") for option in TABLES["parameters"]]
 SURE, APART = "working out how sure labels are", "looking for samples that stand aside"
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
 TITLED = {**TITLES, "LKG": "several kernels, one graph"}
@@ -149,7 +150,7 @@ def fit(model: Any, views: reading.FileViews, options: SimpleNamespace) -> Any:
     samples = views.data if scalers else views.frames
     with reading.workers_of(options.dask):
         data = reading.transformed(scalers, samples)
-        beside(lambda: model.fit(data if len(data) > 1 else data[0]))
+        beside(lambda: model.fit(data))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 
@@ -161,9 +162,10 @@ def predict(path: Path, paths: list[Path], options: SimpleNamespace) -> None:
         *steps, last = read_model(path, options)
         watch.tell("reading samples")
         views, start = read_new([*steps, last], paths, options), perf_counter()
-        data = reading.transformed(steps, views.data)
-        one = data if len(data) > 1 else data[0]
-        labels, *shares = (np.asarray(beside(partial(getattr(last, method), one))) for method in asked)
+        data = (reading.transformed(steps, views.data) for _ in asked)
+        labels, *shares = (
+            np.asarray(beside(partial(getattr(last, one), X))) for one, X in zip(asked, data, strict=True)
+        )
         seconds = perf_counter() - start
     classes = getattr(last, "classes_", None)
     n_clusters = getattr(last, "n_clusters_", None) or len(getattr(last, "centre_weights_", ()))

@@ -175,22 +175,11 @@ def blocks_of(view: Any) -> Iterator[Any]:
         yield from view if isinstance(view, Blocks) else [view]
 
 
-class Mapped:
-    """Blocks of samples, of which a function is taken when they are read."""
-
-    def __init__(self, function: Callable[[Any], Any], view: Any) -> None:
-        self._function, self._view = function, view
-
-    def __iter__(self) -> Iterator[Any]:
-        """Go through the blocks, from the first one."""
-        return map(self._function, blocks_of(self._view))
-
-
 def mapped(function: Callable[[Any], Any], view: Any) -> Any:
-    """Return a function of samples: of a matrix, of blocks on disk later, or on the workers of a Dask cluster."""
+    """Return a function of samples: of a matrix, of blocks that are read once, or on the workers of a Dask cluster."""
     if is_dask(view):
         return view.map_blocks(function, dtype=view.dtype, meta=np.empty((0, 0), view.dtype))
-    return Blocks(Mapped(function, view)) if isinstance(view, np.memmap | Blocks) else function(view)
+    return Blocks(map(function, blocks_of(view))) if isinstance(view, np.memmap | Blocks) else function(view)
 
 
 def scaler_of(scale: str, views: Sequence[Any]) -> Any:
@@ -209,15 +198,15 @@ def scaler_of(scale: str, views: Sequence[Any]) -> Any:
     return each if len(views) > 1 else scalers[0]
 
 
-def transformed(steps: Sequence[Any], views: Sequence[Any]) -> list[Any]:
-    """Return the views as the last step of a pipeline takes them; those on disk are transformed as they are read."""
+def transformed(steps: Sequence[Any], views: Sequence[Any]) -> Any:
+    """Return the views after steps of a pipeline, one as it is; those on disk are transformed as they are read."""
     for step in steps:
         each = step.transformers_ if isinstance(step, EachView) else [step]
         if len(each) != len(views):
             told = f"DATA has {len(views)} files, and the {type(step).__name__} of the model takes another number"
             raise Failure(f"{told}; give the files of the fit.")
         views = [mapped(partial(transform_measured, one), view) for one, view in zip(each, views, strict=True)]
-    return list(views)
+    return list(views) if len(views) > 1 else views[0]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import is_dask, is_finite, is_foreign, to_numpy
-from kernelbraid._machine import together
+from kernelbraid._blocks import together
 from kernelbraid._typing import Array
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, refuse_infinite
 from kernelbraid.io.samples import read_samples

@@ -8,7 +8,7 @@ from typing import IO, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._machine import together
+from kernelbraid._blocks import together
 from kernelbraid._typing import Host
 from kernelbraid.io.sources import DataError, Source, reading
 

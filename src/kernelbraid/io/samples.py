@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from kernelbraid._machine import together
+from kernelbraid._blocks import together
 from kernelbraid.io.arrays import Matrix, check_matrix, is_sample_array, read_array
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
 from kernelbraid.io.tables import open_table
@@ -114,7 +114,11 @@ def read_samples(
     kept = table.choose(id_column, drop, keep)
     X = together(table.blocks(kept, gaps=gaps), str(source.path))
     features = None if table.header is False else [table.names[i] for i in kept]
-    form = None if table.header is None else replace(table.source, content=None, decimal=table.source.decimal or ".")
+    form = (
+        None
+        if table.header is None
+        else replace(table.source, content=None, decimal="," if table.source.decimal == "," else ".")
+    )
     return Samples(X, None if table.index is None else table.ids, features, table.header, form)
 
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import chain, islice
-from numbers import Number
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,7 @@ TRUTHS = {"true": 1.0, "false": 0.0}  # words for numbers, in any case
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 #: What may stand between cells, and what it is called.
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
-LINE = "\x1f"  # stands between nothing
+LINE, NO_MARK = "\x1f", "\x1e"  # stand between no cells of a line, and before no decimals: whole numbers have none
 # Python's 1_000 is no number here: it is more likely an id.
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -41,8 +40,6 @@ COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.IGNORECASE)
 LIKE_NUMBER = re.compile(rf"[+-]?[\d.,'’\s]*\d[\d.,'’\s]*(e[+-]?\d*)?%?|{NUMBER.pattern}", re.IGNORECASE)
 # A whole number whose digits may stand in groups of three: 1,234 and 12.345.678, not 0,123, 1234,567 or 1,5.
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,.]\d{3})+")
-# What makes numbers with a decimal mark those of Python, and of all others none; of no mark, whole numbers are some.
-AS_PYTHON = {".": {}, ",": str.maketrans(",.", ".,"), None: str.maketrans(",.", "??")}
 
 
 def is_name(cell: str) -> bool:
@@ -78,12 +75,12 @@ def find_delimiter(lines: Sequence[str], usual: str) -> str:
     return max((usual, ";", "\t", "|", " "), key=share)
 
 
-def find_decimal(cells: Iterable[str], delimiter: str | None) -> str | None:
-    """Return the decimal mark of cells; None where semicolons stand between them, and points may be for thousands."""
+def find_decimal(cells: Iterable[str], delimiter: str | None) -> str:
+    """Return the decimal mark of cells; none where semicolons stand between them, and points may be for thousands."""
     sure = [cell for cell in cells if not GROUPED.fullmatch(cell)]
     if any(map(COMMA_NUMBER.fullmatch, sure)):
         return ","
-    return "." if delimiter != ";" or any("." in cell and NUMBER.fullmatch(cell) for cell in sure) else None
+    return "." if delimiter != ";" or any("." in cell and NUMBER.fullmatch(cell) for cell in sure) else NO_MARK
 
 
 def listing(names: Sequence[str]) -> str:
@@ -105,6 +102,8 @@ class Table:
         Whether the first row of a CSV or TSV file is one; None: a Parquet file.
     index : int or None
         The column of ids: one that a Parquet file marks, or a first one with such a name.
+    head : list of list of str, default=()
+        The first samples of a CSV or TSV file.
     skip : int, default=0
         Lines of a CSV or TSV file up to its header.
     ids : list of str
@@ -115,6 +114,7 @@ class Table:
     names: list[str]
     header: bool | None
     index: int | None
+    head: Sequence[Sequence[str]] = ()
     skip: int = 0
     ids: list[str] = field(default_factory=list)
 
@@ -146,6 +146,9 @@ class Table:
         for name, count in Counter(self.names[i] for i in kept).items():
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
+        cells = (row[i] for row in self.head for i in kept if i < len(row))
+        decimal = self.source.decimal or find_decimal(cells, self.source.delimiter)
+        self.source = replace(self.source, decimal="." if self.header is None else decimal)
         return kept
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -185,8 +188,11 @@ class Table:
         width, n_rows, is_whole = len(self.names), 0, False
         # One column more shows rows that are too long, of which pandas misses those at the beginning of a block.
         for frame in parse(self.source, width + 1, dtype, skiprows=self.skip):
-            if not is_whole and ((frame[width - 1] == "") | (frame.pop(width) != "")).any():
-                check_widths(self.rows(), width, self.source.path)
+            if ((frame[width - 1] == "") | (frame.pop(width) != "")).any() and not is_whole:
+                for number, row in self.rows():
+                    if row != [""] and len(row) != width:
+                        told = f"row {number} has {len(row)} cells, those before it {width}; give each the same number"
+                        raise self.error(f"{told}, and check its quotes")
                 is_whole = True
             if (frame.iloc[-1] == "").all():
                 frame = frame[: np.flatnonzero((frame != "").any(axis=1)).max(initial=-1) + 1]
@@ -199,11 +205,10 @@ class Table:
         """Yield columns as matrices, and keep the ids beside them, or name the first cell that is no finite number."""
         ids, n_rows = self.index, 0
         columns = dict.fromkeys([*kept, *([] if ids is None else [ids])])
-        # Points that may be for thousands are looked at as they are written.
-        for frame in self.frames([*columns], str if self.source.decimal is None else {} if ids is None else {ids: str}):
-            if self.source.decimal is None:
-                found = find_decimal(chain(*(frame[i] for i in kept)), self.source.delimiter)
-                self.source = replace(self.source, decimal=found)
+        for frame in self.frames([*columns], {} if ids is None else {ids: str}):
+            if self.source.decimal == NO_MARK:
+                texts = chain(*(frame[i] for i in kept if frame[i].dtype.kind not in "biuf"))
+                self.source = replace(self.source, decimal=find_decimal(texts, self.source.delimiter))
             X = np.column_stack([self._floats(frame[i]) for i in kept])
             for row, i in not_finite(X, gaps=gaps):
                 others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
@@ -222,10 +227,11 @@ class Table:
         if column.dtype.kind in "biuf":
             return column.to_numpy(np.float32 if column.dtype == np.float32 else np.float64)
         if self.header is None:
-            return np.array([float(cell) if isinstance(cell, Number) else np.nan for cell in column])
+            return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in column])
         if all(cell.lower() in TRUTHS for cell in column):
             return np.array([TRUTHS[cell.lower()] for cell in column])
-        texts = [cell.translate(AS_PYTHON[self.source.decimal]) for cell in column]
+        marks = {ord("."): "?", ord(","): "?", ord(self.source.decimal or "."): "."}
+        texts = [cell.translate(marks) for cell in column]
         return np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
 
 
@@ -235,7 +241,12 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> "Iter
 
     own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig", "low_memory": False}
     own |= {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or "."}
-    own |= {"chunksize": max(HEAD, CELLS // max(width, 64)), "skip_blank_lines": width > 2, "names": range(width), "header": None}
+    own |= {
+        "chunksize": max(HEAD, CELLS // max(width, 64)),
+        "skip_blank_lines": width > 2,
+        "names": range(width),
+        "header": None,
+    }
     size = source.path.stat().st_size if source.content is None else len(source.content)
     if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
         own["float_precision"] = "round_trip"
@@ -266,14 +277,6 @@ def rows_of(lines: Iterable[str], source: Source, *, is_wide: bool) -> Iterator[
                 yield reader.line_num, [cell.strip() for cell in row] or [""]
 
 
-def check_widths(rows: Iterable[tuple[int, list[str]]], width: int, path: Path) -> None:
-    """Refuse a row that has more cells or less than the first."""
-    for number, row in rows:
-        if row and len(row) != width:
-            told = f"row {number} has {len(row)} cells, those before it {width}; give each the same number"
-            raise DataError(f"{path}: {told}, and check its quotes.")
-
-
 def open_table(source: Source, header: bool | None = None) -> Table:
     """Return a table with its columns; None: the first rows of a CSV or TSV file say whether it has a header."""
     if source.suffix == ".parquet":
@@ -283,7 +286,7 @@ def open_table(source: Source, header: bool | None = None) -> Table:
             if not file.metadata.num_rows:
                 raise DataError(f"{source.path}: the file is empty; give at least one row.")
         index = next((names.index(name) for name in marked if name in names), id_column(names))
-        return Table(replace(source, decimal="."), names, None, index)
+        return Table(source, names, None, index)
     lines = list(lines_of(source, HEAD))
     if not any(lines):
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
@@ -299,10 +302,7 @@ def open_table(source: Source, header: bool | None = None) -> Table:
         raise DataError(f"{source.path}: {what}, or give every row as many.")
     source = replace(source, delimiter=sign)
     is_wide = any(sign in line for line in some)
-    rows = list(rows_of(lines, source, is_wide=is_wide))
-    rows = rows[: -1 if len(lines) == HEAD else None] or rows  # the last one may go on
-    first, *below = (row for _, row in rows)
-    check_widths(rows, len(first), source.path)
+    first, *below = (row for _, row in rows_of(lines, source, is_wide=is_wide))
     if header is None and first[1:] and first == [str(i) for i in range(len(first))]:
         if any(cell.isdecimal() for row in below for cell in row):
             what = "row 1 counts the columns, and may be a header or a sample"
@@ -311,10 +311,9 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     header = is_header(first) if header is None else header
     if header and not below:
         raise DataError(f"{source.path}: the file has a header but no rows below it; give at least one.")
-    names = first if header else [str(i + 1) for i in range(len(first))]
-    decimal = source.decimal or find_decimal(chain(*(below if header else [first, *below])), sign)
-    skip = lines.index(some[0]) + 1 if is_wide else 1
-    return Table(replace(source, decimal=decimal), names, header, id_column(names), skip if header else 0)
+    names, head = (first, below) if header else ([str(i + 1) for i in range(len(first))], [first, *below])
+    skip = header and (lines.index(some[0]) + 1 if is_wide else 1)
+    return Table(source, names, header, id_column(names), head, int(skip))
 
 
 def id_column(names: Sequence[str]) -> int | None:
