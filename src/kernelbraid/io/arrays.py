@@ -19,7 +19,7 @@ NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it aga
 #: Bytes of a .npy file above which it is read where it is needed.
 MAPPED = 2**25
 #: Numbers in a block.
-CELLS = 2**22
+CELLS = 2**20
 
 
 def list_arrays(source: Source) -> dict[str, Matrix]:

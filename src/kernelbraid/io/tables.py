@@ -66,7 +66,10 @@ def find_delimiter(lines: Sequence[str], usual: str) -> str:
     """
 
     def share(sign: str) -> float:
-        rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
+        try:
+            rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
+        except csv.Error:  # a cell of more than 131,072 signs
+            return -1.0
         numbers = [sum(bool(NUMBER.fullmatch(cell) or COMMA_NUMBER.fullmatch(cell)) for cell in row) for row in rows]
         widths = {len(row) for row in rows}
         is_one = len(widths) == 1 < max(widths) and (sign != " " or min(numbers[1:] or numbers) > 1)
@@ -146,7 +149,7 @@ class Table:
         for name, count in Counter(self.names[i] for i in kept).items():
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
-        cells = (row[i] for row in self.head for i in kept if i < len(row))
+        cells = islice((row[i] for row in self.head for i in kept if i < len(row)), CELLS // HEAD)
         decimal = self.source.decimal or find_decimal(cells, self.source.delimiter)
         self.source = replace(self.source, decimal="." if self.header is None else decimal)
         return kept
@@ -206,10 +209,15 @@ class Table:
         ids, n_rows = self.index, 0
         columns = dict.fromkeys([*kept, *([] if ids is None else [ids])])
         for frame in self.frames([*columns], {} if ids is None else {ids: str}):
+            written = {i: frame[i] for i, kind in frame.dtypes[kept].items() if kind.kind not in "biuf"}
             if self.source.decimal == NO_MARK:
-                texts = chain(*(frame[i] for i in kept if frame[i].dtype.kind not in "biuf"))
-                self.source = replace(self.source, decimal=find_decimal(texts, self.source.delimiter))
-            X = np.column_stack([self._floats(frame[i]) for i in kept])
+                decimal = find_decimal(chain(*written.values()), self.source.delimiter)
+                self.source = replace(self.source, decimal=decimal)
+            numbers = frame.reindex(columns=kept)
+            for i, column in written.items():
+                numbers[i] = self._floats(column)
+            single = (numbers.dtypes == np.float32).all()
+            X = np.ascontiguousarray(numbers.to_numpy(np.float32 if single else np.float64))
             for row, i in not_finite(X, gaps=gaps):
                 others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
                 raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]), others)
@@ -224,8 +232,6 @@ class Table:
 
     def _floats(self, column: "pd.Series") -> Host:
         """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
-        if column.dtype.kind in "biuf":
-            return column.to_numpy(np.float32 if column.dtype == np.float32 else np.float64)
         if self.header is None:
             return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in column])
         if all(cell.lower() in TRUTHS for cell in column):
