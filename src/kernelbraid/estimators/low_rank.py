@@ -353,6 +353,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if settings.is_solved and self.approximation == "exact":
             raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
         if holds_dask(X) and settings.kernels not in PAIRWISE:
+            if self.device is not None:
+                raise ValueError(
+                    f"device={self.device!r} is for samples that are here, and the workers of Dask compute on their "
+                    "CPUs; leave it out, or call compute() of X first."
+                )
             samples: Samples = DaskViews.open(self, X, reset=True)
             check_n_clusters(self.n_clusters, samples.n_samples)
         else:

@@ -14,9 +14,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
+from kernelbraid._machine import ORDER, workers
 from kernelbraid._typing import Array, Labels
 from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
+from kernelbraid.solvers.low_rank.rows import in_threads
 
 ROUNDS = 3  # of Leiden's method, each from the clusters of the one before: more of them change little
 FEW_ROUNDS = 2  # where many resolutions are tried
@@ -178,7 +180,11 @@ def steady_communities(
     """
     network = Network.of(graph)
     found, resolution = _of_number(network, n_clusters, seed, near)
-    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_same + 1)]
+
+    def run(at: int) -> Labels:
+        return communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS)
+
+    same = list(in_threads(run, range(1, n_same + 1), _jobs(network)))
 
     def merit(labels: Labels) -> float:
         inside, expected = network.sums(labels)
@@ -209,13 +215,30 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
 
 
+def _jobs(network: Network) -> int:
+    return workers() if network.n >= ORDER else 1
+
+
 def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
-    """Return so many communities, and the last resolution that was tried."""
-    finer = np.arange(network.n)
-    place = float(np.log(near))  # of the resolution; low and high have that of the number of clusters beside it
+    """Return so many communities, and the last resolution that was tried.
+
+    Where there are threads, half of them try those that would be next if each gave as many as the lower bound.
+    """
+    finer, wanted, known = np.arange(network.n), float(np.log(n_clusters)), dict[float, Labels]()
+    # Places of resolutions on a scale of logarithms, and that of the number of clusters beside it.
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
+    place = float(np.log(near))
+
+    def run(place: float) -> Labels:
+        return communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
+
     for _ in range(TRIED):
-        labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
+        if place not in known:
+            ahead = [place]
+            while len(ahead) < _jobs(network) // 2:
+                ahead.append(_between((ahead[-1], low[1]), high, wanted))
+            known = dict(zip(ahead, in_threads(run, ahead, len(ahead)), strict=True))
+        labels = known[place]
         found = int(labels.max()) + 1
         if found == n_clusters:
             return labels, float(np.exp(place))
@@ -226,6 +249,11 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
             finer = min(finer, labels, key=lambda partition: int(partition.max()))
         if high[0] - low[0] < np.log(NEAR):
             break
-        share = (np.log(n_clusters) - low[1]) / max(high[1] - low[1], np.finfo(float).tiny)
-        place = low[0] + float(np.clip(share, INWARD, 1 - INWARD)) * (high[0] - low[0])
+        place = _between(low, high, wanted)
     return in_order(settle(network.edges, join(network.edges, finer, n_clusters))), float(np.exp(place))
+
+
+def _between(low: tuple[float, float], high: tuple[float, float], wanted: float) -> float:
+    """Return where a number of clusters is sought between two others, given by their places and logarithms."""
+    share = float(np.clip((wanted - low[1]) / (high[1] - low[1]), INWARD, 1 - INWARD))
+    return low[0] + share * (high[0] - low[0])
