@@ -284,7 +284,7 @@ def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
         if type(given).__module__.partition(".")[0] == "dask":
             raise TypeError(
                 f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
-                "here; call its compute() first, or fit LKG, which takes samples of Dask as they are."
+                "here; call its compute() first, or fit LKG without a device, which takes samples of Dask as they are."
             )
         if isinstance(given, np.ma.MaskedArray):
             raise ValueError(

@@ -153,7 +153,8 @@ class RowKernels(Relation):
 
     def fewer(self) -> "RowKernels":
         """Return the same, by which new samples are compared with those of fewer cells."""
-        return self if self.cells is None else replace(self, cells=self.cells.nearest(FEW_CELLS))
+        cells = self.cells
+        return self if cells is None else replace(self, cells=replace(cells, near=cells.near[:, :FEW_CELLS]))
 
     def edges_of(self, given: list[Array], member: Member, room: float) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""

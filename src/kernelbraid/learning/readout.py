@@ -60,11 +60,6 @@ class PlacedGraph:
     communities: Communities | None = None  # as many as clusters are wanted, where they are known
     there: Array | None = None  # an array that lives where k-means runs; None: on the host
 
-    @property
-    def points(self) -> Array:
-        """The embedding where k-means runs."""
-        return self.embedding if self.there is None else beside(self.embedding, self.there)
-
     @cached_property
     def n_components(self) -> int:
         """Connected components of the graph."""
@@ -253,7 +248,7 @@ def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
     k = int(readout.n_clusters)
     found: Clustering = kmeans(
-        placed.points,
+        beside(placed.embedding, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,
@@ -267,7 +262,7 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     """Cut the embedding into pieces and join them, several times; take the clusters on which most of them agree."""
     k, X = int(readout.n_clusters), placed.embedding
     options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
-    cuts = cut(placed.points, min(PIECES * k, X.shape[0]), **options)
+    cuts = cut(beside(X, placed.there), min(PIECES * k, X.shape[0]), **options)
     edges = Edges.of(placed.graph)
     joined = [settle(edges, join(edges, pieces, k)) for pieces in cuts]
     shared = agreement(joined)

@@ -6,6 +6,7 @@ with :math:`w_{cc}` the weight within a cluster, :math:`v_c` that of all edges o
 edges in both directions and :math:`r` the resolution: the larger, the more clusters. Leiden's method climbs there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -181,10 +182,7 @@ def steady_communities(
     network = Network.of(graph)
     found, resolution = _of_number(network, n_clusters, seed, near)
 
-    def run(at: int) -> Labels:
-        return communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS)
-
-    same = list(in_threads(run, range(1, n_same + 1), _jobs(network)))
+    same = _runs(network, [(resolution, seed + at) for at in range(1, n_same + 1)])
 
     def merit(labels: Labels) -> float:
         inside, expected = network.sums(labels)
@@ -215,7 +213,16 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
 
 
-def _jobs(network: Network) -> int:
+def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Labels]:
+    """Return the communities at some resolutions from some seeds."""
+
+    def run(given: tuple[float, int]) -> Labels:
+        return communities(network, given[0], seed=given[1], n_rounds=FEW_ROUNDS)
+
+    return list(in_threads(run, settings, min(len(settings), _threads(network))))
+
+
+def _threads(network: Network) -> int:
     return workers() if network.n >= ORDER else 1
 
 
@@ -229,15 +236,12 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
     place = float(np.log(near))
 
-    def run(place: float) -> Labels:
-        return communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
-
     for _ in range(TRIED):
         if place not in known:
             ahead = [place]
-            while len(ahead) < _jobs(network) // 2:
+            while len(ahead) < _threads(network) // 2:
                 ahead.append(_between((ahead[-1], low[1]), high, wanted))
-            known = dict(zip(ahead, in_threads(run, ahead, len(ahead)), strict=True))
+            known = dict(zip(ahead, _runs(network, [(float(np.exp(at)), seed) for at in ahead]), strict=True))
         labels = known[place]
         found = int(labels.max()) + 1
         if found == n_clusters:
