@@ -186,7 +186,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         placed = place_graph(graph, readout, np.arange(len(labels)))
         here = partial(as_published, self, self.embedding_)
         other._fitted = replace(self._fitted, placement=Placement.of(placed.graph, placed.vectors, spectrum, here))
-        other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
+        other._show(Reading(placed, labels), self.embedding_)
         silent = self._vertices.silent
         if len(silent):
             embedding, every = (np.require(to_numpy(A), requirements="W") for A in (other.embedding_, other.labels_))

@@ -277,8 +277,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self._publish(samples, weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
             self._label_silent(samples)
-        with effort.phase(effort.JUDGE):
-            complaint = self._explain_fit(reading, counted, settings, random_state)
+        complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
         if learned.complaint is None or counted is not None:
             warn_of(complaint, UserWarning)
