@@ -339,7 +339,8 @@ def _similarities(samples: Samples) -> np.ndarray:
     """Return half the negative squared distances in the feature space of the average kernel."""
     K = to_numpy(samples.pose(TELLING_BANK).average()).astype(np.float64)
     squares = np.diagonal(K) / 2
-    return np.asarray(K - squares[:, None] - squares[None, :])
+    K -= squares[:, None]
+    return np.subtract(K, squares[None, :], out=K)
 
 
 def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
