@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid.learning.sources import Views
-from kernelbraid.learning.weighing import Vertices
+from kernelbraid.learning.vertices import Vertices
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [1.0, 2.0]])
 
