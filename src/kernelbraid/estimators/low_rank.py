@@ -303,7 +303,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
         with effort.phase(effort.LEARN):
             learned = learn(weighed, settings, random_state=random_state)
-            return with_joined(learned, weighed, settings, random_state), None, settings
+            return with_joined(learned, weighed, settings), None, settings
 
     def _explain_fit(
         self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState

@@ -1,6 +1,6 @@
 """Equal samples are one vertex of the graph, which counts as often as they occur."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ class Vertices:
         samples: Samples,
         sample_weight: Any = None,
         *,
-        views: Iterable[int] | None = None,
+        views: Sequence[int] | None = None,
         are_joined: bool = True,
         least: int = 0,
     ) -> "Vertices":
@@ -38,7 +38,7 @@ class Vertices:
             All of them.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each counts.
-        views : iterable of int, default=None
+        views : sequence of int, default=None
             Those in which copies are equal; all of them if None.
         are_joined : bool, default=True
             Whether equal samples become one, and weights count: the solvers of the paper take samples as they come.
@@ -55,14 +55,15 @@ class Vertices:
                     "give samples or kernels, and take preset='recommended' without a solver."
                 )
             return cls(everyone, everyone, None)
-        numbers = samples.identities(range(samples.n_views) if views is None else views)
+        views = range(samples.n_views) if views is None else views
+        numbers = samples.identities(views)
         if weights is None and int(numbers.max()) + 1 < least:
             return cls(everyone, everyone, None)
         sums = np.bincount(numbers, weights)
         _, first = np.unique(numbers, return_index=True)
         # Vertices that count differently stand in an order of their own, so that weights give what copies do.
         is_even = np.ptp(sums[sums > 0]) == 0
-        order = np.arange(len(first)) if is_even else samples.order(first)
+        order = np.arange(len(first)) if is_even else samples.order(first, views)
         order = order[sums[order] > 0]
         place = np.full(len(first), -1)
         place[order] = np.arange(len(order))
