@@ -25,7 +25,7 @@ from kernelbraid.learning.outliers import Reach, outlier_scores
 from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Samples
-from kernelbraid.learning.weighing import Vertices
+from kernelbraid.learning.vertices import Vertices
 
 #: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
 ALIKE = 0.999

@@ -49,7 +49,8 @@ from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.readout import COLLAPSED, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
-from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
+from kernelbraid.learning.vertices import Vertices, check_sample_weight
+from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -301,7 +302,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
         with effort.phase(effort.LEARN):
             learned = learn(weighed, settings, random_state=random_state)
-            return with_joined(learned, weighed, settings, random_state), None, settings
+            return with_joined(learned, weighed, settings), None, settings
 
     def _explain_fit(
         self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState
@@ -398,10 +399,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if among is not None:
             samples = samples.some(among)
             sample_weight = None if sample_weight is None else check_sample_weight(sample_weight, n_all)[among]
-        vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
+        of = partial(Vertices.of, samples, sample_weight, are_joined=are_joined, least=least)
+        vertices, given = of(), samples
         if vertices.are_others:
             samples = samples.some(vertices.first)
-        vertices = vertices.within(n_all, among)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
         stored = has_kernels and check_memory_of_fit(
@@ -411,6 +412,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
             warn_of(weighed.warning, UserWarning)
+            if len(weighed.needed) < given.n_views:  # copies are those that are equal in views that count
+                vertices = of(views=weighed.needed)
+                weighed = replace(weighed, samples=given.some(vertices.first) if vertices.are_others else given)
+        vertices = vertices.within(n_all, among)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if vertices.has_silent and is_weighed:  # of those that are not here, some may be in no other view
             alone = ~np.logical_or.reduce([measured[view] for view in weighed.used])
