@@ -17,8 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelbraid import ADMM, LKG, load_model, save_model
 from kernelbraid.cli import output, reading
-from kernelbraid.cli.commands import PARAMETERS
-from kernelbraid.cli.ending import BAD_USAGE, Failure, beside, nearest
+from kernelbraid.cli.ending import BAD_USAGE, TABLES, Failure, beside, nearest
 from kernelbraid.cli.watching import Watch, watching
 from kernelbraid.estimators.base import refuse_moved
 from kernelbraid.estimators.each_view import AS_IT_IS
@@ -28,6 +27,8 @@ from kernelbraid.learning.report import USED, describe_weights
 from kernelbraid.methods import METHODS, TITLES
 from kernelbraid.plotting.page import load_template_engine, names_of_samples, write_report
 
+#: Parameters of estimators that have an option of their own.
+PARAMETERS = [option.split()[0].strip("-").replace("-", "_") for option in TABLES["parameters"]]
 SURE, APART = "working out how sure labels are", "looking for samples that stand aside"
 UNSURE, ASIDE = 0.5, 0.5  # a label is not sure below, and a sample stands aside above
 TITLED = {**TITLES, "LKG": "several kernels, one graph"}
@@ -146,9 +147,8 @@ def fit(model: Any, views: reading.FileViews, options: SimpleNamespace, watch: W
     """Fit the model, and return it with what scales its samples."""
     scalers = [] if options.scale in (None, "none") else [reading.scaler_of(options.scale, views.data)]
     samples = views.data if scalers else views.frames
-    with reading.samples_of(samples, watch, address=options.dask) as given:
-        data = reading.transformed(scalers, given)
-        beside(lambda: model.fit(data if len(data) > 1 else data[0]))
+    with reading.samples_of(samples, scalers, watch, options.dask) as data:
+        beside(lambda: model.fit(data))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 
@@ -159,10 +159,11 @@ def predict(path: Path, paths: list[Path], options: SimpleNamespace) -> None:
     with output.library_speaks() as warnings, watching("labels", hidden=options.quiet or options.json) as watch:
         *steps, last = read_model(path, options)
         views, start = read_new([*steps, last], paths, options), perf_counter()
-        with reading.samples_of(views.data, watch, times=len(asked)) as given:
-            data = reading.transformed(steps, given)
-            one = data if len(data) > 1 else data[0]
-            labels, *shares = (np.asarray(beside(partial(getattr(last, method), one))) for method in asked)
+        answers = []
+        for method in asked:
+            with reading.samples_of(views.data, steps, watch) as data:
+                answers.append(np.asarray(beside(partial(getattr(last, method), data))))
+        labels, *shares = answers
         seconds = perf_counter() - start
     classes = getattr(last, "classes_", None)
     n_clusters = getattr(last, "n_clusters_", None) or len(getattr(last, "centre_weights_", ()))

@@ -60,18 +60,17 @@ def print_warnings(lines: Iterable[str]) -> None:
 
 def check_outputs(options: SimpleNamespace, inputs: Sequence[Path]) -> None:
     """Refuse, before any work is done, files that labels and a model could not be written to."""
-    out = options.out
+    out, others = options.out, [*inputs]
     if out == STANDARD and options.json:
         reason = "the labels and the JSON object, which holds them, too, cannot both go there; leave out one."
         raise typer.BadParameter(reason, param_hint="'--out'")
-    others = [*inputs] if out is None else [*inputs, out]
-    for name in ("save", "report"):
-        if (path := getattr(options, name, None)) is not None:
+    for name in ("out", "save", "report"):
+        path = getattr(options, name, None)
+        if path is not None and (name, path) != ("out", STANDARD):
             check_target(path, f"'--{name}'", others)
             others.append(path)
     if out is None or out == STANDARD:
         return
-    check_target(out, "'--out'", inputs)
     ending, is_packed = ending_of(out)
     if ending not in SEPARATORS or (ending == ".parquet" and is_packed):
         reason = f"labels are written as .csv, .tsv, .csv.gz or .parquet, not as {out.name!r}; choose another name."

@@ -1,7 +1,7 @@
 """The files of a command as views of the same samples, as estimators take them: read at once or in blocks, scaled."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -178,22 +178,11 @@ def by_file(known: Mapping[str, Any], in_words: Callable[[Any], str]) -> str | N
     return next(iter(told.values()), None) or None
 
 
-class Mapped:
-    """Blocks of samples, of which a function is taken when they are read."""
-
-    def __init__(self, function: Callable[[Any], Any], blocks: Iterable[Any]) -> None:
-        self._function, self._blocks = function, blocks
-
-    def __iter__(self) -> Iterator[Any]:
-        """Go through the blocks, from the first one."""
-        return map(self._function, iter(self._blocks))
-
-
 def mapped(function: Callable[[Any], Any], view: Any) -> Any:
-    """Return a function of samples: of a matrix, of blocks that are read later, or on the workers of a Dask cluster."""
+    """Return a function of samples: of a matrix, of blocks that are read once, or on the workers of a Dask cluster."""
     if is_dask(view):
         return view.map_blocks(function, dtype=view.dtype, meta=np.empty((0, 0), view.dtype))
-    return function(view) if hasattr(view, "shape") else Blocks(Mapped(function, view))
+    return function(view) if hasattr(view, "shape") else Blocks(map(function, view))
 
 
 def scaler_of(scale: str, views: Sequence[Any]) -> Any:
@@ -212,29 +201,29 @@ def scaler_of(scale: str, views: Sequence[Any]) -> Any:
     return each if len(views) > 1 else scalers[0]
 
 
-def transformed(steps: Sequence[Any], views: Sequence[Any]) -> list[Any]:
-    """Return the views as the last step of a pipeline takes them; those in blocks are transformed as they are read."""
+def transformed(steps: Sequence[Any], views: Sequence[Any]) -> Any:
+    """Return the views after steps of a pipeline, one as it is; those in blocks are transformed as they are read."""
     for step in steps:
         each = step.transformers_ if isinstance(step, EachView) else [step]
         if len(each) != len(views):
             told = f"DATA has {len(views)} files, and the {type(step).__name__} of the model takes another number"
             raise Failure(f"{told}; give the files of the fit.")
         views = [mapped(partial(transform_measured, one), view) for one, view in zip(each, views, strict=True)]
-    return list(views)
+    return list(views) if len(views) > 1 else views[0]
 
 
 @contextmanager
-def samples_of(views: list[Any], watch: Watch, *, times: int = 1, address: str | None = None) -> Iterator[list[Any]]:
-    """Yield the views that an estimator takes: matrices, streams, watched as they are read, or Dask arrays of them.
+def samples_of(views: list[Any], steps: Sequence[Any], watch: Watch, address: str | None = None) -> Iterator[Any]:
+    """Yield what an estimator takes: matrices, blocks, watched as they are read once, or Dask arrays of them.
 
     Parameters
     ----------
     views : list of matrices or Stream
         The samples.
+    steps : list of transformers
+        What is done to them before.
     watch : Watch
         Is told of what was read.
-    times : int, default=1
-        How often they are gone through.
     address : str or None, default=None
         Of a Dask scheduler whose workers read them, if that is asked for.
     """
@@ -244,11 +233,11 @@ def samples_of(views: list[Any], watch: Watch, *, times: int = 1, address: str |
         def count(block: Any) -> Any:
             nonlocal done
             done += block.shape[0]
-            watch.tell("reading samples", done, times * shape_of(views[0])[0])
+            watch.tell("reading samples", done, shape_of(views[0])[0])
             return block
 
         # All views are read at the same pace.
-        yield [mapped(count, views[0]), *views[1:]] if isinstance(views[0], Stream) else views
+        yield transformed(steps, [mapped(count, views[0]), *views[1:]] if isinstance(views[0], Stream) else views)
         return
     for stream in views:
         if stream.in_memory:
@@ -256,7 +245,7 @@ def samples_of(views: list[Any], watch: Watch, *, times: int = 1, address: str |
             raise Failure(told, BAD_USAGE)
     with open_client(address) as client, client.as_current():
         try:
-            yield [on_workers(stream) for stream in views]
+            yield transformed(steps, [on_workers(stream) for stream in views])
         except (DataError, OSError) as error:
             raise Failure(f"a Dask worker could not read a file, which all must see: {error}") from None
 

@@ -1,5 +1,6 @@
 """Signs of life on stderr: a bar on a terminal, lines if they are asked for, or nothing."""
 
+import math
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -86,22 +87,15 @@ class Watch:
 class TimeLeft:
     """How long work will go on: goes down with the clock, and follows little by little what is expected anew."""
 
-    def __init__(self) -> None:
-        self.seconds: float | None = None
-        self.at = 0.0
+    end, at = 0.0, -math.inf  # when it will be over, as was thought at a time
 
     def tell(self, now: float, share: float) -> float | None:
         """Return the seconds left when a share is done at a time, in seconds since the beginning; None at first."""
         if share <= 0 or now <= 0:
             return None
-        expected, passed = now * (1 - share) / share, now - self.at
-        if self.seconds is None:
-            self.seconds = expected
-        else:
-            self.seconds = max(self.seconds - passed, 0.0)
-            self.seconds += (expected - self.seconds) * min(passed / PATIENCE, 1.0)
+        self.end += (now / share - self.end) * min((now - self.at) / PATIENCE, 1.0)
         self.at = now
-        return self.seconds
+        return max(self.end - now, 0.0)
 
 
 @contextmanager
