@@ -36,7 +36,6 @@ class Weighed:
     weights: NDArray[np.float64]  # (n_views,): not negative, sum 1, zero for views that are left out
     trust: Trust | None = None  # what views say of each other; None if they were not measured
     neighbours: Sequence[Array] = ()  # graphs of nearest neighbours, of some of the samples, where they were measured
-    has_given_weights: bool = False  # whether the weights are those of the user
     spare: tuple[int, ...] = ()  # views without a weight that are to place samples to come
     in_rows: bool = False  # whether kernels are never posed over all pairs of samples
     counts: NDArray[np.float64] | None = None  # how often each sample counts, relative to their mean; None: once
@@ -88,11 +87,6 @@ class Weighed:
     def identities(self) -> np.ndarray:
         """Numbers of the distinct samples: equal ones for copies."""
         return self.samples.identities(self.needed)
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where results are published."""
-        return self.samples.like
 
     def weight_of(self, view: int) -> float:
         """Return what a view counts; where it is the only one that has a sample, as much as others do on average."""
@@ -246,7 +240,7 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     if given is None:
         weights = trust.counted.astype(float)
         return Weighed(samples, weights / weights.sum(), trust, graphs)
-    weighed = Weighed(samples, given / given.sum(), trust.weighing(given), graphs, has_given_weights=True)
+    weighed = Weighed(samples, given / given.sum(), trust.weighing(given), graphs)
     orphans = np.flatnonzero(weighed.orphans)
     if len(orphans):
         raise ValueError(
