@@ -137,11 +137,8 @@ class Weighed:
             stack = stack_given(total[None, ...])
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
-        names = [
-            name_in_view(name, view + 1)
-            for view, candidates in zip(self.used, posed, strict=True)
-            for name in candidates.names
-        ]
+        named = zip(self.used, posed, strict=True)
+        names = [name_in_view(name, view + 1) for view, candidates in named for name in candidates.names]
         bank = _joined([candidates.bank for candidates in posed])
         views = tuple(self.used)
         return replace(self, joined=Candidates(stack, names, self.samples, bank, views, mixing, self.counts))
