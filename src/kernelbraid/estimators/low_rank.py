@@ -465,7 +465,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         reading: Reading,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
-        placed, like = reading.placed, weighed.like
+        placed, like = reading.placed, weighed.samples.like
         for name in ("solution_", "_evidence"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None

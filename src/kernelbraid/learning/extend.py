@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    asarray_like,
-    namespace,
-    row_digests,
-    rows_of,
-    squared_lengths,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, squared_lengths, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
