@@ -14,13 +14,16 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
     QuantileTransformer,
     RobustScaler,
     StandardScaler,
@@ -97,6 +100,11 @@ FITTED = {
         make_pipeline(FunctionTransformer(np.log1p), QuantileTransformer(n_quantiles=5), lkg()),
         abs(X),
         abs(new),
+    ),
+    "a mixed table": (
+        make_pipeline(make_column_transformer((SimpleImputer(), [0, 1]), (OneHotEncoder(), [2])), lkg()),
+        np.c_[X[:, :2], y],
+        np.c_[new[:, :2], classes[30:]],
     ),
     "a pipeline within": (make_pipeline("passthrough", make_pipeline(TruncatedSVD(3)), None, lkg()), X, new),
     "scaled views": (make_pipeline(EachView([StandardScaler(), "passthrough"]), lkg()), two(X), two(new)),

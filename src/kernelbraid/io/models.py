@@ -23,8 +23,9 @@ from kernelbraid._version import __version__
 VERSION = "kernelbraid"
 # Whose estimators and dataclasses hold a fit; no class of these touches files.
 ROOMS = tuple(f"kernelbraid.{room}." for room in ("estimators", "kernels", "learning", "methods", "solvers"))
-# What skops trusts by their base classes alone.
-SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix")}
+# Plain data that skops leaves to us: sparse matrices, which it trusts by their base classes alone, and types of numbers.
+PLAIN = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix")}
+PLAIN |= {"numpy.dtype"}
 # What a damaged file makes zipfile, json, NumPy, skops and our own classes raise.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
@@ -175,8 +176,8 @@ def _read(content: bytes) -> tuple[list[str], Any]:
 
 
 def _not_ours(names: Iterable[str]) -> list[str]:
-    """Return the names that are not those of estimators and dataclasses of kernelbraid, or of sparse matrices."""
-    return [name for name in names if name not in SPARSE and not _is_ours(*name.rpartition(".")[::2])]
+    """Return the names that are not those of estimators and dataclasses of kernelbraid, or of plain data."""
+    return [name for name in names if name not in PLAIN and not _is_ours(*name.rpartition(".")[::2])]
 
 
 def _is_ours(module: str, name: str) -> bool:
@@ -203,7 +204,9 @@ def _on_host(value: Any) -> Any:
         return {key: _on_host(held) for key, held in value.items() if key != "_skl_callbacks"}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
-    if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):
+    if isinstance(value, type):  # such as the dtype of an encoder
+        return value
+    if isinstance(value, BaseEstimator) or is_dataclass(value):
         copied = copy.copy(value)
         attributes = _on_host(vars(copied))
         vars(copied).clear()
