@@ -356,7 +356,7 @@ def in_words(reliability: float) -> str:
     """Return the reliability of communities in a sentence."""
     told = f"Reliability is {reliability:.2f}"
     if reliability < LOW:
-        return f"{told}, which is low: with other weights of the edges, or at other resolutions, clusters are others."
+        return f"{told}, which is low: with other weights of the edges, or at other resolutions, the clusters change."
     return f"{told}, which is high." if reliability >= HIGH else f"{told}."
 
 
