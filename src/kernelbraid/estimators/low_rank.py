@@ -476,8 +476,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
-        self._fitted = replace(fitted, columns=samples.columns(vertices.first)) if vertices.are_others else fitted
+        known_by = vertices.first if settings.kernels in PAIRWISE and vertices.are_others else None
+        self._fitted = replace(Extension.of(weighed.samples, learned.members, placement, given_as), columns=known_by)
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:

@@ -94,10 +94,6 @@ class Samples:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
 
-    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
-        return None
-
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
         raise NotImplementedError
@@ -336,9 +332,7 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
 def identities(digests: Digests) -> NDArray[np.int64]:
     """Number the distinct samples by their digests: equal numbers for equal ones, in order of appearance."""
     _, first, numbers = np.unique(digests, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[numbers]
+    return np.argsort(np.argsort(first))[numbers]
 
 
 def is_bank_per_view(kernels: Any) -> bool:
