@@ -316,11 +316,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 evidence = judge(reading, settings.readout, random_state=drawn)
                 return evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
 
-            self._evidence = told
+            self._evidence_ = told
             if isinstance(wanted, int) and self.n_clusters_ < wanted:
                 return None  # of which another sentence warns
             return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
-        self._evidence = partial(self._of_level, counted.taken, counted.sentences())
+        self._evidence_ = partial(self._of_level, counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
         return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
@@ -465,8 +465,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        for name in ("solution_", "_evidence"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
         self.graph_ = graph if weighed.in_rows else here(graph)

@@ -1,6 +1,6 @@
 """Read out, the only tail there is: from a learned graph to an embedding and labels, and how far to rely on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -17,13 +17,7 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
-from kernelbraid.solvers.communities import (
-    Communities,
-    Network,
-    communities,
-    communities_of_number,
-    steady_communities,
-)
+from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
@@ -81,7 +75,7 @@ class Reading:
     labels: np.ndarray
     n_iter: int = 0  # steps of k-means; none if pieces were joined, or communities found
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
-    pieces: np.ndarray | None = None  # that were joined, for each cut, (n_cuts, n)
+    pieces: Sequence[np.ndarray] = ()  # that were joined, for each cut
     evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
     has_collapsed: bool = False  # all of these ways
 
@@ -223,22 +217,19 @@ def choose(
             taken, way = joined, "merge"
 
     def evidence() -> Evidence:
-        again = found.steadiness if way == "communities" else _joined_again(taken, seed)
+        again = found.steadiness if way == "communities" else _joined_again(taken, found)
         agree = adjusted_rand(taken.labels, alone().labels)
         return Evidence(again, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
 
     return replace(taken, evidence=evidence, has_collapsed=has_collapsed)
 
 
-def _joined_again(reading: Reading, seed: int) -> float:
+def _joined_again(taken: Reading, found: Communities) -> float:
     """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
-    network, random_state, k = Network.of(reading.placed.graph), np.random.RandomState(seed), int(reading.labels.max())
-    assert reading.pieces is not None
-    found = []
-    for pieces in reading.pieces:
-        edges = network.reweighted(random_state).edges
-        found.append(adjusted_rand(reading.labels, settle(edges, join(edges, pieces, k + 1))))
-    return float(np.mean(found))
+    random_state, k = np.random.RandomState(found.seed), int(taken.labels.max()) + 1
+    pairs = [(found.network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
+    again = [settle(edges, join(edges, pieces, k)) for edges, pieces in pairs]
+    return float(np.mean([adjusted_rand(taken.labels, labels) for labels in again]))
 
 
 def _leaves_aside(reading: Reading) -> bool:
@@ -292,7 +283,7 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)
-    return Reading(placed, labels, agreement=float(shared.mean()), pieces=cuts)
+    return Reading(placed, labels, agreement=float(shared.mean()), pieces=list(cuts))
 
 
 def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:
