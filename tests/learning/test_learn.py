@@ -140,10 +140,7 @@ class TestOne:
     def test_a_graph_is_taken_as_it_is_and_several_are_summed(self):
         settings = settings_of(kernels="graph")
         graphs = [sparse.csr_array(np.abs(X @ X.T) * (1 - np.eye(N))) for X in (FIRST, SECOND)]
-        one, two = (
-            learn(Weighed.alike(GivenGraphs(given, given, [None] * len(given))), settings)
-            for given in (graphs[:1], graphs)
-        )
+        one, two = (learn(Weighed.alike(GivenGraphs(given)), settings) for given in (graphs[:1], graphs))
         np.testing.assert_array_equal(one.graph.toarray(), graphs[0].toarray())
         expected = sum(normalised_graph(graph).toarray() for graph in graphs) / 2
         np.testing.assert_allclose(two.graph.toarray(), expected, atol=1e-15)

@@ -36,7 +36,7 @@ from kernelbraid.estimators.base import (
     warn_of_copies,
 )
 from kernelbraid.estimators.dask_views import DaskViews
-from kernelbraid.estimators.given import PAIRWISE, PRECOMPUTED
+from kernelbraid.estimators.given import DISTANCES, PAIRWISE, PRECOMPUTED
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import holds_dask, read_samples, warn_of_kernel_list
 from kernelbraid.estimators.solver import ADMM, Solved
@@ -254,8 +254,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         y : None
             Ignored, here for scikit-learn.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample counts, where one linear system gives the graph of matrices; equal rows count as one
-            sample as often as they occur in any case. A sample of weight zero is labelled, and tells nothing.
+            How often each sample counts, where one linear system gives the graph, or distances do; copies, told by
+            rows that are equal, count as often as they occur in any case. Weight zero: labelled, and tells nothing.
 
         Returns
         -------
@@ -394,7 +394,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
+        may_be_copies = has_kernels or settings.kernels == DISTANCES
+        are_joined = may_be_copies and settings.learning.is_closed_form and not settings.is_solved
         n_all, measured = samples.n_samples, samples.measured
         if among is not None:
             samples = samples.some(among)

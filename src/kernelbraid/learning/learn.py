@@ -259,8 +259,10 @@ def _of_graphs(weighed: Weighed) -> Iterator[Posed]:
     """Yield graphs that were handed over."""
     samples: Any = weighed.samples
     for view in weighed.needed:
-        graph = samples.graphs[view]
-        yield view, GivenEdges(degrees(graph), samples.scales[view]), (0.0,), [graph], Coefficients(n_iter=0)
+        graph, scales, counts = samples.graphs[view], samples.scales[view], weighed.counts
+        if counts is not None:
+            graph = sparse.csr_array(sparse.diags_array(counts) @ graph @ sparse.diags_array(counts))
+        yield view, GivenEdges(degrees(graph), scales, counts), (0.0,), [graph], Coefficients(n_iter=0)
 
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:

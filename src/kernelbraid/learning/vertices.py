@@ -52,7 +52,7 @@ class Vertices:
             if weights is not None and np.ptp(weights) > 0:
                 raise ValueError(
                     "sample_weight is taken into account where one linear system gives the graph; leave it out, or "
-                    "give samples or kernels, and take preset='recommended' without a solver."
+                    "give samples, kernels or distances, and take preset='recommended' without a solver."
                 )
             return cls(everyone, everyone, None)
         views = range(samples.n_views) if views is None else views

@@ -239,7 +239,8 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     check_views(samples)
     given = None if view_weights is None else check_weights(view_weights, samples.n_views)
     n = samples.n_samples
-    some = samples if n <= TELLING else samples.some(np.linspace(0, n - 1, TELLING).round().astype(np.int64))
+    is_small = n <= TELLING or not samples.has_kernels  # comparing sparse graphs costs little
+    some = samples if is_small else samples.some(np.linspace(0, n - 1, TELLING).round().astype(np.int64))
     with calm(threads):
         graphs = [some.neighbours(view) for view in range(some.n_views)]
         trust = judge(graphs, some.measured, partial(_halves_agree, some), some.are_equal, some.neighbours)
