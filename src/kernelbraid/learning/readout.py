@@ -74,7 +74,7 @@ class Reading:
     placed: PlacedGraph
     labels: np.ndarray
     n_iter: int = 0  # steps of k-means; none if pieces were joined, or communities found
-    agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
+    agreement: float = 1.0  # mean adjusted Rand index of the clusters of two cuts, where pieces were joined
     pieces: Sequence[np.ndarray] = ()  # that were joined, for each cut
     evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
     has_collapsed: bool = False  # all of these ways
@@ -210,14 +210,13 @@ def choose(
     if not is_settled:
         seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
-        assert joined.agreement is not None  # of its cuts
-        has_collapsed = found.steadiness < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
-        is_divided = found.steadiness < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
+        has_collapsed = found.steadiness() < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
+        is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
 
     def evidence() -> Evidence:
-        again = found.steadiness if way == "communities" else _joined_again(taken, found)
+        again = found.steadiness() if way == "communities" else _joined_again(taken, found)
         agree = adjusted_rand(taken.labels, alone().labels)
         return Evidence(again, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
 
@@ -334,13 +333,18 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         return Evidence()
     with calm(readout.n_jobs):
         joined = other = reading
-        if reading.agreement is None:
+        if not reading.pieces:
             joined = other = join_pieces(placed, replace(readout, n_init=min(readout.n_init, MOST)), random_state)
         if readout.assign_labels != "kmeans":
             other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-    assert joined.agreement is not None  # of its cuts
     of_ways = float(agreement([reading.labels, other.labels])[0])
     return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
+
+
+def account(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> tuple[float, list[str]]:
+    """Return how far clusters can be relied on, and why; :func:`judge` has what is given."""
+    evidence = judge(reading, readout, random_state=random_state)
+    return evidence.reliability, tell(evidence, int(reading.labels.max()) + 1, reading.placed.n_components)
 
 
 def in_words(reliability: float) -> str:

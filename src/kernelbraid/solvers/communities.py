@@ -130,13 +130,8 @@ class Communities:
     network: Network  # which they are of
     seed: int = 0
 
-    @property
-    def steadiness(self) -> float:
-        """Mean adjusted Rand index with those of the same edges with random weights, at most as many."""
-        return self.steadiness_in(REWEIGHTED)
-
-    def steadiness_in(self, n_runs: int) -> float:
-        """Return the same of so many runs."""
+    def steadiness(self, n_runs: int = REWEIGHTED) -> float:
+        """Return the mean adjusted Rand index with those of the same edges with random weights, at most as many."""
         return float(np.mean(self._indices(n_runs)))
 
     def is_steady(self, least: float) -> bool:
@@ -145,7 +140,7 @@ class Communities:
             found = self._indices(count)
             if sum(found) + (REWEIGHTED - count) * LESS * min(found) >= REWEIGHTED * least:
                 return True
-        return self.steadiness >= least
+        return self.steadiness() >= least
 
     def _indices(self, count: int) -> list[float]:
         """Return the indices of so many runs, each of which is run once."""
