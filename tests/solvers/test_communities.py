@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid._machine import calm
 from kernelbraid.solvers.communities import Network, communities, communities_of_number, steady_communities
 
 
@@ -65,6 +66,17 @@ def test_there_are_exactly_as_many_as_asked_for(n_clusters):
     noisy = graph * rng.random(graph.shape) ** 3
     labels = communities_of_number(noisy + noisy.T, n_clusters)
     assert sorted(set(labels.tolist())) == list(range(n_clusters))
+
+
+def test_resolutions_that_are_tried_at_a_time_give_what_they_give_one_after_the_other(monkeypatch):
+    monkeypatch.setattr("kernelbraid.solvers.communities.ORDER", 100)
+    noise = np.random.default_rng(1).random((150, 150)) ** 6
+    for n_clusters in (2, 5, 9, 40):
+        found = []
+        for threads in (1, 2, 8):
+            with calm(threads):
+                found.append(steady_communities(noise + noise.T, n_clusters))
+        assert len({(one.resolution, one.certainty, tuple(one.labels)) for one in found}) == 1
 
 
 def test_the_number_of_blocks_gives_the_blocks_also_where_more_of_them_fall_apart():

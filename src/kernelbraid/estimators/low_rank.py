@@ -352,7 +352,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         check_fusion(settings)
         if settings.is_solved and self.approximation == "exact":
             raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
-        if holds_dask(X) and settings.kernels not in PAIRWISE:
+        if holds_dask(X) and settings.kernels not in PAIRWISE and self.device is None:
             samples: Samples = DaskViews.open(self, X, reset=True)
             check_n_clusters(self.n_clusters, samples.n_samples)
         else:
@@ -433,7 +433,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if n > MOST:
                 raise ValueError(
                     f"X is a Dask collection of {n} samples, of which these parameters need matrices of all pairs; "
-                    "call its compute() first, or leave out preset, solver, device and approximation."
+                    "call its compute() first, or leave out preset, solver and approximation."
                 )
             return np.arange(n)
         return among

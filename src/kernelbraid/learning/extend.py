@@ -44,12 +44,11 @@ class NewSamples:
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
     @classmethod
-    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
-        """Take all of the samples that are there, or some of them."""
-        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
-        return every if rows is None else every.some(rows)
+    def of_samples(cls, samples: Samples) -> "NewSamples":
+        """Take the samples that are there."""
+        return cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
 
-    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+    def some(self, rows: NDArray[np.int64] | slice) -> "NewSamples":
         """Return some of them."""
         given = [[rows_of(A, rows) for A in view] for view in self.given]
         return NewSamples(given, [has[rows] for has in self.measured])
@@ -67,12 +66,8 @@ class NewSamples:
 
     def in_blocks(self) -> Iterator["NewSamples"]:
         """Yield so many of them at a time that what is known of them needs little memory."""
-        n = self.n_samples
-        if n <= AT_ONCE:
-            yield self
-            return
-        for first in range(0, n, AT_ONCE):
-            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
+        for first in range(0, max(self.n_samples, 1), AT_ONCE):
+            yield self.some(slice(first, first + AT_ONCE))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""

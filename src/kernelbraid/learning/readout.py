@@ -260,9 +260,9 @@ def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Read
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
-    k, X = int(readout.n_clusters), placed.embedding
+    k = int(readout.n_clusters)
     found: Clustering = kmeans(
-        X if placed.there is None else beside(X, placed.there),
+        beside(placed.embedding, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,
@@ -276,7 +276,7 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     """Cut the embedding into pieces and join them, several times; take the clusters on which most of them agree."""
     k, X = int(readout.n_clusters), placed.embedding
     options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
-    cuts = cut(X, min(PIECES * k, X.shape[0]), **options)
+    cuts = cut(beside(X, placed.there), min(PIECES * k, X.shape[0]), **options)
     edges = Edges.of(placed.graph)
     joined = [settle(edges, join(edges, pieces, k)) for pieces in cuts]
     shared = agreement(joined)
