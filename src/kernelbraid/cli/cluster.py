@@ -149,8 +149,7 @@ def fit(model: Any, views: reading.FileViews, options: SimpleNamespace) -> Any:
     scalers = [] if options.scale in (None, "none") else [reading.scaler_of(options.scale, views.data)]
     samples = views.data if scalers else views.frames
     with reading.workers_of(options.dask):
-        data = reading.transformed(scalers, samples)
-        beside(lambda: model.fit(data))
+        beside(partial(model.fit, reading.transformed(scalers, samples)))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 
@@ -162,10 +161,8 @@ def predict(path: Path, paths: list[Path], options: SimpleNamespace) -> None:
         *steps, last = read_model(path, options)
         watch.tell("reading samples")
         views, start = read_new([*steps, last], paths, options), perf_counter()
-        data = (reading.transformed(steps, views.data) for _ in asked)
-        labels, *shares = (
-            np.asarray(beside(partial(getattr(last, one), X))) for one, X in zip(asked, data, strict=True)
-        )
+        parts = (partial(getattr(last, one), reading.transformed(steps, views.data)) for one in asked)
+        labels, *shares = (np.asarray(beside(part)) for part in parts)
         seconds = perf_counter() - start
     classes = getattr(last, "classes_", None)
     n_clusters = getattr(last, "n_clusters_", None) or len(getattr(last, "centre_weights_", ()))

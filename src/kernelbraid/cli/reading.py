@@ -186,11 +186,9 @@ def scaler_of(scale: str, views: Sequence[Any]) -> Any:
     """Return what scales the views, each as measured on its samples; rows of NaN do not count."""
     scalers = []
     for view in views:
-        scaler: Any = None
+        # Sparse samples keep their means, and stay sparse.
+        scaler: Any = Normalizer() if scale == "unit" else StandardScaler(with_mean=not sparse.issparse(view))
         for block in blocks_of(view):
-            # Sparse samples keep their means, and stay sparse.
-            new = Normalizer() if scale == "unit" else StandardScaler(with_mean=not sparse.issparse(block))
-            scaler = scaler or new
             fit_measured(scaler, block, further=True)
         scalers.append(scaler if hasattr(scaler, "n_features_in_") else AS_IT_IS)
     each = EachView(scalers)

@@ -11,7 +11,7 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.extend import Extension
-from kernelbraid.learning.given import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
+from kernelbraid.learning.given import GivenGraphs, check_edges
 
 #: What `kernels` may say of what X holds instead of samples.
 PAIRWISE = PRECOMPUTED, GRAPH, DISTANCES = "precomputed", "graph", "distances"
@@ -50,10 +50,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
         )
     check_n_clusters(getattr(estimator, "n_clusters", 1), sizes[0])
     estimator.n_features_in_ = sizes[0]
-    edges = [off_diagonal(A) for A in given]
-    scales = [scales_of(A) if kind == DISTANCES else None for A in edges]
-    graphs = [both_ways(A if own is None else as_affinities(A, own, own)) for A, own in zip(edges, scales, strict=True)]
-    samples = GivenGraphs(graphs, given, scales)
+    samples = GivenGraphs(given, kind == DISTANCES)
     check_edges(samples)
     return samples
 
@@ -70,7 +67,8 @@ def read_rows(estimator: BaseEstimator, X: Input, fitted: Extension) -> list[Arr
             f"the graphs of X have {[A.shape[0] for A in rows]} rows; every one must have the same new samples in "
             "the same order."
         )
-    bare = np.flatnonzero(sum(np.diff(rows[view].indptr) for view in fitted.used) == 0)
+    known = [A if fitted.columns is None else A[:, fitted.columns] for A in rows]
+    bare = np.flatnonzero(sum(np.diff(known[view].indptr) for view in fitted.used) == 0)
     if len(bare):
         raise ValueError(
             f"sample {int(bare[0])} of X (counted from 0) has no edge to a fitted one; leave it out, or give it "
@@ -124,11 +122,13 @@ def _looks_like_distances(A: Array) -> bool:
     if _has_stored_loops(A):
         return True
     n = A.shape[0]
-    if n < 3 or A.nnz < FULL * n * (n - 1) or A.diagonal().any():
-        return False
-    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
-    dense = A.toarray()
-    return bool((dense[i, k] <= (1 + SLACK) * (dense[i, j] + dense[j, k])).all())
+    return n > 2 and A.nnz >= FULL * n * (n - 1) and not A.diagonal().any() and _keeps_triangles(A.toarray())
+
+
+def _keeps_triangles(D: Array) -> bool:
+    """Tell whether no entry is larger than the two of a way by another sample."""
+    i, j, k = np.random.RandomState(0).randint(len(D), size=(3, TRIPLES))
+    return bool((D[i, k] <= (1 + SLACK) * (D[i, j] + D[j, k])).all())
 
 
 def refuse_distances(K: Array, name: str) -> None:
@@ -137,16 +137,12 @@ def refuse_distances(K: Array, name: str) -> None:
     xp = namespace(K)
     if n < 3 or bool(xp.any(xp.linalg.diagonal(K) != 0)) or not bool(xp.all(K >= 0)):
         return
-    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
     D = to_numpy(K).astype(np.float64)
-    if (D[i, j] == 0).mean() > 0.5:  # hardly any edges: a graph without loops
-        return
-    for distances in (D, np.sqrt(D)):
-        if (distances[i, k] <= (1 + SLACK) * (distances[i, j] + distances[j, k])).all():
-            raise ValueError(
-                f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
-                "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
-            )
+    if np.median(D) > 0 and (_keeps_triangles(D) or _keeps_triangles(np.sqrt(D))):  # else a graph without loops
+        raise ValueError(
+            f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
+            "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
+        )
 
 
 def read_kernels(estimator: BaseEstimator, X: Input) -> Array:

@@ -171,11 +171,10 @@ def choose_storage(
 Task = TypeVar("Task")
 
 #: Phases of a fit.
-CHOOSE, LEARN, CUT, JUDGE, CLUSTER = (
+CHOOSE, LEARN, CUT, CLUSTER = (
     "choosing the number of clusters",
     "learning the graph",
     "cutting the graph",
-    "judging the clusters",
     "clustering the samples",
 )
 #: Parts of all phases together that have no steps.
@@ -230,7 +229,7 @@ def check_memory_of_fit(samples: Any, settings: Settings, *, is_weighed: bool, i
     if not is_weighed:  # none is kept where their average is all that is needed
         storage = "lazy" if learning.is_kernel_fixed else "auto"
     elif is_joined:
-        working = max(working + n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
+        working = max(working + n_views - 1, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
     else:
         every_edge = WORKING_MATRICES + 2 * n_views  # the graphs of all views, with their indices
         working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES
@@ -377,4 +376,4 @@ def efforts_of_fit(n: int, k: int | None, *, n_graphs: int = 1, in_rows: bool = 
     few = k or GUESS
     learning = n_graphs * (0.045 * n**1.3 if in_rows else factor_effort(n) + refine_effort(n))
     cutting, searching = 4 * few * n / 1000 + 20, 0.5 * n
-    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting, JUDGE: cutting / 10}
+    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting}

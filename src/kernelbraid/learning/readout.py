@@ -1,6 +1,6 @@
 """Read out, the only tail there is: from a learned graph to an embedding and labels, and how far to rely on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -18,7 +18,7 @@ from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
 from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
-from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, in_order, join, kmeans, separate, settle
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
@@ -40,7 +40,7 @@ COLLAPSED = (
 #: What is told of the way that was taken.
 TAKEN = {
     "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
-    "merge": "The clusters are pieces that were joined; run again, with other weights, the graph gives its communities",
+    "merge": "The clusters are pieces that were joined; cut and joined again, with other weights, the graph gives them",
 }
 #: Reliability below which a sentence warns, and above which one reassures.
 LOW, HIGH = 0.5, 0.8
@@ -73,11 +73,20 @@ class Reading:
 
     placed: PlacedGraph
     labels: np.ndarray
-    inertia: float
-    n_iter: int  # steps of k-means; 0 if pieces were joined, or communities found
-    agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
+    n_iter: int = 0  # steps of k-means; none if pieces were joined, or communities found
+    agreement: float = 1.0  # mean adjusted Rand index of the clusters of two cuts, where pieces were joined
+    pieces: Sequence[np.ndarray] = ()  # that were joined, for each cut
     evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
     has_collapsed: bool = False  # all of these ways
+
+    @property
+    def inertia(self) -> float:
+        """Sum of squared distances to the centres of clusters."""
+        X, labels = to_numpy(self.placed.embedding), self.labels
+        sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
+        np.add.at(sums, labels, X)
+        centres = sums / np.maximum(np.bincount(labels), 1)[:, None]
+        return float(((X - centres[labels]) ** 2).sum())
 
 
 def read_out(
@@ -143,10 +152,8 @@ def seed_from(random_state: np.random.RandomState) -> int:
 
 def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Reading:
     """Return clusters that were found in the graph itself, with the embedding for as many."""
-    _, first = np.unique(learned.identities, return_index=True)
-    labels = in_order(labels[first[learned.identities]])
-    placed = place(learned, replace(readout, n_clusters=int(labels.max()) + 1))
-    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
+    labels = distinct_labels(labels, 1, learned.identities)
+    return Reading(place(learned, replace(readout, n_clusters=int(labels.max()) + 1)), labels)
 
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
@@ -203,17 +210,25 @@ def choose(
     if not is_settled:
         seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
-        assert joined.agreement is not None  # of its cuts
-        has_collapsed = found.steadiness < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
-        is_divided = found.steadiness < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
+        has_collapsed = found.steadiness() < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
+        is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
 
     def evidence() -> Evidence:
+        again = found.steadiness() if way == "communities" else _joined_again(taken, found)
         agree = adjusted_rand(taken.labels, alone().labels)
-        return Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
+        return Evidence(again, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
 
     return replace(taken, evidence=evidence, has_collapsed=has_collapsed)
+
+
+def _joined_again(taken: Reading, found: Communities) -> float:
+    """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
+    random_state, k = np.random.RandomState(found.seed), int(taken.labels.max()) + 1
+    pairs = [(found.network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
+    again = [settle(edges, join(edges, pieces, k)) for edges, pieces in pairs]
+    return float(np.mean([adjusted_rand(taken.labels, labels) for labels in again]))
 
 
 def _leaves_aside(reading: Reading) -> bool:
@@ -240,43 +255,34 @@ def evenness(labels: np.ndarray) -> float:
 
 def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Reading:
     """Return clusters that were found in the graph itself."""
-    labels = distinct_labels(labels, n_clusters, placed.identities)
-    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
+    return Reading(placed, distinct_labels(labels, n_clusters, placed.identities))
 
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
-    k, X = int(readout.n_clusters), placed.embedding
+    k = int(readout.n_clusters)
     found: Clustering = kmeans(
-        X if placed.there is None else beside(X, placed.there),
+        beside(placed.embedding, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,
         by_distance=readout.restart_score == "distance",
         spread=placed.is_sum or readout.assign_labels == "merge",
     )
-    return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
+    return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.n_iter)
 
 
 def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
     """Cut the embedding into pieces and join them, several times; take the clusters on which most of them agree."""
     k, X = int(readout.n_clusters), placed.embedding
     options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
-    cuts = cut(X, min(PIECES * k, X.shape[0]), **options)
+    cuts = cut(beside(X, placed.there), min(PIECES * k, X.shape[0]), **options)
     edges = Edges.of(placed.graph)
     joined = [settle(edges, join(edges, pieces, k)) for pieces in cuts]
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)
-    return Reading(placed, labels, _inertia(to_numpy(X), labels), 0, float(shared.mean()))
-
-
-def _inertia(X: np.ndarray, labels: np.ndarray) -> float:
-    """Return the sum of squared distances to the centres of clusters."""
-    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    centres = sums / np.maximum(np.bincount(labels), 1)[:, None]
-    return float(((X - centres[labels]) ** 2).sum())
+    return Reading(placed, labels, agreement=float(shared.mean()), pieces=list(cuts))
 
 
 def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:
@@ -289,7 +295,7 @@ def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray)
 class Evidence:
     """How far other runs and other ways find the same clusters, as adjusted Rand indices."""
 
-    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined; steadiness of communities if found
+    of_cuts: float = 1.0  # mean over cuts into pieces that were joined; where ways were compared, with other weights
     of_ways: float = 1.0  # between the clusters that were taken and k-means alone
     of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
     way: str | None = None  # that was taken, where several were compared
@@ -327,20 +333,25 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         return Evidence()
     with calm(readout.n_jobs):
         joined = other = reading
-        if reading.agreement is None:
+        if not reading.pieces:
             joined = other = join_pieces(placed, replace(readout, n_init=min(readout.n_init, MOST)), random_state)
         if readout.assign_labels != "kmeans":
             other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-    assert joined.agreement is not None  # of its cuts
     of_ways = float(agreement([reading.labels, other.labels])[0])
     return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
+
+
+def account(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> tuple[float, list[str]]:
+    """Return how far clusters can be relied on, and why; :func:`judge` has what is given."""
+    evidence = judge(reading, readout, random_state=random_state)
+    return evidence.reliability, tell(evidence, int(reading.labels.max()) + 1, reading.placed.n_components)
 
 
 def in_words(reliability: float) -> str:
     """Return the reliability of communities in a sentence."""
     told = f"Reliability is {reliability:.2f}"
     if reliability < LOW:
-        return f"{told}, which is low: with other weights of the edges, or at other resolutions, clusters are others."
+        return f"{told}, which is low: with other weights of the edges, or at other resolutions, the clusters change."
     return f"{told}, which is high." if reliability >= HIGH else f"{told}."
 
 

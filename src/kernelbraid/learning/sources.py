@@ -14,27 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    as_dense,
-    itemsize,
-    measured_rows,
-    namespace,
-    row_digests,
-    rows_of,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, as_dense, itemsize, measured_rows, namespace, row_digests, rows_of, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, Place
-from kernelbraid.kernels import (
-    FittedBank,
-    KernelStack,
-    bank_names,
-    banks_for,
-    n_matrices,
-    pairs_of,
-    stack_pairs,
-)
+from kernelbraid.kernels import FittedBank, KernelStack, bank_names, banks_for, n_matrices, pairs_of, stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 
@@ -111,10 +94,6 @@ class Samples:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
 
-    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
-        return None
-
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
         raise NotImplementedError
@@ -143,11 +122,10 @@ class Samples:
         """Return what tells the samples apart: equal where all of these views have the same."""
         return row_digests([A for view in views for A in self.of(view)])
 
-    def order(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def order(self, rows: NDArray[np.int64], views: Sequence[int]) -> NDArray[np.int64]:
         """Return an order of some distinct samples that hangs on what they are, not on that of rows or columns."""
-        every = range(self.n_views)
-        values = row_digests([A for view in every for A in self.of(view)], by_place=False)
-        return np.lexsort((self.digests(every)[rows], values[rows]))
+        values = row_digests([A for view in views for A in self.of(view)], by_place=False)
+        return np.lexsort((self.digests(views)[rows], values[rows]))
 
     def identities(self, views: Iterable[int]) -> np.ndarray:
         """Return numbers of the distinct samples, in order of appearance: equal ones for copies."""
@@ -339,7 +317,8 @@ def _similarities(samples: Samples) -> np.ndarray:
     """Return half the negative squared distances in the feature space of the average kernel."""
     K = to_numpy(samples.pose(TELLING_BANK).average()).astype(np.float64)
     squares = np.diagonal(K) / 2
-    return np.asarray(K - squares[:, None] - squares[None, :])
+    K -= squares[:, None]
+    return np.subtract(K, squares[None, :], out=K)
 
 
 def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
@@ -353,9 +332,7 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
 def identities(digests: Digests) -> NDArray[np.int64]:
     """Number the distinct samples by their digests: equal numbers for equal ones, in order of appearance."""
     _, first, numbers = np.unique(digests, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[numbers]
+    return np.argsort(np.argsort(first))[numbers]
 
 
 def is_bank_per_view(kernels: Any) -> bool:

@@ -50,15 +50,6 @@ def ridge_coefficients(K: Array, alpha: float, *, counts: np.ndarray | None = No
     return clip_negative(scaled / roots[:, None] / roots[None, :])
 
 
-@dataclass(frozen=True)
-class RidgeGraph:
-    """The graph of a kernel."""
-
-    Z: Array  # coefficients, (n, n), not negative; the kernel itself, without what is negative, if they were not sound
-    K: Array | None  # the kernel, where it is kept
-    status: Status
-
-
 def solve_ridge(
     average: Callable[[], Array],
     alpha: float,
@@ -66,8 +57,10 @@ def solve_ridge(
     keep_kernel: bool,
     counts: np.ndarray | None = None,
     threads: int | None = None,
-) -> RidgeGraph:
-    """Learn the graph of a kernel.
+) -> tuple[Array, Array | None, Status]:
+    """Learn the graph of a kernel; return it, the kernel where it is kept, and how that ended.
+
+    The graph is coefficients that are not negative; the kernel itself, without what is negative, if they are not sound.
 
     Parameters
     ----------
@@ -90,9 +83,9 @@ def solve_ridge(
         except linalg_errors():
             wrong = Status.NON_FINITE
     if wrong is None:
-        return RidgeGraph(Z, K if keep_kernel else None, Status.CONVERGED)
+        return Z, K if keep_kernel else None, Status.CONVERGED
     K = average()
-    return RidgeGraph(nonnegative(K), K if keep_kernel else None, wrong)
+    return nonnegative(K), K if keep_kernel else None, wrong
 
 
 def _defect(Z: Array, average: Callable[[], Array]) -> Status | None:
@@ -105,18 +98,12 @@ def _defect(Z: Array, average: Callable[[], Array]) -> Status | None:
         return Status.GRAPH_EMPTY
     if not largest < float("inf"):
         return Status.NON_FINITE
-    return None if Z.shape[0] == 1 or _has_edge(Z, ROUNDING * largest) else Status.GRAPH_DIAGONAL
-
-
-def _has_edge(Z: Array, above: float) -> bool:
-    """Tell whether any entry off the diagonal is above a number."""
-    xp = namespace(Z)
+    above = ROUNDING * largest
     for rows in row_blocks(Z.shape[0]):
-        heavy = Z[rows, :] > above
-        on_diagonal = xp.linalg.diagonal(Z[rows, rows]) > above
+        heavy, on_diagonal = Z[rows, :] > above, xp.linalg.diagonal(Z[rows, rows]) > above
         if int(xp.count_nonzero(heavy)) > int(xp.count_nonzero(on_diagonal)):
-            return True
-    return False
+            return None
+    return None if Z.shape[0] == 1 else Status.GRAPH_DIAGONAL
 
 
 @dataclass(frozen=True)
