@@ -37,15 +37,13 @@ def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: 
     fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
     if len(fitting) != 1:
         fitting = [name for name in preferred if name in (fitting or found)][:1] or fitting
-    chosen = fitting if key is None or "" in found else [key]
-    if len(chosen) == 1 and chosen[0] in found:
+    chosen = fitting if key is None or "" in found else [name for name in found if name == key]
+    if len(chosen) == 1:
         return found[chosen[0]]
     there = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "none"
-    told = (
-        f"there is no array {key or 'of the right kind'!r} (found {there}; pickled objects are never loaded); {NUMPY}"
-    )
-    several = f"several arrays could be meant ({', '.join(chosen)}); name one with --key"
-    raise DataError(f"{source.path}: {several if len(chosen) > 1 else told}.")
+    told = f"there is no array {key or 'of the right kind'!r}, pickled objects being none"
+    told = f"several arrays could be meant ({', '.join(chosen)})" if chosen else told
+    raise DataError(f"{source.path}: {told} (found {there}); name one with --key, or {NUMPY}.")
 
 
 def is_sample_array(array: Matrix) -> bool:

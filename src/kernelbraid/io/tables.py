@@ -10,17 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kernelbraid._typing import Host
 from kernelbraid.io.arrays import CELLS, not_finite
 from kernelbraid.io.sources import PACKED, DataError, Source, reading
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow.parquet as pq
 
 HEAD = 100  # rows that say what stands between cells and before decimals
 WRITE = "write it as 1234.5, or say what stands before decimals (--decimal comma or --decimal point)"
@@ -180,7 +176,7 @@ class Table:
         told = f"{self.place(column, at, what)} ({cell[:SHOWN]!r}); {remedy}"
         return self.error(f"{told}, or leave the column out (--drop {name}){more}")
 
-    def frames(self, columns: Sequence[int], dtype: Any = str) -> "Iterator[pd.DataFrame]":
+    def frames(self, columns: Sequence[int], dtype: Any = str) -> Iterator[Any]:
         """Yield the rows in blocks, of a CSV or TSV file with all columns, and without empty rows at its end."""
         if self.header is None:
             names = [self.names[i] for i in columns]
@@ -230,7 +226,7 @@ class Table:
         if not n_rows:
             raise self.error("the file has no row of numbers in it; give at least one")
 
-    def _floats(self, column: "pd.Series") -> Host:
+    def _floats(self, column: Any) -> Host:
         """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
         if self.header is None:
             return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in column])
@@ -241,7 +237,7 @@ class Table:
         return np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
 
 
-def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> "Iterator[pd.DataFrame]":
+def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Iterator[Any]:
     """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
     import pandas as pd
 
@@ -328,7 +324,7 @@ def id_column(names: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def open_parquet(source: Source) -> "Iterator[pq.ParquetFile]":
+def open_parquet(source: Source) -> Iterator[Any]:
     """Open a Parquet file with pyarrow."""
     with reading(source.path), source.open() as content:
         import pyarrow.parquet as pq
