@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelbraid import LKG, load_model
 from kernelbraid.cli import reading
+from kernelbraid.estimators import dask_views
 from kernelbraid.io import arrays, tables
 from problems import blobs as make_blobs
 
@@ -17,7 +18,8 @@ MANY = ("-k", 3)
 @pytest.fixture
 def in_blocks(monkeypatch):
     """Files are too large to be held in memory."""
-    monkeypatch.setattr(reading, "ROWS", 64)
+    for module in (reading, dask_views):
+        monkeypatch.setattr(module, "ROWS", 64)
     for module in (arrays, tables):
         monkeypatch.setattr(module, "CELLS", 300)
     monkeypatch.setattr(arrays, "MAPPED", 0)
@@ -119,7 +121,7 @@ def test_a_file_that_workers_cannot_read_in_parts_is_refused(refuse, cluster, bl
 
 
 def test_a_file_that_a_worker_does_not_see_is_named(refuse, cluster, npy, monkeypatch):
-    read = reading.read_block
-    monkeypatch.setattr(reading, "read_block", lambda path, *rest: read(path.with_name("elsewhere.npy"), *rest))
+    read = dask_views.read_block
+    monkeypatch.setattr(dask_views, "read_block", lambda path, *rest: read(path.with_name("elsewhere.npy"), *rest))
     says = ["a Dask worker could not read a file, which all must see", "elsewhere.npy"]
     refuse("cluster", npy, *MANY, "--dask", cluster.scheduler_address, code=1, says=says)

@@ -21,11 +21,10 @@ from kernelbraid._arrays import is_dask
 from kernelbraid._dask import open_client
 from kernelbraid.cli.ending import BAD_USAGE, Failure
 from kernelbraid.cli.output import STANDARD
-from kernelbraid.datasets import DataError, Samples, column_names, read_samples
+from kernelbraid.datasets import DataError, column_names, read_samples
+from kernelbraid.estimators.dask_views import read_on_workers
 from kernelbraid.estimators.each_view import AS_IT_IS, EachView, fit_measured, transform_measured
-from kernelbraid.io.arrays import check_matrix, list_arrays
 from kernelbraid.io.sources import Source, open_source
-from kernelbraid.io.tables import open_parquet, open_table
 
 OVER_PAIRS = ("precomputed", "graph", "distances")  # words for data that are matrices over pairs of samples
 MARKS = {"point": ".", "comma": ","}
@@ -95,7 +94,11 @@ def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: li
     """
     on_pairs, sources = takes_pairs(model), open_files(paths, options)
     choices, are_here = _columns_by_file(sources, options, keep), getattr(options, "dask", None) is None
-    read: Any = partial(read_samples, key=options.key, header=options.header) if are_here else on_workers
+    read: Any = partial(read_samples, key=options.key, header=options.header) if are_here else read_on_workers
+    for source in [] if are_here else sources:
+        if source.content is not None or source.suffix not in (".npy", ".parquet"):
+            told = f"{source.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file."
+            raise Failure(told, BAD_USAGE)
     gaps = len(sources) > 1 and isinstance(model, LKG) and not on_pairs
     files: list[Any] = [read(source, **choice, gaps=gaps) for source, choice in zip(sources, choices, strict=True)]
     called, are_matched = names_of([source.path for source in sources]), are_here and not on_pairs
@@ -218,42 +221,3 @@ def workers_of(address: str | None) -> Iterator[None]:
             yield
         except (DataError, OSError) as error:
             raise Failure(f"a Dask worker could not read a file, which all must see: {error}") from None
-
-
-def on_workers(
-    source: Source, *, id_column: str | None, drop: list[str], keep: list[str] | None, gaps: bool
-) -> Samples:
-    """Return samples in a Dask array, whose workers read rows of a .npy file or groups of rows of a Parquet file."""
-    import dask
-    import dask.array as da
-
-    path, names, ids = source.path.resolve(), None, None
-    if source.content is None and source.suffix == ".npy" and not (id_column or drop):
-        X = list_arrays(source)[""]
-        first = check_matrix(path, X[:1], gaps=gaps)
-        sizes = [min(ROWS, len(X) - start) for start in range(0, len(X), ROWS)]
-    elif source.content is None and source.suffix == ".parquet":
-        table = open_table(source)
-        kept = table.choose(id_column, drop, keep)
-        names, first = [table.names[i] for i in kept], next(table.blocks(kept, gaps=gaps))
-        with open_parquet(source) as file:
-            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        if table.index is not None:
-            ids = [str(name) for frame in table.frames([table.index]) for name in frame[table.index]]
-    else:
-        told = f"{source.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file."
-        raise Failure(told, BAD_USAGE)
-    read = dask.delayed(read_block, pure=False)
-    blocks = [
-        da.from_delayed(read(path, names, number, first.dtype), (n_rows, first.shape[1]), first.dtype)
-        for number, n_rows in enumerate(sizes)
-    ]
-    return Samples(da.concatenate(blocks), ids, names)
-
-
-def read_block(path: Path, names: list[str] | None, number: int, dtype: Any) -> np.ndarray:
-    """Return a block of rows of a .npy file, or some columns of a group of rows of a Parquet file."""
-    if names is None:
-        return np.load(path, mmap_mode="r", allow_pickle=False)[number * ROWS :][:ROWS].astype(dtype)
-    with open_parquet(Source(path, ".parquet")) as file:
-        return file.read_row_group(number, names).to_pandas(ignore_metadata=True)[names].to_numpy(dtype)

@@ -21,6 +21,7 @@ from kernelbraid.io.sources import PACKED, DataError, Source, reading
 HEAD = 100  # rows that say what stands between cells and before decimals
 WRITE = "write it as 1234.5, or say what stands before decimals (--decimal comma or --decimal point)"
 ENCODE = "encode it (scikit-learn's OneHotEncoder in a ColumnTransformer can)"
+QUOTES = "check its quotes, and give every row as many cells"
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
 EXACT = 2**25  # bytes of a file up to which numbers are rounded to the last bit, which takes pandas three times as long
 ID_NAMES = ("id", "index", "name", "sample", "")
@@ -253,10 +254,7 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
         own["float_precision"] = "round_trip"
     file = source.path if source.content is None else io.BytesIO(source.content)
-    with (
-        reading(source.path, "check its quotes, and give every row as many cells"),
-        pd.read_csv(file, dtype=dtype, **own | options) as frames,
-    ):
+    with reading(source.path, QUOTES), pd.read_csv(file, dtype=dtype, **own | options) as frames:
         for frame in frames:
             for i in [i for i, kind in frame.dtypes.items() if kind.kind not in "biuf"]:
                 frame[i] = frame[i].str.strip(" " if source.delimiter == LINE else None)
