@@ -23,6 +23,8 @@ Digests = NDArray[np.uint64]
 SHIFTS, FACTORS, LAST_SHIFT = (30, 27), (0xBF58476D1CE4E5B9, 0x94D049BB133111EB), 31
 # What our own code raises when linear algebra cannot finish.
 LinAlgError = np.linalg.LinAlgError
+# Parts of a row, at least, of which the largest entries are compared.
+PARTS = 128
 # Numbers in a block of rows: small beside a matrix, large enough for fast passes.
 BLOCK_SIZE = 500_000
 # Distances of counts and decimals often tie: those that differ by less than these shares of the largest are equal.
@@ -188,6 +190,14 @@ def kth_of_rows(A: Array, place: int) -> Array:
     return xp.sort(A, axis=1)[:, place]
 
 
+def peaks_of_rows(A: Array, k: int) -> Array:
+    """Return the largest entries of parts of every row, several times as many as k; all where there are not more."""
+    parts = max(PARTS, 4 * k)
+    if not is_numpy_array(A) or A.shape[1] < 2 * parts:
+        return A
+    return A[:, : A.shape[1] // parts * parts].reshape(A.shape[0], -1, parts).max(axis=1)
+
+
 def tie_share(distances: Array) -> float:
     """Return the share of the largest distance by which two must differ to be told from a tie and its rounding."""
     is_double = float(namespace(distances).finfo(distances.dtype).eps) < DOUBLE_TIE
@@ -336,9 +346,11 @@ def in_double(X: Array) -> Array:
 
 def row_products(X: Array) -> Array:
     """Return X X' as a dense, exactly symmetric matrix for dense or scipy.sparse `X`."""
+    if is_numpy_array(X):  # which forms one triangle of the product of a matrix with its own transpose, and copies it
+        X = np.ascontiguousarray(X)
+        return X @ X.T
     if not sparse.issparse(X):
-        # NumPy forms one triangle of the product of a whole matrix with its own transpose and copies it.
-        return X @ X.T if is_numpy_array(X) and X.flags.c_contiguous else symmetric_part(X @ X.T)
+        return symmetric_part(X @ X.T)
     n = X.shape[0]
     G = np.empty((n, n), dtype=X.dtype)
     transposed = X.T.tocsr()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +22,7 @@ from kernelbraid.learning.counting import network_of
 from kernelbraid.learning.extend import AT_ONCE, DEVICE_SHARE, Extension, NewSamples, Placement, Placing, with_rows
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import Reach, outlier_scores
-from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
+from kernelbraid.learning.readout import Evidence, Reading, in_words, parts_in_words, place_graph, tell
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices
@@ -29,7 +30,7 @@ from kernelbraid.learning.weighing import Vertices
 #: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
 ALIKE = 0.999
 #: Attributes that are worked out when they are first asked for.
-LAZY = ("membership_", "confidence_", "outlier_scores_")
+LAZY = ("membership_", "confidence_", "outlier_scores_", "reliability_", "why_")
 
 
 class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -45,10 +46,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _silent_scores: np.ndarray
     levels_: list[Level] | None
     views_: ViewReport
-    reliability_: float
-    why_: list[str]
     n_components_: int
-    _certainty: dict[str, np.ndarray]
+    _certainty: dict[str, Any]
+    _evidence: Callable[[], Evidence]
     _show: Callable[[Reading, Array], None]
     graph_: Array
     embedding_: Array
@@ -209,10 +209,30 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return everybody
 
     def _explain(self, level: Level, told: list[str]) -> None:
-        """Set how far a level of the graph can be relied on, and say why."""
-        self.reliability_ = reliability_of(network_of(self._vertex_level()[0]), level)
+        """Note how far a level of the graph can be relied on, and why."""
+        reliability = reliability_of(network_of(self._vertex_level()[0]), level)
         parts = parts_in_words(self.n_components_, self.n_clusters_)
-        self.why_ = [*told, in_words(self.reliability_), parts]
+        self._certainty["told"] = reliability, [*told, in_words(reliability), parts]
+
+    def _tell(self) -> tuple[float, list[str]]:
+        """Return how far clusters that were asked for can be relied on, and why."""
+        evidence = self.__dict__.pop("_evidence")()
+        return evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
+
+    def __getstate__(self):
+        if "_evidence" in vars(self):  # which can be neither copied nor saved
+            self._known("told", self._tell)
+        return super().__getstate__()
+
+    @property
+    def reliability_(self):
+        """How far the clusters can be relied on."""
+        return self._known("told", self._tell)[0]
+
+    @property
+    def why_(self):
+        """Why so far, in sentences."""
+        return self._known("told", self._tell)[1]
 
     @property
     def membership_(self):
@@ -229,7 +249,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """How far each sample stands aside."""
         return beside(self._known("outlier_scores", self._outlier_scores), self.labels_)
 
-    def _known(self, name: str, find: Callable[[], np.ndarray]) -> np.ndarray:
+    def _known(self, name: str, find: Callable[[], Any]) -> Any:
         """Return what was found before, or find it now."""
         check_is_fitted(self)
         if name not in self._certainty:

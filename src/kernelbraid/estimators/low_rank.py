@@ -1,5 +1,6 @@
 """LKG as a scikit-learn clusterer."""
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -45,7 +46,7 @@ from kernelbraid.learning.effort import check_memory_of_fit
 from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
-from kernelbraid.learning.readout import COLLAPSED, Evidence, Reading, judge, published, read_out, scattered, tell
+from kernelbraid.learning.readout import COLLAPSED, Reading, judge, published, read_out, scattered
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
@@ -306,17 +307,16 @@ class LKG(Composed, InductiveMixin, Clusterer):
     def _explain_fit(
         self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState
     ) -> str | None:
-        """Set how far the clusters can be relied on, why, and what else is plausible; return what a user must know."""
-        self.levels_ = None
+        """Set what tells how far the clusters can be relied on, and other levels; return what a user must know."""
+        self.levels_, wanted = None, settings.readout.n_clusters
         if counted is None:
-            evidence = judge(reading, settings.readout, random_state=random_state)
-            self.reliability_, self.why_ = evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
-            if evidence.has_collapsed:
-                return COLLAPSED
-            return scattered(evidence, self.n_clusters_, self.n_components_)
+            self._evidence = partial(judge, reading, settings.readout, random_state=deepcopy(random_state))
+            if isinstance(wanted, int) and self.n_clusters_ < wanted:
+                return None  # of which another sentence warns
+            return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
         self._explain(counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
-        return counted.warning or scattered(Evidence(), self.n_clusters_, self.n_components_)
+        return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
     def _warn_of_fewer(self, found: int, labels: np.ndarray) -> None:
         """Warn of fewer clusters than asked for."""
@@ -455,7 +455,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.like
-        self.__dict__.pop("solution_", None)  # of an earlier fit
+        for name in ("solution_", "_evidence"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
         self.graph_ = graph if weighed.in_rows else here(graph)

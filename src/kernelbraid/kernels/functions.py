@@ -34,6 +34,7 @@ class Pairs:
     scale: float = 1.0
     first_row: int = 0  # where the rows stand among the fitted samples
     new: bool = False  # whether the rows are other samples than the fitted ones
+    is_block: bool = False  # whether they are few of the fitted ones
     is_far: bool = False
     largest_offset: float = LARGE_OFFSET  # what larger ones added to products are taken for
     row_sides: Array | None = None  # (x_i - m) . m + m . m / 2, (n_rows,), of samples that are far
@@ -47,6 +48,7 @@ class Pairs:
             row_squares=self.row_squares[rows],
             row_sides=None if self.row_sides is None else self.row_sides[rows],
             first_row=self.first_row + (rows.start or 0),
+            is_block=True,
         )
 
     def below(self, rows: slice) -> "Pairs":
@@ -77,18 +79,18 @@ class Pairs:
         return in_place("add", sides, self.products), rows, columns
 
     def cosines(self, offset: float) -> Array:
-        """Return (a + x . y) / sqrt((a + x . x) (a + y . y)); of new samples, not to be changed."""
+        """Return (a + x . y) / sqrt((a + x . x) (a + y . y)), not to be changed."""
         a = self.to_scale(offset)
 
         def form() -> Array:
             products, rows, columns = self.about_origin()
-            return _unit_diagonal(products + a, rows + a, columns + a)
+            return _unit_diagonal(products + a if a else products, rows + a, columns + a)
 
         return self._kept(f"cosines {offset}", form)
 
     def _kept(self, name: str, form: Callable[[], T]) -> T:
-        """Return what several kernels need, formed once of new samples; of all fitted ones it would fill the memory."""
-        if not self.new:
+        """Return what several kernels need, formed once; of all fitted samples it would fill the memory."""
+        if not (self.new or self.is_block):
             return form()
         if name not in self._known:
             self._known[name] = form()

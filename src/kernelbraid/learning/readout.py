@@ -1,7 +1,9 @@
 """Read out, the only tail there is: from a learned graph to an embedding and labels, and how far to rely on them."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,8 @@ class Reading:
     inertia: float
     n_iter: int  # steps of k-means; 0 if pieces were joined, or communities found
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
-    evidence: "Evidence | None" = None  # where several ways were compared
+    evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
+    has_collapsed: bool = False  # all of these ways
 
 
 def read_out(
@@ -194,24 +197,28 @@ def choose(
     seed, found = seed_from(random_state), placed.communities
     if found is None or found.labels.max() + 1 != k:
         found = steady_communities(placed.graph, k, seed=seed)
-    taken, way = _of_labels(placed, found.labels, k), "communities"
-    means = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-    seen = [taken.labels, means.labels]
-    if found.steadiness < steady or _leaves_aside(taken):
+    taken, way, has_collapsed = _of_labels(placed, found.labels, k), "communities", False
+    is_settled = found.is_steady(steady) and not _leaves_aside(taken)
+    drawn = deepcopy(random_state) if is_settled else random_state
+    alone = cache(partial(run_kmeans, placed, readout, -(-readout.n_init // BESIDE), drawn))
+    if not is_settled:
+        seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
         assert joined.agreement is not None  # of its cuts
-        seen.append(joined.labels)
+        has_collapsed = found.steadiness < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
         is_divided = found.steadiness < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
-    if found.steadiness < HALF:
-        least = HANDFUL * len(taken.labels) / k
-        labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, seed=seed)
-        taken = _of_labels(placed, labels, k)
-    has_collapsed = found.steadiness < HALF and max(map(evenness, seen)) < HALF
-    agree = adjusted_rand(taken.labels, means.labels)
-    evidence = Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
-    return replace(taken, evidence=evidence)
+        if found.steadiness < HALF:
+            least = HANDFUL * len(taken.labels) / k
+            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, seed=seed)
+            taken = _of_labels(placed, labels, k)
+
+    def evidence() -> Evidence:
+        agree = adjusted_rand(taken.labels, alone().labels)
+        return Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
+
+    return replace(taken, evidence=evidence, has_collapsed=has_collapsed)
 
 
 def _leaves_aside(reading: Reading) -> bool:
@@ -316,7 +323,7 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     """
     placed, found = reading.placed, int(reading.labels.max()) + 1
     if reading.evidence is not None and found == readout.n_clusters:
-        return reading.evidence
+        return reading.evidence()
     k = found if readout.n_clusters == "auto" else int(readout.n_clusters)
     readout = replace(readout, n_clusters=k)
     if found < k:
@@ -368,9 +375,9 @@ def tell(evidence: Evidence, n_clusters: int, n_components: int) -> list[str]:
     return [*told, parts_in_words(n_components, n_clusters)]
 
 
-def scattered(evidence: Evidence, n_clusters: int, n_components: int) -> str | None:
+def scattered(n_clusters: int, n_components: int) -> str | None:
     """Return what a user must know of a graph with far more components than clusters; None of another."""
-    if evidence.is_short or n_clusters == 1 or n_components <= SCATTERED * n_clusters:
+    if n_clusters == 1 or n_components <= SCATTERED * n_clusters:
         return None
     return f"{parts_in_words(n_components, n_clusters)} Raise n_neighbors, or give a graph with more edges."
 

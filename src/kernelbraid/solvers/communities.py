@@ -25,6 +25,7 @@ LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: component
 NEAR = 1.001  # factor between two resolutions that are the same
 FEW_RUNS = 2  # on the graph itself, of which the most modular is taken
 REWEIGHTED = 3  # graphs with random weights by which steadiness is measured
+LESS = 0.5  # how steady the last of them are at least, as a part of the first ones, which may say enough
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -125,8 +126,36 @@ class Communities:
 
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
-    steadiness: float  # mean adjusted Rand index with those of the same edges with random weights, at most as many
-    certainty: float  # that with those of the graph, whose vertices are moved in other orders; 1 if none were
+    certainty: float  # mean adjusted Rand index with runs that move vertices in other orders; 1 if there were none
+    graph: "Array | Edges | Network"  # which they are of
+    seed: int = 0
+
+    @property
+    def steadiness(self) -> float:
+        """Mean adjusted Rand index with those of the same edges with random weights, at most as many."""
+        return float(np.mean(self._indices(REWEIGHTED)))
+
+    def is_steady(self, least: float) -> bool:
+        """Tell whether steadiness is so high: by the first runs, if they say enough."""
+        for count in range(1, REWEIGHTED):
+            found = self._indices(count)
+            if sum(found) + (REWEIGHTED - count) * LESS * min(found) >= REWEIGHTED * least:
+                return True
+        return self.steadiness >= least
+
+    def _indices(self, count: int) -> list[float]:
+        """Return the indices of so many runs, each of which is run once."""
+        found, random_state = self._known
+        network, k = Network.of(self.graph), int(self.labels.max()) + 1
+        while len(found) < count:
+            changed = network.reweighted(random_state)
+            labels = communities(changed, self.resolution, seed=self.seed, n_rounds=1)
+            found.append(adjusted_rand(self.labels, join(changed.edges, labels, k)))  # where there are more of them
+        return found[:count]
+
+    @cached_property
+    def _known(self) -> tuple[list[float], np.random.RandomState]:
+        return [], np.random.RandomState(self.seed)
 
 
 def steady_communities(
@@ -147,7 +176,7 @@ def steady_communities(
     n_same : int, default=2
         More runs on the graph itself, of which the most modular is taken.
     """
-    network, random_state = Network.of(graph), np.random.RandomState(seed)
+    network = Network.of(graph)
     found, resolution = _of_number(network, n_clusters, seed, near)
     same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_same + 1)]
 
@@ -156,14 +185,8 @@ def steady_communities(
         return inside - resolution * expected
 
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
-    rest = [labels for labels in [found, *same] if labels is not best]
-    other = []
-    for _ in range(REWEIGHTED):
-        changed = network.reweighted(random_state)
-        labels = communities(changed, resolution, seed=seed, n_rounds=1)
-        other.append(join(changed.edges, labels, n_clusters))  # where there are more of them
-    again, steadiness = (np.mean([adjusted_rand(best, labels) for labels in runs] or 1.0) for runs in (rest, other))
-    return Communities(best, resolution, float(steadiness), float(again))
+    rest = [adjusted_rand(best, labels) for labels in [found, *same] if labels is not best]
+    return Communities(best, resolution, float(np.mean(rest or 1.0)), graph, seed)
 
 
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:

@@ -110,18 +110,16 @@ def cut_again(
     ndarray of shape (n,)
         As many clusters, from 0 on, in order of appearance.
     """
-    network, k = Network.of(graph), int(labels.max()) + 1
-    known = Known(network, resolution, seed)
-    for _ in range(k if k > 2 else 0):
-        pair = _weakest(known, labels)
-        if pair is None:
-            break
-        joined = np.where(labels == pair[1], pair[0], labels)
-        part = _strongest(known, joined, smallest)
-        if part is None:
-            break
-        labels = np.where(part, pair[1], joined)
-    return in_order(labels)
+    known = Known(Network.of(graph), resolution, seed)
+    pair = _weakest(known, labels) if labels.max() > 1 else None
+    if pair is None:
+        return labels
+    joined = np.where(labels == pair[1], pair[0], labels)
+    part = _strongest(known, joined, smallest)
+    if part is None:
+        return labels
+    better = in_order(np.where(part, pair[1], joined))
+    return labels if _weakest(known, better) else better
 
 
 def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:

@@ -32,7 +32,7 @@ SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a w
 # Entries on the diagonal of alpha (K + alpha I)^-1 are at most 1 for a kernel without negative eigenvalues; above this,
 # one is below -alpha / 2, where coefficients of norm above 1 begin.
 PROOF = 2.0
-TILE = 256  # rows and columns of a block that is turned over in the cache
+TILE = 128  # rows and columns of a block that is turned over in the cache
 # Coefficients below may be the rounding of those of a kernel that is zero.
 NOTHING = 1e-12
 
