@@ -9,6 +9,7 @@ b each is found again as far as the whole is, by its share of it, even if no gra
 is what supports the cut: nothing at 0; at 1 both are as steady as the whole.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,13 +20,14 @@ from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.solvers.communities import REWEIGHTED, Network, communities
 from kernelbraid.solvers.kmeans import Edges, in_order
 
-#: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters.
-LOWER = (1.0, 0.5, 0.25, 0.125, 0.0625)
+#: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters: small
+#: ones are told at high resolutions, large ones at low ones.
+TRIED = (30.0, 5.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
 #: Support below which a cut is given up, and that of another one from which on that is made instead.
 WEAK, STRONG = 0.25, 0.4
 #: Steadiness of two clusters together from which on they may be one.
 WHOLE = 0.5
-#: Part of the weight of its edges that each of two clusters keeps where they stand apart and no cut is given up.
+#: Part of the weight of its edges that each of two clusters keeps where they stand apart, and no cut is given up.
 APART = 0.95
 NEAREST = 3  # clusters, with which each may be one
 
@@ -48,24 +50,23 @@ class Known:
         """For each graph with other weights which samples are in which communities, (n, m)."""
         random_state = np.random.RandomState(self.seed)
         runs = [self._of(self.network.reweighted(random_state)) for _ in range(REWEIGHTED)]
-        return [sparse.csr_array(sparse.hstack([_members(labels).T for labels in run])) for run in runs]
+        return [sparse.csr_array(sparse.vstack([members(labels) for labels in run]).T) for run in runs]
 
     def _of(self, network: Network) -> list[Labels]:
         """Return communities from one resolution downwards, until nothing is cut."""
         found: list[Labels] = []
-        for factor in LOWER:
+        for factor in TRIED:
             found.append(communities(network, factor * self.resolution, seed=self.seed, n_rounds=1))
-            if found[-1].max() < self.network.n_components:
+            if found[-1].max() < network.n_components:
                 break
         return found
 
     def shared(self, labels: Labels) -> list[sparse.csr_array]:
-        """Return how many samples sets have in common with communities."""
-        members = _members(labels)
-        return [sparse.csr_array(members @ other) for other in self.others]
+        """Return how many samples sets have in common with the communities of each graph with other weights."""
+        return [sparse.csr_array(members(labels) @ other) for other in self.others]
 
-    def steadiness(self, shared: list[sparse.csr_array], sizes: Vector) -> Vector:
-        """Return how steady sets are of such sizes."""
+    def steadiness(self, shared: Sequence[sparse.csr_array], sizes: Vector) -> Vector:
+        """Return how steady sets of such sizes are."""
         found = np.zeros((len(shared), len(sizes)))
         for best, common, other in zip(found, shared, self.others, strict=True):
             rows = np.repeat(np.arange(len(sizes)), np.diff(common.indptr))
@@ -74,30 +75,32 @@ class Known:
         return np.asarray(found.mean(axis=0))
 
 
-def _members(labels: Labels) -> sparse.csr_array:
+def members(labels: Labels) -> sparse.csr_array:
     """Return which samples are in which sets, (m, n)."""
     shape = (int(labels.max()) + 1, len(labels))
     return sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=shape)
 
 
-def support(one: tuple[Vector, Vector], other: tuple[Vector, Vector], whole: Vector) -> Vector:
-    """Return what supports cuts into two sets, of which each has steadiness and size."""
-    n = one[1] + other[1]
-    beyond = [(steady - whole * size / n) / (1 - size / n) for steady, size in (one, other)]
-    return np.asarray((beyond[0] + beyond[1]) / np.maximum(2 * whole, np.finfo(float).tiny))
+def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vector]) -> Vector:
+    """Return what supports cuts into two sets, from how steady these and the whole are."""
+    part = sizes[0] / (sizes[0] + sizes[1])
+    beyond = (one - whole * part) / (1 - part) + (other - whole * (1 - part)) / part
+    return np.asarray(beyond / np.maximum(2 * whole, np.finfo(float).tiny))
 
 
 def cut_again(
     graph: Array | Edges | Network, labels: Labels, resolution: float, *, smallest: float = 1.0, seed: int = 0
 ) -> Labels:
-    """Join two clusters, as long as nothing supports the cut between them, and cut where more does.
+    """Join two clusters if nothing supports the cut between them, and cut where more does.
+
+    That is done once, and only where all other cuts are supported: where several are not, nothing tells where to cut.
 
     Parameters
     ----------
     graph : array or csr array of shape (n, n), Edges or Network
         Symmetric, not negative, with edges.
     labels : ndarray of shape (n,)
-        Clusters from 0 on, three at least: of two that are joined nothing would be left to compare with.
+        Clusters from 0 on; two of them stay, since joined they leave nothing to compare with.
     resolution : float
         At which the graph has as many communities, or nearly.
     smallest : float, default=1.0
@@ -108,14 +111,14 @@ def cut_again(
     Returns
     -------
     ndarray of shape (n,)
-        As many clusters, from 0 on, in order of appearance.
+        As many clusters.
     """
     known = Known(Network.of(graph), resolution, seed)
     pair = _weakest(known, labels) if labels.max() > 1 else None
     if pair is None:
         return labels
     joined = np.where(labels == pair[1], pair[0], labels)
-    part = _strongest(known, joined, smallest)
+    part = _strongest(known, joined, max(smallest, 1.0))
     if part is None:
         return labels
     better = in_order(np.where(part, pair[1], joined))
@@ -123,7 +126,7 @@ def cut_again(
 
 
 def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:
-    """Return the two clusters of which least says that they are not one; None where they all are told apart."""
+    """Return the two clusters for whose cut least speaks; None where all cuts are supported."""
     k, sizes, shared = int(labels.max()) + 1, np.bincount(labels).astype(float), known.shared(labels)
     between = known.network.edges.between(labels, k)
     volumes = np.maximum(between.sum(axis=1), np.finfo(float).tiny)
@@ -131,12 +134,14 @@ def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:
     np.fill_diagonal(between, 0.0)
     near = np.argsort(-between / np.sqrt(volumes), axis=1)[:, :NEAREST]
     one, other = np.repeat(np.arange(k), near.shape[1]), near.ravel()
+    kept = (between[one, other] > 0) & ~(is_apart[one] & is_apart[other])
+    one, other = one[kept], other[kept]
     alone = known.steadiness(shared, sizes)
     whole = known.steadiness([common[one] + common[other] for common in shared], sizes[one] + sizes[other])
-    may_be_one = (between[one, other] > 0) & ~(is_apart[one] & is_apart[other]) & (whole >= WHOLE)
-    found = support((alone[one], sizes[one]), (alone[other], sizes[other]), whole)
-    least = int(np.argmin(np.where(may_be_one, found, np.inf)))
-    return (int(one[least]), int(other[least])) if may_be_one[least] and found[least] < WEAK else None
+    found = support(alone[one], alone[other], whole, (sizes[one], sizes[other]))
+    found = np.where(whole >= WHOLE, found, np.inf)
+    least = int(np.argmin(found)) if len(found) else None
+    return None if least is None or found[least] >= WEAK else (int(one[least]), int(other[least]))
 
 
 def _strongest(known: Known, labels: Labels, smallest: float) -> np.ndarray | None:
@@ -144,18 +149,18 @@ def _strongest(known: Known, labels: Labels, smallest: float) -> np.ndarray | No
     sizes, shared = np.bincount(labels).astype(float), known.shared(labels)
     steady, best, taken = known.steadiness(shared, sizes), STRONG, None
     for own in known.own:
-        pairs, part = np.unique(labels * (int(own.max()) + 1) + own, return_inverse=True)
-        cluster, size = pairs // (int(own.max()) + 1), np.bincount(part).astype(float)
-        rest = sizes[cluster] - size
-        is_cut = np.flatnonzero(np.minimum(size, rest) >= max(smallest, 1.0))
-        if not len(is_cut):
-            continue
-        inside = [common[is_cut] for common in known.shared(part)]
-        outside = [whole[cluster[is_cut]] - common for whole, common in zip(shared, inside, strict=True)]
-        size, rest, cluster = size[is_cut], rest[is_cut], cluster[is_cut]
-        sides = (known.steadiness(inside, size), size), (known.steadiness(outside, rest), rest)
-        found = support(*sides, steady[cluster])
-        most = int(np.argmax(found))
-        if found[most] >= best:
-            best, taken = float(found[most]), part == is_cut[most]
+        number = int(own.max()) + 1
+        pairs, part = np.unique(labels * number + own, return_inverse=True)
+        size = np.bincount(part).astype(float)
+        kept = np.flatnonzero(np.minimum(size, sizes[pairs // number] - size) >= smallest)
+        if len(kept):
+            cluster, size = pairs[kept] // number, size[kept]
+            inside = [common[kept] for common in known.shared(part)]
+            outside = [common[cluster] - cut for common, cut in zip(shared, inside, strict=True)]
+            sides = size, sizes[cluster] - size
+            one, other = known.steadiness(inside, sides[0]), known.steadiness(outside, sides[1])
+            found = support(one, other, steady[cluster], sides)
+            most = int(np.argmax(found))
+            if found[most] >= best:
+                best, taken = float(found[most]), part == kept[most]
     return taken
