@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
@@ -15,6 +16,10 @@ X, y = load_digits(n_class=5, return_X_y=True)
 X, y, NEW, CLASSES = X[:300], y[:300], X[300:360], y[300:360]
 NEAR = kneighbors_graph(X, 10)
 AFFINITIES = (NEAR + NEAR.T) / 2
+
+
+def dense(graph):
+    return graph.toarray() if sparse.issparse(graph) else graph
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +176,30 @@ def test_weights_of_samples_have_no_part_in_a_graph_that_is_there(fitted):
             LKG(5, kernels="graph").fit(NEAR, sample_weight=weights)
     same = LKG(5, kernels="graph", random_state=0).fit(NEAR, sample_weight=np.ones(300))
     np.testing.assert_array_equal(same.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("times", [np.full(100, 4), np.arange(100) % 4 + 1, np.r_[np.zeros(3, int), np.full(97, 2)]])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("kernels", ["distances", "precomputed"])
+def test_copies_count_as_often_as_weights_have_it(kernels, kind, times):
+    of = euclidean_distances if kernels == "distances" else rbf_kernel
+    Z = (X[:100] / 40).astype(kind)
+    copied, model = np.repeat(np.arange(100), times), LKG(5, kernels=kernels, random_state=0)
+    pairs = of(Z[copied]) * (1 + np.finfo(kind).eps * np.sign(np.subtract.outer(copied, copied[::-1])))
+    pairs = ((pairs + pairs.T) / 2).astype(kind)
+    once = clone(model).fit(of(Z).astype(kind), sample_weight=times)
+    model.fit(pairs)
+    assert adjusted_rand_score(model.labels_, once.labels_[copied]) == 1
+    first = np.unique(copied, return_index=True)[1]
+    edges = np.add.reduceat(np.add.reduceat(dense(model.graph_), first, axis=0), first, axis=1)
+    weighed = dense(once.graph_)[np.ix_(times > 0, times > 0)]
+    np.testing.assert_allclose(edges / edges.sum(), weighed / weighed.sum(), atol=np.sqrt(np.finfo(kind).eps) / 100)
+    np.testing.assert_array_equal(model.predict(pairs[::7]), model.labels_[::7])
+
+
+def test_samples_of_a_graph_with_the_same_neighbours_are_none_the_less_two():
+    twice = sparse.csr_array(sparse.kron(NEAR[:90, :90], np.ones((2, 2))))
+    assert (LKG(5, kernels="graph", random_state=0).fit(twice).graph_ != (twice + twice.T) / 2).nnz == 0
 
 
 def test_affinities_with_a_zero_diagonal_are_none_the_less_a_graph():

@@ -27,7 +27,7 @@ def dense_graph(n=40, seed=0):
 
 def given(*graphs):
     graphs = [sparse.csr_array(graph) for graph in graphs]
-    return GivenGraphs(graphs, graphs, [None] * len(graphs))
+    return GivenGraphs(graphs)
 
 
 class TestNeighbours:

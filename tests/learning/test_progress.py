@@ -48,7 +48,7 @@ def test_a_fit_tells_its_phases_before_they_begin_and_their_parts_as_they_end(n)
     heard = Heard()
     LKG(3, random_state=0, n_init=2).set_callbacks(heard).fit(blobs(n=n)[0])
     phases = [one for one in heard.begun if one[0] not in ("fit", "part")]
-    assert [name for name, _ in phases] == [progress.LEARN, progress.CUT, progress.JUDGE]
+    assert [name for name, _ in phases] == [progress.LEARN, progress.CUT]
     assert 95 <= sum(parts for _, parts in phases) <= 105
     if n > 2000:  # rows are formed in blocks
         assert heard.ended.count(("part", 0)) == dict(phases)[progress.LEARN]
@@ -58,7 +58,7 @@ def test_the_choice_of_the_number_is_a_phase_of_its_own():
     heard = Heard()
     LKG("auto", random_state=0).set_callbacks(heard).fit(X)
     phases = dict(one for one in heard.begun if one[0] not in ("fit", "part"))
-    assert list(phases) == [progress.LEARN, progress.CHOOSE, progress.CUT, progress.JUDGE]
+    assert list(phases) == [progress.LEARN, progress.CHOOSE, progress.CUT]
     of_choice = heard.begun[: heard.begun.index((progress.CUT, phases[progress.CUT]))].count(("part", 0))
     assert 0.9 * phases[progress.CHOOSE] <= of_choice <= phases[progress.LEARN] + phases[progress.CHOOSE]
 

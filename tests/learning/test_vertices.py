@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid import LKG
 from kernelbraid.learning.sources import Views
-from kernelbraid.learning.weighing import Vertices
+from kernelbraid.learning.vertices import Vertices
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, 6.0], [1.0, 2.0]])
 
@@ -43,6 +44,18 @@ def test_vertices_do_not_hang_on_the_order_of_the_samples():
     other = np.array([3, 0, 4, 2, 1])
     one, two = vertices(), Vertices.of(Views([X[other]]))
     np.testing.assert_array_equal(X[one.first], X[other][two.first])
+
+
+def test_samples_are_copies_where_they_are_equal_in_the_views_that_count():
+    rng = np.random.default_rng(0)
+    rows = np.r_[np.arange(60), np.arange(30)]
+    places = rng.normal(0, 2, (3, 4))[np.arange(60) % 3]
+    views = [(places + rng.normal(size=places.shape))[rows] for _ in range(2)]
+    alone = LKG(3, random_state=0).fit(views)
+    with pytest.warns(UserWarning, match="view 3 shares neighbours with no other view"):
+        beside = LKG(3, random_state=0).fit([*views, rng.normal(size=(90, 5))])
+    np.testing.assert_array_equal(beside.labels_, alone.labels_)
+    np.testing.assert_allclose(beside.graph_.toarray(), alone.graph_.toarray())
 
 
 def test_edges_between_two_vertices_are_shared_out_among_their_copies():

@@ -11,7 +11,7 @@ from kernelbraid._typing import Array, Input
 from kernelbraid.estimators.base import check_n_clusters, forget_names, is_view_list, set_features
 from kernelbraid.kernels import as_matrix, list_kernels, stack_kernels
 from kernelbraid.learning.extend import Extension
-from kernelbraid.learning.given import GivenGraphs, as_affinities, both_ways, check_edges, off_diagonal, scales_of
+from kernelbraid.learning.given import GivenGraphs, check_edges
 
 #: What `kernels` may say of what X holds instead of samples.
 PAIRWISE = PRECOMPUTED, GRAPH, DISTANCES = "precomputed", "graph", "distances"
@@ -50,10 +50,7 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
         )
     check_n_clusters(getattr(estimator, "n_clusters", 1), sizes[0])
     estimator.n_features_in_ = sizes[0]
-    edges = [off_diagonal(A) for A in given]
-    scales = [scales_of(A) if kind == DISTANCES else None for A in edges]
-    graphs = [both_ways(A if own is None else as_affinities(A, own, own)) for A, own in zip(edges, scales, strict=True)]
-    samples = GivenGraphs(graphs, given, scales)
+    samples = GivenGraphs(given, kind == DISTANCES)
     check_edges(samples)
     return samples
 
@@ -70,7 +67,8 @@ def read_rows(estimator: BaseEstimator, X: Input, fitted: Extension) -> list[Arr
             f"the graphs of X have {[A.shape[0] for A in rows]} rows; every one must have the same new samples in "
             "the same order."
         )
-    bare = np.flatnonzero(sum(np.diff(rows[view].indptr) for view in fitted.used) == 0)
+    known = [A if fitted.columns is None else A[:, fitted.columns] for A in rows]
+    bare = np.flatnonzero(sum(np.diff(known[view].indptr) for view in fitted.used) == 0)
     if len(bare):
         raise ValueError(
             f"sample {int(bare[0])} of X (counted from 0) has no edge to a fitted one; leave it out, or give it "

@@ -22,10 +22,10 @@ from kernelbraid.learning.counting import network_of
 from kernelbraid.learning.extend import AT_ONCE, DEVICE_SHARE, Extension, NewSamples, Placement, Placing, with_rows
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import Reach, outlier_scores
-from kernelbraid.learning.readout import Evidence, Reading, in_words, parts_in_words, place_graph, tell
+from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
 from kernelbraid.learning.settings import PRESETS
 from kernelbraid.learning.sources import Samples
-from kernelbraid.learning.weighing import Vertices
+from kernelbraid.learning.vertices import Vertices
 
 #: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
 ALIKE = 0.999
@@ -48,7 +48,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     views_: ViewReport
     n_components_: int
     _certainty: dict[str, Any]
-    _evidence: Callable[[], Evidence]
+    _evidence: Callable[[], tuple[float, list[str]]]
     _show: Callable[[Reading, Array], None]
     graph_: Array
     embedding_: Array
@@ -186,7 +186,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         placed = place_graph(graph, readout, np.arange(len(labels)))
         here = partial(as_published, self, self.embedding_)
         other._fitted = replace(self._fitted, placement=Placement.of(placed.graph, placed.vectors, spectrum, here))
-        other._show(Reading(placed, labels, 0.0, 0), self.embedding_)
+        other._show(Reading(placed, labels), self.embedding_)
         silent = self._vertices.silent
         if len(silent):
             embedding, every = (np.require(to_numpy(A), requirements="W") for A in (other.embedding_, other.labels_))
@@ -194,7 +194,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             embedding[silent] = to_numpy(placed)
             other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
-        other._explain(replace(taken[level], labels=labels), sentences(taken))
+        other._evidence = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
         return other
 
@@ -208,31 +208,30 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             everybody[self._vertices.silent] = shares.argmax(axis=1)
         return everybody
 
-    def _explain(self, level: Level, told: list[str]) -> None:
-        """Note how far a level of the graph can be relied on, and why."""
+    def _of_level(self, level: Level, told: list[str]) -> tuple[float, list[str]]:
+        """Return how far a level of the graph can be relied on, and why."""
         reliability = reliability_of(network_of(self._vertex_level()[0]), level)
         parts = parts_in_words(self.n_components_, self.n_clusters_)
-        self._certainty["told"] = reliability, [*told, in_words(reliability), parts]
+        return reliability, [*told, in_words(reliability), parts]
 
-    def _tell(self) -> tuple[float, list[str]]:
-        """Return how far clusters that were asked for can be relied on, and why."""
-        evidence = self.__dict__.pop("_evidence")()
-        return evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
+    def _told(self) -> tuple[float, list[str]]:
+        """Return how far the clusters can be relied on, and why."""
+        return self._known("told", lambda: self.__dict__.pop("_evidence")())
 
     def __getstate__(self):
         if "_evidence" in vars(self):  # which can be neither copied nor saved
-            self._known("told", self._tell)
+            self._told()
         return super().__getstate__()
 
     @property
     def reliability_(self):
         """How far the clusters can be relied on."""
-        return self._known("told", self._tell)[0]
+        return self._told()[0]
 
     @property
     def why_(self):
-        """Why so far, in sentences."""
-        return self._known("told", self._tell)[1]
+        """Why they can be relied on so far, in sentences."""
+        return self._told()[1]
 
     @property
     def membership_(self):

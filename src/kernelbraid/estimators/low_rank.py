@@ -36,7 +36,7 @@ from kernelbraid.estimators.base import (
     warn_of_copies,
 )
 from kernelbraid.estimators.dask_views import DaskViews
-from kernelbraid.estimators.given import PAIRWISE, PRECOMPUTED
+from kernelbraid.estimators.given import DISTANCES, PAIRWISE, PRECOMPUTED
 from kernelbraid.estimators.inductive import LAZY, InductiveMixin
 from kernelbraid.estimators.reading import holds_dask, read_samples, warn_of_kernel_list
 from kernelbraid.estimators.solver import ADMM, Solved
@@ -46,10 +46,11 @@ from kernelbraid.learning.effort import check_memory_of_fit
 from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
-from kernelbraid.learning.readout import COLLAPSED, Reading, judge, published, read_out, scattered
+from kernelbraid.learning.readout import COLLAPSED, Reading, judge, published, read_out, scattered, tell
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
-from kernelbraid.learning.weighing import Vertices, Weighed, check_sample_weight, check_weights, weigh
+from kernelbraid.learning.vertices import Vertices, check_sample_weight
+from kernelbraid.learning.weighing import Weighed, check_weights, weigh
 
 
 class LKG(Composed, InductiveMixin, Clusterer):
@@ -253,8 +254,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         y : None
             Ignored, here for scikit-learn.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each sample counts, where one linear system gives the graph of matrices; equal rows count as one
-            sample as often as they occur in any case. A sample of weight zero is labelled, and tells nothing.
+            How often each sample counts, where one linear system gives the graph, or distances do; copies, told by
+            rows that are equal, count as often as they occur in any case. Weight zero: labelled, and tells nothing.
 
         Returns
         -------
@@ -277,8 +278,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self._publish(samples, weighed, vertices, settings, learned, reading)
         if vertices.has_silent:
             self._label_silent(samples)
-        with effort.phase(effort.JUDGE):
-            complaint = self._explain_fit(reading, counted, settings, random_state)
+        complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
         if learned.complaint is None or counted is not None:
             warn_of(complaint, UserWarning)
@@ -302,7 +302,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         settings = settings.sized(weighed.n_samples, k, several=several, n_counted=vertices.n_counted)
         with effort.phase(effort.LEARN):
             learned = learn(weighed, settings, random_state=random_state)
-            return with_joined(learned, weighed, settings, random_state), None, settings
+            return with_joined(learned, weighed, settings), None, settings
 
     def _explain_fit(
         self, reading: Reading, counted: Counted | None, settings: Settings, random_state: np.random.RandomState
@@ -310,11 +310,17 @@ class LKG(Composed, InductiveMixin, Clusterer):
         """Set what tells how far the clusters can be relied on, and other levels; return what a user must know."""
         self.levels_, wanted = None, settings.readout.n_clusters
         if counted is None:
-            self._evidence = partial(judge, reading, settings.readout, random_state=deepcopy(random_state))
+            drawn = deepcopy(random_state)
+
+            def told() -> tuple[float, list[str]]:
+                evidence = judge(reading, settings.readout, random_state=drawn)
+                return evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
+
+            self._evidence = told
             if isinstance(wanted, int) and self.n_clusters_ < wanted:
                 return None  # of which another sentence warns
             return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
-        self._explain(counted.taken, counted.sentences())
+        self._evidence = partial(self._of_level, counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
         return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
@@ -388,15 +394,16 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 f"X lacks samples in some views, which preset={self.preset!r} cannot have; preset='recommended' can."
             )
         least = SMALLEST_PROBLEM if self.n_clusters == "auto" else self.n_clusters + 1
-        are_joined = has_kernels and settings.learning.is_closed_form and not settings.is_solved
+        may_be_copies = has_kernels or settings.kernels == DISTANCES
+        are_joined = may_be_copies and settings.learning.is_closed_form and not settings.is_solved
         n_all, measured = samples.n_samples, samples.measured
         if among is not None:
             samples = samples.some(among)
             sample_weight = None if sample_weight is None else check_sample_weight(sample_weight, n_all)[among]
-        vertices = Vertices.of(samples, sample_weight, are_joined=are_joined, least=least)
+        of = partial(Vertices.of, samples, sample_weight, are_joined=are_joined, least=least)
+        vertices, given = of(), samples
         if vertices.are_others:
             samples = samples.some(vertices.first)
-        vertices = vertices.within(n_all, among)
         in_rows = self._are_rows(samples, settings)
         is_joined = has_kernels and not in_rows and not (is_weighed and settings.fusion == "graphs")
         stored = has_kernels and check_memory_of_fit(
@@ -406,6 +413,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
             warn_of(weighed.warning, UserWarning)
+            if len(weighed.needed) < given.n_views:  # copies are those that are equal in views that count
+                vertices = of(views=weighed.needed)
+                weighed = replace(weighed, samples=given.some(vertices.first) if vertices.are_others else given)
+        vertices = vertices.within(n_all, among)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
         if vertices.has_silent and is_weighed:  # of those that are not here, some may be in no other view
             alone = ~np.logical_or.reduce([measured[view] for view in weighed.used])

@@ -171,11 +171,10 @@ def choose_storage(
 Task = TypeVar("Task")
 
 #: Phases of a fit.
-CHOOSE, LEARN, CUT, JUDGE, CLUSTER = (
+CHOOSE, LEARN, CUT, CLUSTER = (
     "choosing the number of clusters",
     "learning the graph",
     "cutting the graph",
-    "judging the clusters",
     "clustering the samples",
 )
 #: Parts of all phases together that have no steps.
@@ -377,4 +376,4 @@ def efforts_of_fit(n: int, k: int | None, *, n_graphs: int = 1, in_rows: bool = 
     few = k or GUESS
     learning = n_graphs * (0.045 * n**1.3 if in_rows else factor_effort(n) + refine_effort(n))
     cutting, searching = 4 * few * n / 1000 + 20, 0.5 * n
-    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting, JUDGE: cutting / 10}
+    return {LEARN: learning, CHOOSE: learning + searching, CUT: cutting}

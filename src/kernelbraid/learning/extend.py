@@ -109,6 +109,7 @@ class GivenEdges(Relation):
 
     degrees: np.ndarray
     scales: np.ndarray | None  # of distances; None for affinities
+    counts: np.ndarray | None = None  # how often fitted samples count; None: once
 
     def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:
         """Return what stands in for it where there is no kernel: the weaker the edges of a sample, the more is left."""
@@ -118,7 +119,8 @@ class GivenEdges(Relation):
     def edges_of(self, given: list[Array], member: "Member", room: float) -> list[Array]:
         """Return the edges of new samples to fitted ones as affinities."""
         (rows,) = given
-        return [rows if self.scales is None else as_affinities(rows, scales_of(rows), self.scales)]
+        edges = rows if self.scales is None else as_affinities(rows, scales_of(rows), self.scales)
+        return [edges if self.counts is None else sparse.csr_array(edges @ sparse.diags_array(self.counts))]
 
 
 @dataclass

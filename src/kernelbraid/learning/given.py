@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 
-from kernelbraid._arrays import itemsize, namespace, rows_of
+from kernelbraid._arrays import itemsize, namespace, row_blocks, rows_of, to_numpy
 from kernelbraid._machine import counted
 from kernelbraid._typing import Array, Place
 from kernelbraid.kernels import StoredStack, stack_given
-from kernelbraid.learning.sources import Candidates, KernelSamples, Samples
+from kernelbraid.learning.sources import Candidates, KernelSamples, Samples, identities
 from kernelbraid.learning.trust import nearest_in
 from kernelbraid.ops.graphs import degrees
 
@@ -53,6 +54,10 @@ class GivenKernels(KernelSamples):
         """Return the samples to which new ones have kernel values, and which are vertices."""
         return first
 
+    def identities(self, views: Iterable[int]) -> NDArray[np.int64]:
+        """Return numbers of the distinct samples: copies have the same kernel values, but for rounding."""
+        return by_rows([K for view in views for K in self.of(view)])
+
     @cached_property
     def checked(self) -> Array:
         """All of them as a stack, (n_kernels, n, n)."""
@@ -87,6 +92,30 @@ def _as_stack(matrices: list[Array]) -> Array:
     return namespace(matrices[0]).stack(matrices)
 
 
+#: Differences between the rows of copies, in units of the precision of numbers; directions by which rows are compared.
+ROUNDING, DIRECTIONS = 100, 8
+
+
+def by_rows(matrices: Sequence[Array]) -> NDArray[np.int64]:
+    """Number distinct samples, in order of appearance, by their rows: those of copies differ by rounding alone.
+
+    The length of a difference, beside that of a row on average, is told by what random directions have of it.
+    """
+    n, drawing, total = matrices[0].shape[0], np.random.default_rng(0), np.zeros(DIRECTIONS)
+    for A in matrices:
+        directions = drawing.normal(size=(A.shape[1], DIRECTIONS))
+        blocks = [A] if sparse.issparse(A) else (to_numpy(A[rows, :]) for rows in row_blocks(A.shape[0]))
+        seen = np.concatenate([block @ directions for block in blocks])
+        if len(seen) != n or not np.isfinite(seen).all():
+            return np.arange(n)  # the check of kernels says what is wrong
+        seen /= np.abs(seen).max() or 1.0
+        precision = np.finfo(np.float32 if itemsize(A.dtype) == 4 else np.float64).eps
+        total = total + seen / (float(precision) * (np.linalg.norm(seen) or 1.0))
+    pairs = KDTree(total, balanced_tree=False).query_pairs(ROUNDING / np.sqrt(n), output_type="ndarray")
+    near = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return identities(connected_components(near, directed=False)[1])
+
+
 #: The neighbour whose distance is the scale of a sample.
 SEVENTH = 7
 
@@ -95,11 +124,21 @@ SEVENTH = 7
 class GivenGraphs(Samples):
     """Graphs over the same samples: one, or one of each view; a sample without edges is missing in a view."""
 
-    graphs: list[Array]  # csr, symmetric, not negative, nothing on the diagonal
     given: list[Array]  # csr, as they came: by their rows fitted samples are known again
-    scales: list[NDArray[np.float64] | None]  # of the distances of each sample; None for affinities
+    are_distances: bool = False  # of neighbours; else affinities
 
     has_kernels: ClassVar[bool] = False
+
+    @cached_property
+    def scales(self) -> list[NDArray[np.float64] | None]:
+        """Of the distances of each sample; None for affinities."""
+        return [scales_of(off_diagonal(A)) if self.are_distances else None for A in self.given]
+
+    @cached_property
+    def graphs(self) -> list[Array]:
+        """Affinities: csr, symmetric, not negative, nothing on the diagonal."""
+        pairs = zip(self.given, self.scales, strict=True)
+        return [both_ways(A if own is None else as_affinities(A, own, own)) for A, own in pairs]
 
     @property
     def widths(self) -> list[int]:
@@ -120,13 +159,23 @@ class GivenGraphs(Samples):
         """Return a graph as it came."""
         return [self.given[view]]
 
-    def identities(self, views: Iterable[int]) -> np.ndarray:
-        """Return that all samples are distinct: who has the same neighbours need not be a copy."""
-        return np.arange(self.n_samples)
+    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the samples to which new ones have distances, and which are vertices."""
+        return first
+
+    def identities(self, views: Iterable[int]) -> NDArray[np.int64]:
+        """Return numbers of the distinct samples: copies are at no distance, and at the same from and to all others.
+
+        Who has the same neighbours in a ready graph need not be a copy.
+        """
+        if not self.are_distances:
+            return np.arange(self.n_samples)
+        near = [_nearness(self.given[view], self.measured[view]) for view in views]
+        return by_rows([A + A + A.T for A in near])
 
     def some(self, rows: np.ndarray) -> "GivenGraphs":
-        """Return all samples: comparing sparse graphs costs little."""
-        return self
+        """Return the graphs between some of the samples."""
+        return GivenGraphs([sparse.csr_array(A[rows][:, rows]) for A in self.given], self.are_distances)
 
     def neighbours(self, view: int, rows: NDArray[np.int64] | None = None) -> Array:
         """Return the graph of nearest neighbours in a view, or among some of its samples."""
@@ -179,6 +228,13 @@ def as_affinities(distances: Array, own: NDArray[np.float64], fitted: NDArray[np
     rows = np.repeat(np.arange(distances.shape[0]), np.diff(distances.indptr))
     scaled = (distances.data / own[rows]) * (distances.data / fitted[distances.indices])
     return sparse.csr_array((np.exp(-scaled), distances.indices, distances.indptr), shape=distances.shape)
+
+
+def _nearness(distances: Array, measured: NDArray[np.bool_]) -> Array:
+    """Return affinities in which all distances have one scale, and samples are one to themselves where measured."""
+    edges = off_diagonal(distances)
+    scale = np.full(len(measured), np.median(edges.data[edges.data > 0]) if edges.data.any() else 1.0)
+    return sparse.csr_array(as_affinities(edges, scale, scale) + sparse.diags_array(1.0 * measured), dtype=edges.dtype)
 
 
 def off_diagonal(graph: Array) -> Array:

@@ -30,13 +30,13 @@ from kernelbraid.solvers.iterate import Status
 
 #: Edges that stay of each sample in the sum of graphs of views, in units of those in each of them.
 CLEAREST = 2
-#: Steadiness of communities above which nothing is added to such a sum.
+#: Steadiness and certainty of communities above which nothing is added to such a sum.
 CLEAR = 0.97
 #: What an edge weighs that a sample gets in a view that lacks it, beside one that was measured, and how many of them
 #: for each of those.
 LESS, MORE = 0.7, 2
-#: More runs by which two graphs are compared.
-RUNS = 4
+#: Runs of either kind by which two graphs are compared.
+RUNS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,36 +123,45 @@ def learn(
     )
 
 
-def with_joined(
-    learned: LearnedGraph, weighed: Weighed, settings: Settings, random_state: np.random.RandomState
-) -> LearnedGraph:
-    """Add what all views say together to the sum of their graphs, where its communities become steadier by that.
+def with_joined(learned: LearnedGraph, weighed: Weighed, settings: Settings) -> LearnedGraph:
+    """Add what all views say together to the sum of their graphs, where its communities are surer by that.
 
     Of the sum the strongest edges stay, on which views agree.
 
     Noise of single views averages out in the sum of their kernels; but where views lie on scales of their own, or say
-    little of most samples, that sum knows less than each of them. Labels are not there to tell, and so the graph does.
+    little of most samples, that sum knows less than each of them. Labels are not there to tell, and so the graph does,
+    in runs that do not hang on a random state: one decision, and the same communities, for all.
     """
     k, samples, few = settings.readout.n_clusters, weighed.samples, settings.kept_edges(weighed.n_samples)
     is_sum = learned.shares is not None and len(weighed.used) > 1 and settings.readout.assign_labels == "best"
     if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples):
         return learned
-    seed = int(random_state.randint(np.iinfo(np.int32).max))
     graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
-    before = steady_communities(graph, k, seed=seed, n_same=RUNS)
+    before = steady_communities(graph, k, n_same=RUNS)
     learned = replace(learned, graph=graph, communities=before)
-    if before.steadiness > CLEAR or samples.has_gaps:
+    if samples.has_gaps or min(before.certainty, before.steadiness) > CLEAR:
         return learned
     member, joined = _of_all(weighed, settings)
     total = sparse.csr_array(learned.graph + joined)
     total = total if few is None else with_strongest_edges(total, CLEAREST * few)
-    after = steady_communities(total, k, seed=seed, near=before.resolution, n_same=RUNS)
-    if after.steadiness + after.certainty <= before.steadiness + before.certainty:
+    after = steady_communities(total, k, near=before.resolution, n_same=RUNS)
+    if _sureness(after) <= _sureness(before):
         return learned
     by_view = learned.shares * degrees(learned.graph)[:, None] + degrees(joined)[:, None] * weighed.weights
     totals = by_view.sum(axis=1, keepdims=True)
     shares = by_view / np.where(totals > 0, totals, 1.0)
     return replace(learned, graph=total, members=[*learned.members, member], shares=shares, communities=after)
+
+
+def _sureness(found: Communities) -> float:
+    """Return the logarithm of the odds that other runs find the same, in another order and with other weights.
+
+    Near one, half of what is missing says as much as, further down, half of what is there: differences of two indices
+    do not, and one that is measured roughly would drown one that is measured well. One sample is the least that counts.
+    """
+    least = 1 / len(found.labels)
+    both = np.array([found.certainty, found.steadiness_in(RUNS)]).clip(0.0)
+    return float(np.log((both + least) / (1 - both + least)).sum())
 
 
 def _of_all(weighed: Weighed, settings: Settings) -> tuple[Member, Array]:
@@ -250,8 +259,10 @@ def _of_graphs(weighed: Weighed) -> Iterator[Posed]:
     """Yield graphs that were handed over."""
     samples: Any = weighed.samples
     for view in weighed.needed:
-        graph = samples.graphs[view]
-        yield view, GivenEdges(degrees(graph), samples.scales[view]), (0.0,), [graph], Coefficients(n_iter=0)
+        graph, scales, counts = samples.graphs[view], samples.scales[view], weighed.counts
+        if counts is not None:
+            graph = sparse.csr_array(sparse.diags_array(counts) @ graph @ sparse.diags_array(counts))
+        yield view, GivenEdges(degrees(graph), scales, counts), (0.0,), [graph], Coefficients(n_iter=0)
 
 
 def _one_in_rows(weighed: Weighed, settings: Settings) -> LearnedGraph:

@@ -17,9 +17,15 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
-from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
+from kernelbraid.solvers.communities import (
+    Communities,
+    Network,
+    communities,
+    communities_of_number,
+    steady_communities,
+)
 from kernelbraid.solvers.cuts import cut_again
-from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, in_order, join, kmeans, separate, settle
+from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
 CUTS = 5  # into pieces, of which the one is taken whose clusters most of the others find, too
@@ -41,7 +47,7 @@ COLLAPSED = (
 #: What is told of the way that was taken.
 TAKEN = {
     "communities": "The clusters are communities of the graph; run again, with other weights, it gives them",
-    "merge": "The clusters are pieces that were joined; run again, with other weights, the graph gives its communities",
+    "merge": "The clusters are pieces that were joined; cut and joined again, with other weights, the graph gives them",
 }
 #: Reliability below which a sentence warns, and above which one reassures.
 LOW, HIGH = 0.5, 0.8
@@ -74,11 +80,20 @@ class Reading:
 
     placed: PlacedGraph
     labels: np.ndarray
-    inertia: float
-    n_iter: int  # steps of k-means; 0 if pieces were joined, or communities found
+    n_iter: int = 0  # steps of k-means; none if pieces were joined, or communities found
     agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
+    pieces: np.ndarray | None = None  # that were joined, for each cut, (n_cuts, n)
     evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
     has_collapsed: bool = False  # all of these ways
+
+    @property
+    def inertia(self) -> float:
+        """Sum of squared distances to the centres of clusters."""
+        X, labels = to_numpy(self.placed.embedding), self.labels
+        sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
+        np.add.at(sums, labels, X)
+        centres = sums / np.maximum(np.bincount(labels), 1)[:, None]
+        return float(((X - centres[labels]) ** 2).sum())
 
 
 def read_out(
@@ -144,10 +159,8 @@ def seed_from(random_state: np.random.RandomState) -> int:
 
 def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Reading:
     """Return clusters that were found in the graph itself, with the embedding for as many."""
-    _, first = np.unique(learned.identities, return_index=True)
-    labels = in_order(labels[first[learned.identities]])
-    placed = place(learned, replace(readout, n_clusters=int(labels.max()) + 1))
-    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
+    labels = distinct_labels(labels, 1, learned.identities)
+    return Reading(place(learned, replace(readout, n_clusters=int(labels.max()) + 1)), labels)
 
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
@@ -215,10 +228,22 @@ def choose(
             taken = _of_labels(placed, labels, k)
 
     def evidence() -> Evidence:
+        again = found.steadiness if way == "communities" else _joined_again(taken, seed)
         agree = adjusted_rand(taken.labels, alone().labels)
-        return Evidence(found.steadiness, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
+        return Evidence(again, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
 
     return replace(taken, evidence=evidence, has_collapsed=has_collapsed)
+
+
+def _joined_again(reading: Reading, seed: int) -> float:
+    """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
+    network, random_state, k = Network.of(reading.placed.graph), np.random.RandomState(seed), int(reading.labels.max())
+    assert reading.pieces is not None
+    found = []
+    for pieces in reading.pieces:
+        edges = network.reweighted(random_state).edges
+        found.append(adjusted_rand(reading.labels, settle(edges, join(edges, pieces, k + 1))))
+    return float(np.mean(found))
 
 
 def _leaves_aside(reading: Reading) -> bool:
@@ -245,8 +270,7 @@ def evenness(labels: np.ndarray) -> float:
 
 def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Reading:
     """Return clusters that were found in the graph itself."""
-    labels = distinct_labels(labels, n_clusters, placed.identities)
-    return Reading(placed, labels, _inertia(to_numpy(placed.embedding), labels), 0)
+    return Reading(placed, distinct_labels(labels, n_clusters, placed.identities))
 
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
@@ -260,7 +284,7 @@ def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state:
         by_distance=readout.restart_score == "distance",
         spread=placed.is_sum or readout.assign_labels == "merge",
     )
-    return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.inertia, found.n_iter)
+    return Reading(placed, distinct_labels(found.labels, k, placed.identities), found.n_iter)
 
 
 def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.RandomState) -> Reading:
@@ -273,15 +297,7 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)
-    return Reading(placed, labels, _inertia(to_numpy(X), labels), 0, float(shared.mean()))
-
-
-def _inertia(X: np.ndarray, labels: np.ndarray) -> float:
-    """Return the sum of squared distances to the centres of clusters."""
-    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    centres = sums / np.maximum(np.bincount(labels), 1)[:, None]
-    return float(((X - centres[labels]) ** 2).sum())
+    return Reading(placed, labels, agreement=float(shared.mean()), pieces=cuts)
 
 
 def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:
@@ -294,7 +310,7 @@ def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray)
 class Evidence:
     """How far other runs and other ways find the same clusters, as adjusted Rand indices."""
 
-    of_cuts: float = 1.0  # mean over pairs of cuts into pieces that were joined; steadiness of communities if found
+    of_cuts: float = 1.0  # mean over cuts into pieces that were joined; where ways were compared, with other weights
     of_ways: float = 1.0  # between the clusters that were taken and k-means alone
     of_parts: float = 1.0  # clusters over connected components, if these are more: nothing says which belong together
     way: str | None = None  # that was taken, where several were compared

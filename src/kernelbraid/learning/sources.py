@@ -143,11 +143,10 @@ class Samples:
         """Return what tells the samples apart: equal where all of these views have the same."""
         return row_digests([A for view in views for A in self.of(view)])
 
-    def order(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def order(self, rows: NDArray[np.int64], views: Sequence[int]) -> NDArray[np.int64]:
         """Return an order of some distinct samples that hangs on what they are, not on that of rows or columns."""
-        every = range(self.n_views)
-        values = row_digests([A for view in every for A in self.of(view)], by_place=False)
-        return np.lexsort((self.digests(every)[rows], values[rows]))
+        values = row_digests([A for view in views for A in self.of(view)], by_place=False)
+        return np.lexsort((self.digests(views)[rows], values[rows]))
 
     def identities(self, views: Iterable[int]) -> np.ndarray:
         """Return numbers of the distinct samples, in order of appearance: equal ones for copies."""
@@ -339,7 +338,8 @@ def _similarities(samples: Samples) -> np.ndarray:
     """Return half the negative squared distances in the feature space of the average kernel."""
     K = to_numpy(samples.pose(TELLING_BANK).average()).astype(np.float64)
     squares = np.diagonal(K) / 2
-    return np.asarray(K - squares[:, None] - squares[None, :])
+    K -= squares[:, None]
+    return np.subtract(K, squares[None, :], out=K)
 
 
 def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:

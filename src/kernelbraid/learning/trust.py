@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from kernelbraid._arrays import kth_of_rows, peaks_of_rows
 from kernelbraid._typing import Array
 
 NEIGHBOURS = (3, 5, 10, 20)
@@ -271,7 +272,7 @@ def neighbour_graph(similarities: Array, n_neighbors: Sequence[int] = NEIGHBOURS
     S = np.array(similarities, dtype=np.float64)
     tolerance = TIED * np.abs(S).max()
     np.fill_diagonal(S, -np.inf)
-    last = np.partition(S, n - counts[-1], axis=1)[:, n - counts[-1], None]
+    last = kth_of_rows(peaks_of_rows(S, counts[-1]), -counts[-1])[:, None]  # or less
     places = np.nonzero(last - tolerance <= S)
     return nearest_in(sparse.csr_array((S[places], places), shape=S.shape), counts, tolerance)
 

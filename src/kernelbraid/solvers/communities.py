@@ -133,7 +133,11 @@ class Communities:
     @property
     def steadiness(self) -> float:
         """Mean adjusted Rand index with those of the same edges with random weights, at most as many."""
-        return float(np.mean(self._indices(REWEIGHTED)))
+        return self.steadiness_in(REWEIGHTED)
+
+    def steadiness_in(self, n_runs: int) -> float:
+        """Return the same of so many runs."""
+        return float(np.mean(self._indices(n_runs)))
 
     def is_steady(self, least: float) -> bool:
         """Tell whether steadiness is so high: by the first runs, if they say enough."""

@@ -105,18 +105,12 @@ def _defect(Z: Array, average: Callable[[], Array]) -> Status | None:
         return Status.GRAPH_EMPTY
     if not largest < float("inf"):
         return Status.NON_FINITE
-    return None if Z.shape[0] == 1 or _has_edge(Z, ROUNDING * largest) else Status.GRAPH_DIAGONAL
-
-
-def _has_edge(Z: Array, above: float) -> bool:
-    """Tell whether any entry off the diagonal is above a number."""
-    xp = namespace(Z)
+    above = ROUNDING * largest
     for rows in row_blocks(Z.shape[0]):
-        heavy = Z[rows, :] > above
-        on_diagonal = xp.linalg.diagonal(Z[rows, rows]) > above
+        heavy, on_diagonal = Z[rows, :] > above, xp.linalg.diagonal(Z[rows, rows]) > above
         if int(xp.count_nonzero(heavy)) > int(xp.count_nonzero(on_diagonal)):
-            return True
-    return False
+            return None
+    return None if Z.shape[0] == 1 else Status.GRAPH_DIAGONAL
 
 
 @dataclass(frozen=True)
