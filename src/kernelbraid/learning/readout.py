@@ -225,7 +225,7 @@ def choose(
         if found.steadiness < HALF:
             least = HANDFUL * len(taken.labels) / k
             labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, seed=seed)
-            taken = _of_labels(placed, labels, k)
+            taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
 
     def evidence() -> Evidence:
         again = found.steadiness if way == "communities" else _joined_again(taken, seed)
