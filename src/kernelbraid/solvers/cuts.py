@@ -29,6 +29,8 @@ WEAK, STRONG = 0.25, 0.4
 WHOLE = 0.5
 #: Part of the weight of its edges that each of two clusters keeps where they stand apart, and no cut is given up.
 APART = 0.95
+#: Part that each keeps at least where one cluster holds most samples: else that is nearly all of a graph.
+KEPT = 0.7
 NEAREST = 3  # clusters, with which each may be one
 
 
@@ -122,7 +124,9 @@ def cut_again(
     if part is None:
         return labels
     better = in_order(np.where(part, pair[1], joined))
-    return labels if _weakest(known, better) else better
+    between = known.network.edges.between(better, int(better.max()) + 1)
+    holds_most = np.bincount(better).max() > len(better) / 2 and (np.diag(between) < KEPT * between.sum(axis=1)).any()
+    return labels if holds_most or _weakest(known, better) else better
 
 
 def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:
