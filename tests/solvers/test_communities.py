@@ -92,10 +92,10 @@ def test_blocks_are_steady_and_noise_is_not():
     graph, of = blocks([30, 30, 20], between=0.05)
     found = steady_communities(graph, 3)
     np.testing.assert_array_equal(found.labels, of)
-    assert found.steadiness == pytest.approx(1.0)
+    assert found.steadiness() == pytest.approx(1.0)
     np.testing.assert_array_equal(communities(graph, found.resolution), of)
     noise = np.random.default_rng(0).random((80, 80)) ** 8
-    assert steady_communities(noise + noise.T, 3).steadiness < 0.5
+    assert steady_communities(noise + noise.T, 3).steadiness() < 0.5
 
 
 def test_of_several_runs_the_most_modular_is_taken():

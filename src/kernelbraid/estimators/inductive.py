@@ -48,7 +48,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     views_: ViewReport
     n_components_: int
     _certainty: dict[str, Any]
-    _evidence: Callable[[], tuple[float, list[str]]]
+    _evidence_: Callable[[], tuple[float, list[str]]]
     _show: Callable[[Reading, Array], None]
     graph_: Array
     embedding_: Array
@@ -194,7 +194,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             embedding[silent] = to_numpy(placed)
             other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
-        other._evidence = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
+        other._evidence_ = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
         return other
 
@@ -216,10 +216,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _told(self) -> tuple[float, list[str]]:
         """Return how far the clusters can be relied on, and why."""
-        return self._known("told", lambda: self.__dict__.pop("_evidence")())
+        return self._known("told", lambda: self.__dict__.pop("_evidence_")())
 
     def __getstate__(self):
-        if "_evidence" in vars(self):  # which can be neither copied nor saved
+        if "_evidence_" in vars(self):  # which can be neither copied nor saved
             self._told()
         return super().__getstate__()
 

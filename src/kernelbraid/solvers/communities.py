@@ -130,16 +130,11 @@ class Communities:
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
     certainty: float  # mean adjusted Rand index with runs that move vertices in other orders; 1 if there were none
-    graph: "Array | Edges | Network"  # which they are of
+    network: Network  # which they are of
     seed: int = 0
 
-    @property
-    def steadiness(self) -> float:
-        """Mean adjusted Rand index with those of the same edges with random weights, at most as many."""
-        return self.steadiness_in(REWEIGHTED)
-
-    def steadiness_in(self, n_runs: int) -> float:
-        """Return the same of so many runs."""
+    def steadiness(self, n_runs: int = REWEIGHTED) -> float:
+        """Return the mean adjusted Rand index with those of the same edges with random weights, at most as many."""
         return float(np.mean(self._indices(n_runs)))
 
     def is_steady(self, least: float) -> bool:
@@ -148,16 +143,16 @@ class Communities:
             found = self._indices(count)
             if sum(found) + (REWEIGHTED - count) * LESS * min(found) >= REWEIGHTED * least:
                 return True
-        return self.steadiness >= least
+        return self.steadiness() >= least
 
     def _indices(self, count: int) -> list[float]:
         """Return the indices of so many runs, each of which is run once."""
         found, random_state = self._known
-        network, k = Network.of(self.graph), int(self.labels.max()) + 1
         while len(found) < count:
-            changed = network.reweighted(random_state)
+            changed = self.network.reweighted(random_state)
             labels = communities(changed, self.resolution, seed=self.seed, n_rounds=1)
-            found.append(adjusted_rand(self.labels, join(changed.edges, labels, k)))  # where there are more of them
+            labels = join(changed.edges, labels, int(self.labels.max()) + 1)  # where there are more of them
+            found.append(adjusted_rand(self.labels, labels))
         return found[:count]
 
     @cached_property
@@ -194,7 +189,7 @@ def steady_communities(
 
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
     rest = [adjusted_rand(best, labels) for labels in [found, *same] if labels is not best]
-    return Communities(best, resolution, float(np.mean(rest or 1.0)), graph, seed)
+    return Communities(best, resolution, float(np.mean(rest or 1.0)), network, seed)
 
 
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
