@@ -312,5 +312,6 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if len(silent) <= at_once:
             return placing
         tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
-        fewer = placing.with_fewer_cells()
+        members = [replace(member, relation=member.relation.fewer()) for member in placing.fitted.members]
+        fewer = replace(placing, fitted=replace(placing.fitted, members=members))
         return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing

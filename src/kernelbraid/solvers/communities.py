@@ -218,11 +218,7 @@ def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Label
     def run(given: tuple[float, int]) -> Labels:
         return communities(network, given[0], seed=given[1], n_rounds=FEW_ROUNDS)
 
-    return list(in_threads(run, settings, min(len(settings), _threads(network))))
-
-
-def _threads(network: Network) -> int:
-    return workers() if network.n >= ORDER else 1
+    return list(in_threads(run, settings, min(len(settings), workers(None if network.n >= ORDER else 1))))
 
 
 def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
@@ -238,7 +234,7 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
     for _ in range(TRIED):
         if place not in known:
             ahead = [place]
-            while len(ahead) < _threads(network) // 2:
+            while len(ahead) < workers(None if network.n >= ORDER else 1) // 2:
                 ahead.append(_between((ahead[-1], low[1]), high, wanted))
             known = dict(zip(ahead, _runs(network, [(float(np.exp(at)), seed) for at in ahead]), strict=True))
         labels = known[place]
