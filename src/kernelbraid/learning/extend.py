@@ -44,10 +44,9 @@ class NewSamples:
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
     @classmethod
-    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
-        """Take all of the samples that are there, or some of them."""
-        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
-        return every if rows is None else every.some(rows)
+    def of_samples(cls, samples: Samples) -> "NewSamples":
+        """Take all of the samples that are there."""
+        return cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
 
     def some(self, rows: NDArray[np.int64]) -> "NewSamples":
         """Return some of them."""

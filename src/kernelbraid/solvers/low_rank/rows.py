@@ -237,14 +237,12 @@ class Cells:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
+            columns = np.sort(np.concatenate([self.members[near] for near in self.near[own]]))
+            yield from every_pair(np.flatnonzero(cell == own), columns, self.centres)
 
     def nearest(self, count: int) -> "Cells":
         """Return the same with fewer nearest cells of each."""
         return replace(self, near=self.near[:, :count])
-
-    def _of(self, cells: Host) -> Places:
-        return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
 
 def every_pair(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
