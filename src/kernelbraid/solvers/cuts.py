@@ -18,7 +18,7 @@ from scipy import sparse
 
 from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.solvers.communities import REWEIGHTED, Network, communities
-from kernelbraid.solvers.kmeans import Edges, in_order
+from kernelbraid.solvers.kmeans import in_order
 
 #: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters: small
 #: ones are told at high resolutions, large ones at low ones.
@@ -79,8 +79,7 @@ class Known:
 
 def members(labels: Labels) -> sparse.csr_array:
     """Return which samples are in which sets, (m, n)."""
-    shape = (int(labels.max()) + 1, len(labels))
-    return sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=shape)
+    return sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
 
 
 def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vector]) -> Vector:
@@ -91,7 +90,7 @@ def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vect
 
 
 def cut_again(
-    graph: Array | Edges | Network,
+    graph: Array | Network,
     labels: Labels,
     resolution: float,
     *,
@@ -105,7 +104,7 @@ def cut_again(
 
     Parameters
     ----------
-    graph : array or csr array of shape (n, n), Edges or Network
+    graph : array or csr array of shape (n, n), or Network
         Symmetric, not negative, with edges.
     labels : ndarray of shape (n,)
         Clusters from 0 on; two of them stay, since joined they leave nothing to compare with.
@@ -151,9 +150,8 @@ def _weakest(known: Known, labels: Labels, weak: float) -> tuple[int, int] | Non
     alone = known.steadiness(shared, sizes)
     whole = known.steadiness([common[one] + common[other] for common in shared], sizes[one] + sizes[other])
     found = support(alone[one], alone[other], whole, (sizes[one], sizes[other]))
-    found = np.where(whole >= WHOLE, found, np.inf)
-    least = int(np.argmin(found)) if len(found) else None
-    return None if least is None or found[least] >= weak else (int(one[least]), int(other[least]))
+    least = int(np.argmin([*np.where(whole >= WHOLE, found, np.inf), weak]))
+    return (int(one[least]), int(other[least])) if least < len(found) else None
 
 
 def _strongest(known: Known, labels: Labels, smallest: float) -> np.ndarray | None:
