@@ -189,11 +189,9 @@ def scaler_of(scale: str, views: Sequence[Any]) -> Any:
     """Return what scales the views, matrices or blocks, each as measured on its samples; rows of NaN do not count."""
     scalers = []
     for view in views:
-        scaler: Any = None
+        is_sparse = sparse.issparse(getattr(view, "X", view))  # such samples keep their means, and stay sparse
+        scaler: Any = Normalizer() if scale == "unit" else StandardScaler(with_mean=not is_sparse)
         for block in [view] if hasattr(view, "shape") else view:
-            # Sparse samples keep their means, and stay sparse.
-            new = Normalizer() if scale == "unit" else StandardScaler(with_mean=not sparse.issparse(block))
-            scaler = scaler or new
             fit_measured(scaler, block, further=True)
         scalers.append(scaler if hasattr(scaler, "n_features_in_") else AS_IT_IS)
     each = EachView(scalers)

@@ -459,7 +459,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         reading: Reading,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
-        placed, like = reading.placed, weighed.like
+        placed, like = reading.placed, weighed.samples.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
@@ -469,8 +469,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
-        self._fitted = replace(fitted, columns=samples.columns(vertices.first)) if vertices.are_others else fitted
+        known_by = vertices.first if settings.kernels in PAIRWISE and vertices.are_others else None
+        self._fitted = replace(Extension.of(weighed.samples, learned.members, placement, given_as), columns=known_by)
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:

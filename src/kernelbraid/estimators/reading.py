@@ -321,5 +321,5 @@ def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -
     return (
         f"feature {feature} of {where} has {worst.ratio:.0f} times the spread of the typical other one and makes up "
         f"{worst.share:.1%} of the squared distances between samples, so that most features do not count; scale them "
-        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the program."
+        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the shell."
     )

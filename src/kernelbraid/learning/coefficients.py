@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
 from kernelbraid._machine import calm
@@ -216,7 +217,8 @@ class PairKernels(Relation):
         for ridge in member.ridges:
             expression = self._expression(ridge, member, room / len(member.ridges))
             like, blocks = expression.inverse, row_blocks(cross.shape[0])
-            yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
+            found = (expression.edges(asarray_like(cross[rows, :], like)) for rows in blocks)
+            yield sparse.vstack([sparse.csr_array(to_numpy(edges)) for edges in found], format="csr")
 
     def cross(self, given: list[Array]) -> Array:
         """Return values of the consensus kernel between new samples (rows) and fitted ones."""

@@ -70,12 +70,7 @@ def graph_of(found: Coefficients, readout: Readout, counts: np.ndarray | None = 
     return refine_graph(coefficients, n_neighbors=few, edge_weights=readout.edge_weights, counts=counts)
 
 
-def learn(
-    weighed: Weighed,
-    settings: Settings,
-    *,
-    random_state: np.random.RandomState | None = None,
-) -> LearnedGraph:
+def learn(weighed: Weighed, settings: Settings, *, random_state: np.random.RandomState | None = None) -> LearnedGraph:
     """Learn the graph of samples.
 
     Parameters

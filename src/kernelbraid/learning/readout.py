@@ -18,6 +18,7 @@ from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
 from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
+from kernelbraid.solvers.cuts import cut_again
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
@@ -214,6 +215,10 @@ def choose(
         is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
+        if found.steadiness() < HALF:
+            least = HANDFUL * len(taken.labels) / k
+            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, seed=seed)
+            taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
 
     def evidence() -> Evidence:
         again = found.steadiness() if way == "communities" else _joined_again(taken, found)
@@ -351,7 +356,7 @@ def in_words(reliability: float) -> str:
     """Return the reliability of communities in a sentence."""
     told = f"Reliability is {reliability:.2f}"
     if reliability < LOW:
-        return f"{told}, which is low: with other weights of the edges, or at other resolutions, clusters are others."
+        return f"{told}, which is low: with other weights of the edges, or at other resolutions, the clusters change."
     return f"{told}, which is high." if reliability >= HIGH else f"{told}."
 
 
