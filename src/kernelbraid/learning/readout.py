@@ -231,8 +231,8 @@ def choose(
 
 def _joined_again(taken: Reading, found: Communities) -> float:
     """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
-    random_state, k = np.random.RandomState(found.seed), int(taken.labels.max()) + 1
-    pairs = [(found.network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
+    random_state, network, k = np.random.RandomState(found.seed), found.network, int(taken.labels.max()) + 1
+    pairs = [(network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
     again = [settle(edges, join(edges, pieces, k)) for edges, pieces in pairs]
     return float(np.mean([adjusted_rand(taken.labels, labels) for labels in again]))
 
