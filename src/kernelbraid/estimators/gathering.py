@@ -53,12 +53,11 @@ class Blocks:
     """
 
     def __init__(self, blocks: Iterable[Any]) -> None:
-        given = type(blocks).__name__
-        if hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path):
-            raise ValueError(f"Blocks takes several blocks of rows, not one {given}; give that to the fit itself.")
-        if not hasattr(blocks, "__iter__"):
+        is_one = hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path)
+        if is_one or not hasattr(blocks, "__iter__"):
             raise ValueError(
-                f"Blocks cannot go through {given}; give a list of matrices, or an object that yields them."
+                f"Blocks takes several blocks of rows, not one {type(blocks).__name__}; give a list of matrices or an "
+                "object that yields them, and one matrix to the fit itself."
             )
         self._blocks = blocks
 

@@ -122,11 +122,13 @@ def _looks_like_distances(A: Array) -> bool:
     if _has_stored_loops(A):
         return True
     n = A.shape[0]
-    if n < 3 or A.nnz < FULL * n * (n - 1) or A.diagonal().any():
-        return False
-    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
-    dense = A.toarray()
-    return bool((dense[i, k] <= (1 + SLACK) * (dense[i, j] + dense[j, k])).all())
+    return n > 2 and A.nnz >= FULL * n * (n - 1) and not A.diagonal().any() and _keeps_triangles(A.toarray())
+
+
+def _keeps_triangles(D: Array) -> bool:
+    """Tell whether no entry is larger than the two of a way by another sample."""
+    i, j, k = np.random.RandomState(0).randint(len(D), size=(3, TRIPLES))
+    return bool((D[i, k] <= (1 + SLACK) * (D[i, j] + D[j, k])).all())
 
 
 def refuse_distances(K: Array, name: str) -> None:
@@ -135,16 +137,12 @@ def refuse_distances(K: Array, name: str) -> None:
     xp = namespace(K)
     if n < 3 or bool(xp.any(xp.linalg.diagonal(K) != 0)) or not bool(xp.all(K >= 0)):
         return
-    i, j, k = np.random.RandomState(0).randint(n, size=(3, TRIPLES))
     D = to_numpy(K).astype(np.float64)
-    if (D[i, j] == 0).mean() > 0.5:  # hardly any edges: a graph without loops
-        return
-    for distances in (D, np.sqrt(D)):
-        if (distances[i, k] <= (1 + SLACK) * (distances[i, j] + distances[j, k])).all():
-            raise ValueError(
-                f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
-                "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
-            )
+    if np.median(D) > 0 and (_keeps_triangles(D) or _keeps_triangles(np.sqrt(D))):  # else a graph without loops
+        raise ValueError(
+            f"{name} holds distances, zero for a sample with itself and larger for samples farther apart, and a "
+            "kernel is largest for a sample with itself; set kernels='distances', or turn them into a kernel."
+        )
 
 
 def read_kernels(estimator: BaseEstimator, X: Input) -> Array:

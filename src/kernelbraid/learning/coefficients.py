@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
 from kernelbraid._machine import calm
@@ -124,18 +125,18 @@ def _closed_form(candidates: Candidates, learning: Learning, keep_kernel: bool) 
     """Learn the graph of the average kernel by one linear system."""
     m = candidates.stack.n_kernels
     keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
-    found = solve_ridge(
+    Z, K, status = solve_ridge(
         candidates.average, learning.alpha, keep_kernel=keep_kernel, counts=candidates.counts, threads=learning.n_jobs
     )
-    g, status, step = np.full(m, 1 / m), found.status, {**ONE_STEP, "mu": learning.mu}
+    g, step = np.full(m, 1 / m), {**ONE_STEP, "mu": learning.mu}
     if status is Status.CONVERGED and not learning.record_objective:
         told = {name: np.array([value]) for name, value in step.items()}
-        return Coefficients(found.Z, g, found.Z, found.K, judged_by=learning.graph_from, history=told)
+        return Coefficients(Z, g, Z, K, judged_by=learning.graph_from, history=told)
     objective = None
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(objective)
-    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, Progress(**step))
+    state = LowRankState(Z, K, Z, K, g, None, None, learning.mu, Progress(**step))
     if status is not Status.NON_FINITE:
         history(1, state)
     return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)
@@ -216,7 +217,8 @@ class PairKernels(Relation):
         for ridge in member.ridges:
             expression = self._expression(ridge, member, room / len(member.ridges))
             like, blocks = expression.inverse, row_blocks(cross.shape[0])
-            yield np.concatenate([to_numpy(expression.edges(asarray_like(cross[rows, :], like))) for rows in blocks])
+            found = (expression.edges(asarray_like(cross[rows, :], like)) for rows in blocks)
+            yield sparse.vstack([sparse.csr_array(to_numpy(edges)) for edges in found], format="csr")
 
     def cross(self, given: list[Array]) -> Array:
         """Return values of the consensus kernel between new samples (rows) and fitted ones."""

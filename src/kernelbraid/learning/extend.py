@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    asarray_like,
-    namespace,
-    row_digests,
-    rows_of,
-    squared_lengths,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, squared_lengths, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
@@ -44,12 +36,11 @@ class NewSamples:
     measured: list[NDArray[np.bool_]]  # which samples each view has
 
     @classmethod
-    def of_samples(cls, samples: Samples, rows: NDArray[np.int64] | None = None) -> "NewSamples":
-        """Take all of the samples that are there, or some of them."""
-        every = cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
-        return every if rows is None else every.some(rows)
+    def of_samples(cls, samples: Samples) -> "NewSamples":
+        """Take the samples that are there."""
+        return cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
 
-    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+    def some(self, rows: NDArray[np.int64] | slice) -> "NewSamples":
         """Return some of them."""
         given = [[rows_of(A, rows) for A in view] for view in self.given]
         return NewSamples(given, [has[rows] for has in self.measured])
@@ -67,12 +58,8 @@ class NewSamples:
 
     def in_blocks(self) -> Iterator["NewSamples"]:
         """Yield so many of them at a time that what is known of them needs little memory."""
-        n = self.n_samples
-        if n <= AT_ONCE:
-            yield self
-            return
-        for first in range(0, n, AT_ONCE):
-            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
+        for first in range(0, max(self.n_samples, 1), AT_ONCE):
+            yield self.some(slice(first, first + AT_ONCE))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""
@@ -139,7 +126,10 @@ class Member:
     is_reserve: bool = False  # whether it places only samples that no other member has
 
     def edges(self, given: list[Array], room: float) -> Array:
-        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones."""
+        """Return the edges of new samples, summed over the graphs, with degrees divided out as those of fitted ones.
+
+        A csr array, as all edges of new samples are.
+        """
         total: Array = 0.0
         for number, edges in enumerate(self.relation.edges_of(given, self, room)):
             edges = edges if self.degrees is None else _balanced(edges, self.degrees[number])
@@ -147,22 +137,15 @@ class Member:
         total = total if self.degrees is None else total * self.weight
         if self.rows is None:
             return total
-        if sparse.issparse(total):
-            total = sparse.csr_array(total)
-            columns = self.rows[total.indices]
-            return sparse.csr_array((total.data, columns, total.indptr), shape=(total.shape[0], self.n_samples))
-        everywhere = np.zeros((total.shape[0], self.n_samples))
-        everywhere[:, self.rows] = total
-        return everywhere
+        columns = self.rows[total.indices]
+        return sparse.csr_array((total.data, columns, total.indptr), shape=(total.shape[0], self.n_samples))
 
 
 def _balanced(edges: Array, degrees: np.ndarray) -> Array:
     """Return edges of new samples (rows) divided by the roots of their degrees and of those of fitted samples."""
     own = np.asarray(edges.sum(axis=1), dtype=np.float64).ravel()
     left, right = (1 / np.sqrt(np.where(D > 0, D, 1.0)) for D in (own, degrees))
-    if sparse.issparse(edges):
-        return sparse.csr_array(sparse.diags_array(left) @ edges @ sparse.diags_array(right))
-    return edges * left[:, None] * right[None, :]
+    return sparse.csr_array(sparse.diags_array(left) @ edges @ sparse.diags_array(right))
 
 
 @dataclass(frozen=True)
@@ -196,11 +179,8 @@ class Placement:
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
         xp, basis = namespace(self.basis), self.basis
-        if sparse.issparse(edges):
-            degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
-        else:
-            edges = asarray_like(edges, basis)
-            degrees, sums = xp.sum(edges, axis=1), edges @ basis
+        edges = edges if sparse.issparse(edges) else to_numpy(edges)
+        degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
         degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))[:, None]
         if self.spectrum == "unnormalised":
             return unit_rows(sums / _away_from_zero(degrees - self.values[None, :]))
@@ -304,7 +284,7 @@ class Placing:
 
     def everything(self, new: NewSamples) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.float64]]:
         """Return edges to the fitted samples as a csr array, coordinates, clusters, and how far samples stand aside."""
-        edges = sparse.csr_array(self.fitted.edges(new))
+        edges = self.fitted.edges(new)
         return edges, *self.by_edges(edges, self.fitted.known(new)), self.reach.aside(new, edges)
 
     def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
@@ -333,10 +313,8 @@ class Placing:
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:
     """Return edges of some of the new samples beside those that there are of all."""
     if len(rows) < n_new:
-        edges = sparse.csr_array(edges)
         where = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n_new, len(rows)))
         edges = where @ edges
-        edges = edges if sparse.issparse(total) else edges.toarray()
     return edges if total is None else total + edges
 
 

@@ -50,10 +50,6 @@ class GivenKernels(KernelSamples):
         mine = range(end - self.sizes[view], end)
         return GivenKernels([self.checked[i, ...] for i in mine], _as_stack, self.place)
 
-    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the samples to which new ones have kernel values, and which are vertices."""
-        return first
-
     def identities(self, views: Iterable[int]) -> NDArray[np.int64]:
         """Return numbers of the distinct samples: copies have the same kernel values, but for rounding."""
         return by_rows([K for view in views for K in self.of(view)])
@@ -158,10 +154,6 @@ class GivenGraphs(Samples):
     def of(self, view: int) -> list[Array]:
         """Return a graph as it came."""
         return [self.given[view]]
-
-    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the samples to which new ones have distances, and which are vertices."""
-        return first
 
     def identities(self, views: Iterable[int]) -> NDArray[np.int64]:
         """Return numbers of the distinct samples: copies are at no distance, and at the same from and to all others.

@@ -14,27 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    as_dense,
-    itemsize,
-    measured_rows,
-    namespace,
-    row_digests,
-    rows_of,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, as_dense, itemsize, measured_rows, namespace, row_digests, rows_of, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, Place
-from kernelbraid.kernels import (
-    FittedBank,
-    KernelStack,
-    bank_names,
-    banks_for,
-    n_matrices,
-    pairs_of,
-    stack_pairs,
-)
+from kernelbraid.kernels import FittedBank, KernelStack, bank_names, banks_for, n_matrices, pairs_of, stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 
@@ -110,10 +93,6 @@ class Samples:
     def banks_of(self, view: int, banks: Sequence[Any]) -> list[Any]:
         """Return the kernels of which a view gets graphs of their own, one for each, of banks for all views."""
         return list(banks)
-
-    def columns(self, first: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the columns by which new samples are known where some of the fitted ones are vertices; None: all."""
-        return None
 
     def some(self, rows: np.ndarray) -> "Samples":
         """Return some of the samples, by which views are compared where all would be too many."""
@@ -353,9 +332,7 @@ def spread_out(graph: Array, rows: np.ndarray | None, n: int) -> Array:
 def identities(digests: Digests) -> NDArray[np.int64]:
     """Number the distinct samples by their digests: equal numbers for equal ones, in order of appearance."""
     _, first, numbers = np.unique(digests, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[numbers]
+    return np.argsort(np.argsort(first))[numbers]
 
 
 def is_bank_per_view(kernels: Any) -> bool:

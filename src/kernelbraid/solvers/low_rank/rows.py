@@ -239,10 +239,6 @@ class Cells:
         for own in np.unique(cell):
             yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
 
-    def nearest(self, count: int) -> "Cells":
-        """Return the same with fewer nearest cells of each."""
-        return replace(self, near=self.near[:, :count])
-
     def _of(self, cells: Host) -> Places:
         return np.sort(np.concatenate([self.members[cell] for cell in cells]))
 
