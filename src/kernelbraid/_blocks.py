@@ -32,7 +32,7 @@ class Pile:
         file.flush()
 
     def joined(self) -> Host:
-        """Return them as one; each is let go as soon as it is copied, so that none but one is there twice."""
+        """Return them as one; each is let go as soon as it is copied."""
         if self.file is not None:
             return np.memmap(self.file, self.like.dtype, "r+").reshape(-1, *self.like.shape[1:])
         if len(self.kept) == 1:
