@@ -151,10 +151,10 @@ def _columns_by_file(sources: list[Source], options: SimpleNamespace, keep: list
 
 def _agreed_ids(called: list[str], files: list[Any], data: list[Any], remedy: str) -> list[str] | None:
     """Return the ids of the samples, which must be as many everywhere, and the same wherever they have ids."""
-    counts = [shape_of(view)[-2] for view in data]
-    for name, count in zip(called, counts, strict=True):
-        if count != counts[0]:
-            raise DataError(f"{name}: {count} samples, but {called[0]} has {counts[0]}; {remedy}.")
+    n_samples = shape_of(data[0])[-2]
+    for name, view in zip(called, data, strict=True):
+        if (count := shape_of(view)[-2]) != n_samples:
+            raise DataError(f"{name}: {count} samples, but {called[0]} has {n_samples}; {remedy}.")
     named = [(name, file.ids) for name, file in zip(called, files, strict=True) if file.ids is not None]
     for name, ids in named[1:]:
         for row, (mine, other) in enumerate(zip(ids, named[0][1], strict=True), 1):
