@@ -79,7 +79,10 @@ def open_client(address: str) -> Iterator[Any]:
     DaskError
         No scheduler answers, it has no worker, or one with another version of this package.
     """
-    distributed = _library()
+    try:
+        import distributed
+    except ImportError:
+        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
     _find_scheduler(address)
     logs = [logging.getLogger(name) for name in ("distributed.client", "asyncio")]
     levels = [log.level for log in logs]
@@ -93,14 +96,6 @@ def open_client(address: str) -> Iterator[Any]:
     finally:
         for log, level in zip(logs, levels, strict=True):
             log.setLevel(level)
-
-
-def _library() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
-    return distributed
 
 
 def _find_scheduler(address: str) -> None:

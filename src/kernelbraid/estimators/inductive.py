@@ -203,7 +203,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if level.is_taken and level.n_clusters == self.n_clusters_:
             return to_numpy(self.labels_)
         everybody = self._vertices.spread(level.labels)
-        if self._vertices.has_silent:
+        if len(self._vertices.silent):
             shares = self._silent_edges @ one_hot(level.labels, level.n_clusters)
             everybody[self._vertices.silent] = shares.argmax(axis=1)
         return everybody
@@ -269,14 +269,14 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             threads=n_workers(self.n_jobs),
         )
         everybody = vertices.spread(found)
-        if vertices.has_silent:
+        if len(vertices.silent):
             everybody[vertices.silent] = shares_of(self._silent_edges @ found)
         return everybody
 
     def _outlier_scores(self) -> np.ndarray:
         vertices = self._vertices
         everybody = vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
-        if vertices.has_silent:
+        if len(vertices.silent):
             everybody[vertices.silent] = self._silent_scores
         return everybody
 
@@ -312,5 +312,6 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if len(silent) <= at_once:
             return placing
         tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
-        fewer = placing.with_fewer_cells()
+        members = [replace(member, relation=member.relation.fewer()) for member in placing.fitted.members]
+        fewer = replace(placing, fitted=replace(placing.fitted, members=members))
         return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing

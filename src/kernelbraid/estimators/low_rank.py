@@ -276,7 +276,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 readout = readout if counted is None else replace(readout, n_clusters=counted.taken.n_clusters)
                 reading = read_out(learned, readout, random_state=random_state, sizes=vertices.sizes)
         self._publish(samples, weighed, vertices, settings, learned, reading)
-        if vertices.has_silent:
+        if len(vertices.silent):
             self._label_silent(samples)
         complaint = self._explain_fit(reading, counted, settings, random_state)
         warn_of(learned.complaint)
@@ -406,13 +406,13 @@ class LKG(Composed, InductiveMixin, Clusterer):
         weighed = Weighed.alike(samples)
         if is_weighed:
             weighed = weigh(samples, settings.view_weights, threads=n_workers(self.n_jobs))
-            warn_of(weighed.warning, UserWarning)
+            warn_of(weighed.trust.warning if weighed.trust else None, UserWarning)
             if len(weighed.needed) < given.n_views:  # copies are those that are equal in views that count
                 vertices = of(views=weighed.needed)
                 weighed = replace(weighed, samples=given.some(vertices.first) if vertices.are_others else given)
         vertices = vertices.within(n_all, among)
         weighed = replace(weighed, in_rows=in_rows, counts=vertices.counts)
-        if vertices.has_silent and is_weighed:  # of those that are not here, some may be in no other view
+        if len(vertices.silent) and is_weighed:  # of those that are not here, some may be in no other view
             alone = ~np.logical_or.reduce([measured[view] for view in weighed.used])
             left_out = np.flatnonzero(weighed.weights == 0).tolist()
             weighed = replace(weighed, spare=tuple(view for view in left_out if (measured[view] & alone).any()))
@@ -464,7 +464,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
         self.graph_ = graph if weighed.in_rows else here(graph)
-        if not vertices.has_silent:  # else when they are placed
+        if not len(vertices.silent):  # else when they are placed
             for member in learned.members:
                 member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)

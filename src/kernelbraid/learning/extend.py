@@ -5,7 +5,7 @@ a view, or of several together, or a graph that was handed over. One view is a s
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -303,11 +303,6 @@ class Placing:
         """The means of the clusters."""
         numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
         return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
-
-    def with_fewer_cells(self) -> "Placing":
-        """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
-        members = [replace(member, relation=member.relation.fewer()) for member in self.fitted.members]
-        return replace(self, fitted=replace(self.fitted, members=members))
 
 
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:

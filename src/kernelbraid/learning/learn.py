@@ -320,23 +320,17 @@ def bridged(graphs: Mapping[int, Array], measured: Sequence[NDArray[np.bool_]], 
     list of csr array of shape (n, n)
         Symmetric; one for every view that lacks samples.
     """
-    total = sparse.csr_array(sum(graphs.values()))
-    found = []
+    total, found = sparse.csr_array(sum(graphs.values())), []
     for view, graph in graphs.items():
-        lacking = np.flatnonzero(~measured[view])
-        if len(lacking):
-            found.append(_bridge(total, graph, lacking, measured[view], n_neighbors))
+        has, lacking = measured[view], np.flatnonzero(~measured[view])
+        if not len(lacking):
+            continue
+        step = sparse.csr_array(total[lacking]) @ sparse.diags_array(has.astype(float))
+        walked = unit_sums(sparse.csr_array(step)) @ graph
+        if n_neighbors is not None:
+            walked = strongest_of_rows(sparse.csr_array(walked), MORE * n_neighbors)
+        usual = float(degrees(graph)[has].mean())
+        edges = (unit_sums(sparse.csr_array(walked)) * (LESS * usual)).tocoo()
+        one_way = sparse.csr_array((edges.data, (lacking[edges.row], edges.col)), shape=graph.shape)
+        found.append(sparse.csr_array(one_way + one_way.T))
     return found
-
-
-def _bridge(total: Array, graph: Array, lacking: np.ndarray, has: NDArray[np.bool_], n_neighbors: int | None) -> Array:
-    """Return the edges of the samples that one view lacks."""
-    step = sparse.csr_array(total[lacking]) @ sparse.diags_array(has.astype(float))
-    walked = unit_sums(sparse.csr_array(step)) @ graph
-    if n_neighbors is not None:
-        walked = strongest_of_rows(sparse.csr_array(walked), MORE * n_neighbors)
-    usual = float(degrees(graph)[has].mean())
-    edges = (unit_sums(sparse.csr_array(walked)) * (LESS * usual)).tocoo()
-    n = graph.shape[0]
-    one_way = sparse.csr_array((edges.data, (lacking[edges.row], edges.col)), shape=(n, n))
-    return sparse.csr_array(one_way + one_way.T)

@@ -18,7 +18,7 @@ from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
 from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
-from kernelbraid.solvers.cuts import cut_again
+from kernelbraid.solvers.cuts import WEAK, cut_again
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
@@ -191,6 +191,7 @@ def choose(
     *,
     steady: float = STEADY,
     apart: float = APART,
+    weak: float = WEAK,
 ) -> Reading:
     """Return the clusters of the way for which the graph speaks: communities, or pieces that are joined.
 
@@ -198,7 +199,7 @@ def choose(
     they divide what is one cluster, and pieces are joined, unless these are less steady themselves; so they are where
     communities leave aside a handful of samples and pieces do not. But communities that stand apart are taken if less
     of the graph is cut between them. Neither modularity nor the normalised cut could tell: each is best for the way
-    that it belongs to.
+    that it belongs to. Where communities are not steady, a cut that nothing supports is made elsewhere.
     """
     k = int(readout.n_clusters)
     seed, found = seed_from(random_state), placed.communities
@@ -217,7 +218,7 @@ def choose(
             taken, way = joined, "merge"
         if found.steadiness() < HALF:
             least = HANDFUL * len(taken.labels) / k
-            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, seed=seed)
+            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
             taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
 
     def evidence() -> Evidence:
@@ -230,8 +231,8 @@ def choose(
 
 def _joined_again(taken: Reading, found: Communities) -> float:
     """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
-    random_state, k = np.random.RandomState(found.seed), int(taken.labels.max()) + 1
-    pairs = [(found.network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
+    random_state, network, k = np.random.RandomState(found.seed), found.network, int(taken.labels.max()) + 1
+    pairs = [(network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
     again = [settle(edges, join(edges, pieces, k)) for edges, pieces in pairs]
     return float(np.mean([adjusted_rand(taken.labels, labels) for labels in again]))
 

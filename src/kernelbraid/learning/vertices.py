@@ -98,11 +98,6 @@ class Vertices:
         """Samples that count nothing."""
         return np.flatnonzero(self.index < 0)
 
-    @property
-    def has_silent(self) -> bool:
-        """Whether there are such samples."""
-        return bool((self.index < 0).any())
-
     def spread(self, values: Host) -> Host:
         """Return for every sample what its vertex has."""
         return values[self.index] if self.are_others else values

@@ -52,11 +52,6 @@ class Weighed:
         return self.samples.n_samples
 
     @property
-    def warning(self) -> str | None:
-        """What a user should be told of the views."""
-        return None if self.trust is None else self.trust.warning
-
-    @property
     def n_views(self) -> int:
         """Number of views."""
         return self.samples.n_views

@@ -130,8 +130,13 @@ class Communities:
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
     certainty: float  # mean adjusted Rand index with runs that move vertices in other orders; 1 if there were none
-    network: Network  # which they are of
+    graph: Array | Edges | Network  # which they are of
     seed: int = 0
+
+    @property
+    def network(self) -> Network:
+        """The graph as Leiden's method takes it, which is larger and not kept."""
+        return Network.of(self.graph)
 
     def steadiness(self, n_runs: int = REWEIGHTED) -> float:
         """Return the mean adjusted Rand index with those of the same edges with random weights, at most as many."""
@@ -147,9 +152,9 @@ class Communities:
 
     def _indices(self, count: int) -> list[float]:
         """Return the indices of so many runs, each of which is run once."""
-        found, random_state = self._known
+        (found, random_state), network = self._known, self.network
         while len(found) < count:
-            changed = self.network.reweighted(random_state)
+            changed = network.reweighted(random_state)
             labels = communities(changed, self.resolution, seed=self.seed, n_rounds=1)
             labels = join(changed.edges, labels, int(self.labels.max()) + 1)  # where there are more of them
             found.append(adjusted_rand(self.labels, labels))
@@ -189,7 +194,7 @@ def steady_communities(
 
     best = max([found, *(labels for labels in same if labels.max() + 1 == n_clusters)], key=merit)
     rest = [adjusted_rand(best, labels) for labels in [found, *same] if labels is not best]
-    return Communities(best, resolution, float(np.mean(rest or 1.0)), network, seed)
+    return Communities(best, resolution, float(np.mean(rest or 1.0)), graph, seed)
 
 
 def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0) -> Labels:
@@ -218,11 +223,7 @@ def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Label
     def run(given: tuple[float, int]) -> Labels:
         return communities(network, given[0], seed=given[1], n_rounds=FEW_ROUNDS)
 
-    return list(in_threads(run, settings, min(len(settings), _threads(network))))
-
-
-def _threads(network: Network) -> int:
-    return workers() if network.n >= ORDER else 1
+    return list(in_threads(run, settings, min(len(settings), workers(None if network.n >= ORDER else 1))))
 
 
 def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
@@ -238,7 +239,7 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
     for _ in range(TRIED):
         if place not in known:
             ahead = [place]
-            while len(ahead) < _threads(network) // 2:
+            while len(ahead) < workers(None if network.n >= ORDER else 1) // 2:
                 ahead.append(_between((ahead[-1], low[1]), high, wanted))
             known = dict(zip(ahead, _runs(network, [(float(np.exp(at)), seed) for at in ahead]), strict=True))
         labels = known[place]

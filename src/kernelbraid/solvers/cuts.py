@@ -18,7 +18,7 @@ from scipy import sparse
 
 from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.solvers.communities import REWEIGHTED, Network, communities
-from kernelbraid.solvers.kmeans import Edges, in_order
+from kernelbraid.solvers.kmeans import in_order
 
 #: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters: small
 #: ones are told at high resolutions, large ones at low ones.
@@ -79,8 +79,7 @@ class Known:
 
 def members(labels: Labels) -> sparse.csr_array:
     """Return which samples are in which sets, (m, n)."""
-    shape = (int(labels.max()) + 1, len(labels))
-    return sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=shape)
+    return sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))))
 
 
 def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vector]) -> Vector:
@@ -91,7 +90,13 @@ def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vect
 
 
 def cut_again(
-    graph: Array | Edges | Network, labels: Labels, resolution: float, *, smallest: float = 1.0, seed: int = 0
+    graph: Array | Network,
+    labels: Labels,
+    resolution: float,
+    *,
+    smallest: float = 1.0,
+    weak: float = WEAK,
+    seed: int = 0,
 ) -> Labels:
     """Join two clusters if nothing supports the cut between them, and cut where more does.
 
@@ -99,7 +104,7 @@ def cut_again(
 
     Parameters
     ----------
-    graph : array or csr array of shape (n, n), Edges or Network
+    graph : array or csr array of shape (n, n), or Network
         Symmetric, not negative, with edges.
     labels : ndarray of shape (n,)
         Clusters from 0 on; two of them stay, since joined they leave nothing to compare with.
@@ -107,6 +112,8 @@ def cut_again(
         At which the graph has as many communities, or nearly.
     smallest : float, default=1.0
         Samples of a cluster that is cut off, at least.
+    weak : float, default=0.25
+        Support below which a cut is given up.
     seed : int, default=0
         As for :func:`communities`; draws the weights, too.
 
@@ -116,7 +123,7 @@ def cut_again(
         As many clusters.
     """
     known = Known(Network.of(graph), resolution, seed)
-    pair = _weakest(known, labels) if labels.max() > 1 else None
+    pair = _weakest(known, labels, weak) if labels.max() > 1 else None
     if pair is None:
         return labels
     joined = np.where(labels == pair[1], pair[0], labels)
@@ -126,10 +133,10 @@ def cut_again(
     better = in_order(np.where(part, pair[1], joined))
     between = known.network.edges.between(better, int(better.max()) + 1)
     holds_most = np.bincount(better).max() > len(better) / 2 and (np.diag(between) < KEPT * between.sum(axis=1)).any()
-    return labels if holds_most or _weakest(known, better) else better
+    return labels if holds_most or _weakest(known, better, weak) else better
 
 
-def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:
+def _weakest(known: Known, labels: Labels, weak: float) -> tuple[int, int] | None:
     """Return the two clusters for whose cut least speaks; None where all cuts are supported."""
     k, sizes, shared = int(labels.max()) + 1, np.bincount(labels).astype(float), known.shared(labels)
     between = known.network.edges.between(labels, k)
@@ -143,9 +150,8 @@ def _weakest(known: Known, labels: Labels) -> tuple[int, int] | None:
     alone = known.steadiness(shared, sizes)
     whole = known.steadiness([common[one] + common[other] for common in shared], sizes[one] + sizes[other])
     found = support(alone[one], alone[other], whole, (sizes[one], sizes[other]))
-    found = np.where(whole >= WHOLE, found, np.inf)
-    least = int(np.argmin(found)) if len(found) else None
-    return None if least is None or found[least] >= WEAK else (int(one[least]), int(other[least]))
+    least = int(np.argmin([*np.where(whole >= WHOLE, found, np.inf), weak]))
+    return (int(one[least]), int(other[least])) if least < len(found) else None
 
 
 def _strongest(known: Known, labels: Labels, smallest: float) -> np.ndarray | None:

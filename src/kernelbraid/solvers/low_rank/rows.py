@@ -237,10 +237,8 @@ class Cells:
         """Yield places among new samples with the members of the cells nearest to theirs."""
         cell = _cells_of(X, self.centres, workers())
         for own in np.unique(cell):
-            yield from every_pair(np.flatnonzero(cell == own), self._of(self.near[own]), self.centres)
-
-    def _of(self, cells: Host) -> Places:
-        return np.sort(np.concatenate([self.members[cell] for cell in cells]))
+            columns = np.sort(np.concatenate([self.members[near] for near in self.near[own]]))
+            yield from every_pair(np.flatnonzero(cell == own), columns, self.centres)
 
 
 def every_pair(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
