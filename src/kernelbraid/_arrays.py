@@ -325,6 +325,8 @@ def row_blocks(n: int, share: float = 1.0) -> Iterator[slice]:
 
 def distance(A: Array, B: Array) -> float:
     """Return the Frobenius norm of A - B without forming the difference."""
+    if A.ndim != 2:
+        raise ValueError("distance compares two matrices")
     return math.sqrt(math.fsum(frobenius_norm(A[rows, :] - B[rows, :]) ** 2 for rows in row_blocks(A.shape[0])))
 
 
