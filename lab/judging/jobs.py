@@ -126,9 +126,8 @@ def _word(cell: Any) -> str:
 
 
 def _read(kept: Path | None) -> list[Row]:
-    if kept is None or not kept.exists():
-        return []
-    return [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept is not None and kept.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def _keep(kept: Path | None, rows: Iterable[Row]) -> None:
@@ -190,8 +189,7 @@ def resident(field: str) -> int:
 def commit() -> str:
     """Return the commit of the package that is measured; a plus says that files were changed since."""
     command = ["git", "describe", "--always", "--dirty=+"]
-    place = Path(kernelbraid.__file__).parent
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=Path(kernelbraid.__file__).parent, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 

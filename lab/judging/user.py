@@ -149,10 +149,8 @@ def page(rows: Sequence[Row]) -> list[str]:
         figures = [f"{row['seconds']:.3f}", row["units"], f"{row['growth_bytes'] / 1e6:.0f}"]
         lines.append([f"`{row['job']}`", row["whose"], *figures, None if ratio is None else f"{ratio:.2f}"])
     missing = [f"- `{row['job']}` is left out {row['whose']}: {row['missing']}" for row in rows if "missing" in row]
-    return [
-        *table(["call", "checkout", "seconds", "units", "MB", "here / before"], lines),
-        *(["", *missing] if missing else []),
-    ]
+    header = ["call", "checkout", "seconds", "units", "MB", "here / before"]
+    return [*table(header, lines), *(["", *missing] if missing else [])]
 
 
 def main(arguments: Sequence[str]) -> None:

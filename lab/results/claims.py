@@ -9,8 +9,8 @@ from lab.records import ABLATED, Record, outside_study
 from lab.results import figures, robustness
 from lab.results.comparison import LATER, Compared, compared
 from lab.results.pools import Pools, as_published, pools
-from lab.results.published import DATA, NINE, TABLE_2
-from lab.results.significance import Figures, Verdict, judge
+from lab.results.published import DATA, NINE, TABLE_2, is_published
+from lab.results.significance import NOT_TESTED, Figures, Verdict, judge
 from lab.results.table import EMPTY, Footnotes, Picture, Table, headed, show
 
 LKGR, WHOLE = "LKGr", f"LKGr{ABLATED}whole"
@@ -29,7 +29,10 @@ PLAIN = {"KMeans": "k-means", "SC-knn": "spectral clustering on neighbours, untu
 
 
 def claims(records: Sequence[Record]) -> Iterator[Table | Picture]:
-    """Yield the verdicts and the figures behind them; nothing where no record was made for a claim."""
+    """Yield the verdicts and the figures behind them; nothing where no record was made for a claim.
+
+    On other data than the paper's there are only those claims of ours that were tested.
+    """
     tested = outside_study(records)
     altered = [record for record in tested if record.trial.altered and record.trial.scoring == "best100"]
     if not altered:
@@ -43,7 +46,10 @@ def claims(records: Sequence[Record]) -> Iterator[Table | Picture]:
         *robustness.on_changes(steps),
         *robustness.on_weights(weights),
     ]
-    yield headed("claims", ("Claim", "Verdict", "Evidence"), map(astuple, judged))
+    if not is_published(record.trial.data for record in tested):
+        judged = [one for one in judged if one.verdict != NOT_TESTED and not one.claim.endswith("(published).")]
+    if judged:
+        yield headed("claims", ("Claim", "Verdict", "Evidence"), map(astuple, judged))
     if parts:
         yield ablation_table(parts)
     if steps:

@@ -3,10 +3,9 @@
 import asyncio
 import logging
 import pkgutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -36,17 +35,9 @@ def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
     """Return the results of calls, or say in a sentence that the cluster was lost."""
     import dask
 
-    with in_words(), _large_graphs():
+    # Graphs may be large: the fitted samples and their kernels travel with them, once.
+    with in_words(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         return tuple(dask.compute(*tasks))
-
-
-def _large_graphs() -> AbstractContextManager[Any]:
-    """Let graphs be large: the fitted samples and their kernels travel with them, once."""
-    import dask
-
-    if "distributed" not in sys.modules:  # no client then, and no settings of its own to be changed
-        return nullcontext()
-    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
 
 
 @contextmanager
@@ -88,7 +79,10 @@ def open_client(address: str) -> Iterator[Any]:
     DaskError
         No scheduler answers, it has no worker, or one with another version of this package.
     """
-    distributed = _library()
+    try:
+        import distributed
+    except ImportError:
+        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
     _find_scheduler(address)
     logs = [logging.getLogger(name) for name in ("distributed.client", "asyncio")]
     levels = [log.level for log in logs]
@@ -102,14 +96,6 @@ def open_client(address: str) -> Iterator[Any]:
     finally:
         for log, level in zip(logs, levels, strict=True):
             log.setLevel(level)
-
-
-def _library() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise DaskError(f"A Dask cluster needs distributed; {install('dask')}.") from None
-    return distributed
 
 
 def _find_scheduler(address: str) -> None:

@@ -44,11 +44,7 @@ def solve_in_place(A: Array, B: Array) -> Array:
 
 def fused_multiply_add(like: Array) -> Callable[..., Array]:
     """Return a function of C, A, B, beta and alpha: beta C + alpha A B for batches, in one call if the backend can."""
-    return getattr(namespace(like), "baddbmm", _multiply_add)
-
-
-def _multiply_add(C: Array, A: Array, B: Array, *, beta: float, alpha: float) -> Array:
-    return beta * C + alpha * (A @ B)
+    return getattr(namespace(like), "baddbmm", lambda C, A, B, *, beta, alpha: beta * C + alpha * (A @ B))
 
 
 def spectral_product(A: Array, V: Array, f: Array) -> Array:

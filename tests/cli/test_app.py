@@ -21,6 +21,19 @@ def test_help_lists_the_commands_and_the_exit_codes(read_help, option):
         assert word in shown
 
 
+def test_the_commands_stand_in_their_order_with_a_first_sentence_each(read_help):
+    for group, names in (
+        ((), "cluster predict methods score demo datasets"),
+        (("datasets",), "list fetch import show"),
+    ):
+        lines = [
+            line.strip("│ ").split(None, 1) for line in read_help(*group, "--help").split(" Commands ")[1].splitlines()
+        ]
+        told = [line for line in lines if len(line) == 2 and line[0].isalpha() and line[0].islower()]
+        assert [name for name, _ in told if name in names.split()] == names.split()
+        assert all(text.strip()[0].isupper() for name, text in told if name in names.split())
+
+
 def test_without_a_command_the_help_is_shown_as_bad_usage(run):
     result = run()
     assert result.exit_code == 2
@@ -47,6 +60,14 @@ def test_a_shell_completes_commands_options_and_words(words, offered):
     position = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     result = run_process(module="kernelbraid", _KERNELBRAID_COMPLETE="complete_bash", **position)
     assert result.stdout.split() == offered
+
+
+def test_what_a_shell_needs_for_completion_is_shown():
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # or it would be the one that runs the tests
+    for shell in ("bash", "zsh", "fish"):
+        result = run_process("--show-completion", shell, **named)
+        assert result.returncode == 0
+        assert "_KERNELBRAID_COMPLETE" in result.stdout
 
 
 def test_a_failing_process_prints_one_line_even_in_ascii(tmp_path):

@@ -7,6 +7,8 @@ import pytest
 
 from kernelbraid import ADMM, LKG
 from kernelbraid.cli.cluster import value_of
+from kernelbraid.cli.ending import TABLES
+from kernelbraid.kernels import BANKS
 from kernelbraid.methods import METHODS
 
 DATA = "--key --id --drop --header --no-header --format --delimiter --decimal"
@@ -44,6 +46,21 @@ def test_help_mentions_every_option_and_no_type_of_python(read_help, command):
         assert re.search(rf"(?<!\S)\[?{option}\b", shown), option
     for word in ("bool", "list[", "Path", "BOOLEAN", "[bold]"):
         assert word not in shown
+
+
+def test_an_option_takes_the_words_of_what_it_sets():
+    words = {form.split()[0]: form.split()[-1].split("|") for table in TABLES.values() for form in table if "|" in form}
+    assert words["--method"] == ["LKG", *METHODS]
+    assert sorted(words["--kernels"]) == sorted(["auto", *BANKS, "precomputed", "graph", "distances"])
+    for name in ("preset", "fusion"):
+        given = [getattr(kind, "options", ()) for kind in LKG._parameter_constraints[name]]
+        assert set(words[f"--{name}"]) == set().union(*given)
+
+
+def test_every_argument_and_option_is_told_in_sentences():
+    for form, text in [one for name, table in TABLES.items() if name != "renamed" for one in table.items()]:
+        assert text[0].isupper() or text[0] == ".", form
+        assert text.endswith(".") or "|" in form, form  # to which the words are added
 
 
 def test_an_option_is_called_like_the_parameter_that_it_sets():

@@ -238,6 +238,29 @@ def test_too_little_memory_is_a_sentence(refuse, monkeypatch, blobs_csv):
 # Output
 
 
+def test_confidence_is_that_of_python_and_in_the_summary(run, blobs_csv, blobs, tmp_path):
+    out = tmp_path / "labels.csv"
+    model = LKG(3, n_init=3, random_state=0).fit(blobs[0])
+    said = json.loads(run("cluster", blobs_csv, *FAST, "--confidence", "--json").stdout)
+    assert said["confidence"]["mean"] == pytest.approx(model.confidence_.mean(), abs=1e-3)
+    assert said["confidence"]["outliers"] == (model.outlier_scores_ > 0.5).sum()
+    np.testing.assert_allclose(said["outlier_scores"], model.outlier_scores_, atol=1e-6)
+    shown = run("cluster", blobs_csv, *FAST, "--confidence", "--out", out).stdout
+    header, *rows = read_rows(out)
+    assert header == ["id", "label", "confidence", "outlier_score"]
+    sure = np.array([float(row[2]) for row in rows])
+    assert f"{sure.mean():.2f} on the mean, below 0.5 for {(sure < 0.5).sum()} labels" in shown
+
+
+def test_a_chosen_number_comes_with_what_speaks_for_it(run, blobs_csv):
+    summary = json.loads(run("cluster", blobs_csv, "--json").stdout)
+    taken = [level for level in summary["levels"] if level["is_taken"]]
+    assert [level["n_clusters"] for level in taken] == [summary["n_clusters"]] == [3]
+
+
+# Output
+
+
 def test_the_output_file_is_checked_before_the_fit(refuse, no_fit, monkeypatch, blobs_csv, tmp_path):
     for out, says in [
         (tmp_path / "none" / "labels.csv", "no folder"),

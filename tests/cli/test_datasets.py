@@ -1,5 +1,6 @@
 import gc
 import hashlib
+import json
 import sys
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ import pytest
 from scipy import io
 
 from kernelbraid.datasets import CATALOG, available, load
-from kernelbraid.datasets.catalogue import Source, View
+from kernelbraid.datasets.catalogue import Source, View, find
 
 X, y = np.arange(60.0).reshape(12, 5), np.repeat([1, 2, 3], 4)
 
@@ -69,6 +70,27 @@ def test_the_list_has_a_line_for_every_data_set(run, tiny, folder):
     assert str(folder / "tiny.npz") in found["tiny"]
     assert "in scikit-learn" in found["wine"]
     assert "kernelbraid datasets fetch NAME" in lines[-1]
+
+
+def test_json_of_the_list_is_the_catalogue(run, folder):
+    content = json.loads(run("datasets", "list", "--json").stdout)
+    assert content["folder"] == str(folder)
+    assert [one["name"] for one in content["datasets"]] == available()
+    for one in content["datasets"]:
+        entry = find(one["name"])
+        assert (one["title"], one["source"], one["file"]) == (entry.title, entry.source.url or None, None)
+        assert (one["n_samples"], tuple(one["n_features"])) == (entry.n_samples, entry.n_features)
+        assert one["bundled"] is not bool(entry.source.url)
+
+
+def test_import_takes_a_table_of_the_shape_that_is_known(run, refuse, tiny, tmp_path, folder):
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True)))
+    result = run("datasets", "import", "tiny", table)
+    assert result.stdout == f"tiny: written to {folder / 'tiny.npz'}\n"
+    np.testing.assert_array_equal(load("tiny").X, X)
+    np.testing.assert_array_equal(load("tiny").y, y - 1)
+    refuse("datasets", "import", "yale", tiny, code=1, says=["no matrix of 165 x 1024", "X 12 x 5"])
 
 
 def test_fetch_downloads_once(run, tiny, site, folder):

@@ -1,7 +1,9 @@
 import gzip
 import json
 import os
+import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -100,3 +102,35 @@ def test_the_demo_compares_three_methods_and_draws_pictures(run, refuse, monkeyp
     assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in content["files"] if name[-3:] == "png")
     monkeypatch.setattr(os, "access", lambda *_: False)
     refuse("demo", "--out", tmp_path / "folder", code=2, says=["--out", "not writable"])
+
+
+def test_a_demo_without_pictures_says_how_to_get_them(run, refuse, monkeypatch, blobs, tmp_path):
+    from kernelbraid.cli import demo
+
+    monkeypatch.setattr(demo, "load", lambda: ("blobs", *blobs))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = run("demo", "--out", tmp_path / "a")
+    assert result.exit_code == 0
+    assert 'pip install "kernelbraid[plot]"' in result.stderr
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["labels.csv"]
+    monkeypatch.setattr(type(tmp_path), "mkdir", partial(fail, "No space left on device"))
+    refuse("demo", "--out", tmp_path / "b", code=1, says=["b could not be written", "No space left"])
+
+
+def fail(why, *_, **__):
+    raise OSError(28, why)
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace", "pandas.DataFrame.to_csv"])
+def test_a_failure_while_writing_leaves_the_old_file_and_no_rest(refuse, run, monkeypatch, blobs_csv, tmp_path, step):
+    out = tmp_path / "labels.csv"
+    out.write_text("old")
+    out.chmod(0o640)
+    with monkeypatch.context() as broken:
+        broken.setattr(step, partial(fail, "No space left on device"))
+        refuse("cluster", blobs_csv, "-k", 3, "--out", out, code=1, says=["labels.csv", "No space left"])
+    assert out.read_text() == "old"
+    result = run("cluster", blobs_csv, "-k", 3, "--out", out, "-q")
+    assert (result.exit_code, result.output) == (0, "")
+    assert out.read_text().startswith("id,label\n")
+    assert out.stat().st_mode & 0o777 == 0o640

@@ -82,6 +82,38 @@ def test_json_is_one_object_with_these_keys(run, saved, new_csv):
     assert len(summary["labels"]) == len(summary["confidences"]) == 9
 
 
+def test_new_samples_come_through_standard_input(run, saved, new_csv):
+    direct = json.loads(run("predict", saved, new_csv, "--json").stdout)
+    result = run("predict", saved, "-", "--out", "-", content=new_csv.read_bytes())
+    lines = [f"{name},{label}" for name, label in zip(direct["ids"], direct["labels"], strict=True)]
+    assert result.stdout.splitlines() == ["id,label", *lines]
+    assert "labels         on standard output" in result.stderr
+
+
+def test_a_key_ids_and_columns_to_drop_are_read_as_in_a_fit(run, refuse, saved, new, tmp_path):
+    np.savez(tmp_path / "a.npz", first=new[0][:1], second=new[0])
+    shown = run("predict", saved, tmp_path / "a.npz", "--key", "first").stdout
+    assert "samples        1\n" in shown
+    assert "clusters       1 of 3 occur" in shown
+    table, out = tmp_path / "a.csv", tmp_path / "labels.csv"
+    rows = [",".join(["x", f"m{i}", *map(str, row)]) for i, row in enumerate(new[0])]
+    table.write_text("\n".join(["kind,code,a,b,c,d", *rows]))
+    result = run("predict", saved, table, "--drop", 1, "--id", "code", "-o", out, "-q")
+    assert (result.exit_code, result.output) == (0, "")
+    assert [row[0] for row in read_rows(out)[1:]] == [f"m{i}" for i in range(9)]
+    table.write_text("a,b,c,d\n1,2,3,x\n")
+    refuse("predict", saved, table, code=1, says=["column 'd'", "row 2", "'x'"])
+    refuse("predict", table, table, code=1, says=["a.csv is no model of kernelbraid", "save_model"])
+    refuse("predict", saved, tmp_path / "a.npz", "--out", saved, code=2, says="is another file of this command")
+
+
+def test_new_samples_that_no_used_file_has_are_refused(run, refuse, write_views, tmp_path):
+    run("cluster", *write_views(), *FAST, "--save", tmp_path / "views.model")
+    files = write_views(range(9), range(9), range(12), folder="new")
+    says = ["sample 9 of X", "missing", "(views 1, 2)"]
+    refuse("predict", tmp_path / "views.model", *files, "--id", "id", code=1, says=says)
+
+
 def test_views_are_given_in_the_order_of_the_fit(run, refuse, blobs, new, tmp_path):
     for name, X in (("fit", blobs[0]), ("new", new[0])):
         np.save(tmp_path / f"{name}1.npy", X[:, :3])

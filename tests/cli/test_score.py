@@ -1,6 +1,8 @@
 import json
 
+import numpy as np
 import pytest
+from scipy import io
 
 from kernelbraid.metrics import evaluate
 
@@ -21,6 +23,34 @@ def test_the_table_and_the_json_object_are_what_evaluate_returns(run, write):
     lines = run("score", truth, labels).stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [[name, f"{value:.4f}"] for name, value in scores.items()]
     assert lines[3].endswith("the share of samples that belong to the most frequent class of their cluster.")
+
+
+def test_the_mean_of_the_entropies_is_an_option(run, write):
+    truth, labels = write("truth.csv", "a\na\nb\nb\n"), write("labels.csv", "0\n0\n1\n2\n")
+    scores = json.loads(run("score", truth, labels, "--json", "--nmi-average", "arithmetic").stdout)
+    assert scores["nmi"] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels"),
+    [
+        ("id,label\nx,a\ny,b\nz,b\n", "0\n1\n1\n"),  # the order counts where one side has no ids
+        ("id,label\nx,a\ny,b\nz,b\n", "sample,label\n0,0\n1,1\n2,1\n"),  # or merely counts its rows
+        ("sample,label\n2,a\n0,b\n1,b\n", "sample,label\n0,0\n1,0\n2,1\n"),  # and not where both do
+        ("id,label\na,1541815603606036480\nb,1541815603606036481\n", "id,label\na,0\nb,1\n"),
+    ],
+)
+def test_labels_meet_their_samples(run, write, truth, labels):
+    result = run("score", write("truth.csv", truth), write("labels.csv", labels), "--json")
+    assert json.loads(result.stdout)["acc"] == 1.0
+
+
+def test_labels_come_from_files_of_arrays_without_columns(run, refuse, tmp_path):
+    truth, labels = tmp_path / "truth.mat", tmp_path / "labels.npy"
+    io.savemat(truth, {"fea": np.eye(3), "gnd": np.array([[1], [2], [2]])})
+    np.save(labels, np.array([5, 0, 0]))
+    assert json.loads(run("score", truth, labels, "--json").stdout)["acc"] == 1.0
+    refuse("score", truth, labels, "--column", 1, code=1, says="truth.mat: an array file has no columns")
 
 
 def test_ids_in_another_order_are_matched(run, write):

@@ -224,6 +224,11 @@ def test_what_needs_matrices_of_all_pairs_is_refused_for_very_many(many, threads
         LKG(3, preset="authors").fit(da.from_array(MANY, chunks=(500, -1)))
 
 
+def test_a_device_is_refused_where_workers_compute(threads):
+    with pytest.raises(TypeError, match="or fit LKG without a device, which takes samples of Dask"):
+        LKG(3, device="cpu").fit(da.from_array(MANY, chunks=(500, -1)))
+
+
 VIEWS = {
     "arrays": lambda A, B: [da.from_array(A, chunks=(64, -1)), da.from_array(B, chunks=(64, 2))],
     "arrays cut differently": lambda A, B: [da.from_array(A, chunks=(64, -1)), da.from_array(B, chunks=(100, -1))],

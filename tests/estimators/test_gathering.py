@@ -173,7 +173,7 @@ def test_views_in_blocks_may_lack_samples():
     [
         (X, "Blocks takes several blocks of rows, not one ndarray"),
         ("X.npy", "not one str"),
-        (3, "cannot go through int"),
+        (3, "not one int; give a list of matrices or an object that yields them"),
     ],
 )
 def test_what_is_no_blocks_is_refused(given, says):

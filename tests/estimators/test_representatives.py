@@ -106,10 +106,23 @@ def test_a_named_device_gives_arrays_back_and_new_samples_are_placed_without_it(
     assert all(isinstance(A, np.ndarray) for A in there._fitted.members[0].relation.samples())
 
 
-def test_rows_of_several_views_are_formed_on_a_named_device(monkeypatch):
-    torch = pytest.importorskip("torch")
+@pytest.fixture
+def seen(monkeypatch):
+    """Matrices of which rows of kernels are formed."""
     of, seen = in_rows.RowKernels.of, []
     monkeypatch.setattr(in_rows.RowKernels, "of", lambda views, *given: seen.extend(views) or of(views, *given))
+    return seen
+
+
+def test_samples_and_clouds_are_where_a_named_device_is_when_clusters_are_counted(seen):
+    torch = pytest.importorskip("torch")
+    assert LKG("auto", device="cpu", random_state=0).fit(X).n_clusters_ == 4
+    assert len(seen) > 1
+    assert all(isinstance(A, torch.Tensor) for A in seen)
+
+
+def test_rows_of_several_views_are_formed_on_a_named_device(seen):
+    torch = pytest.importorskip("torch")
     views = [X[:2200, :3], X[:2200, 3:]]
     model = LKG(4, device="cpu", random_state=0).fit(views)
     assert len(seen) > 2

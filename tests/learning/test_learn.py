@@ -232,7 +232,7 @@ class TestJoining:
     def test_clear_views_stay_as_they_are(self):
         learned, same = self.added([FIRST, SECOND])
         assert len(same.members) == len(learned.members)
-        assert same.communities.steadiness > 0.97
+        assert same.communities.steadiness() > 0.97
 
     def test_one_graph_is_read_out_whatever_the_random_state(self):
         rng = np.random.default_rng(1)

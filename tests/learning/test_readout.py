@@ -28,7 +28,7 @@ from kernelbraid.learning.readout import (
 from kernelbraid.learning.settings import PRESETS, Settings
 from kernelbraid.learning.sources import Views
 from kernelbraid.ops.graphs import spectral_embedding
-from kernelbraid.solvers.communities import Communities, steady_communities
+from kernelbraid.solvers.communities import Communities, Network, steady_communities
 from problems import blobs, dense
 
 X, y = blobs(n=45)
@@ -324,7 +324,7 @@ def test_communities_that_leave_a_handful_aside_give_way_to_pieces():
     placed = place(graph(express(Views([X]).pose("auto"), PRESETS["recommended"].learning).Z, readout), readout)
     aside = np.isin(np.arange(400), np.flatnonzero(truth)[:3]).astype(int)
     for labels, way in ((truth, "communities"), (aside, "merge")):
-        given = replace(placed, communities=Communities(labels, 1.0, 1.0, placed.graph))
+        given = replace(placed, communities=Communities(labels, 1.0, 1.0, Network.of(placed.graph)))
         reading = choose(given, readout, state())
         assert reading.evidence().way == way
         assert adjusted_rand_score(truth, reading.labels) == 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid.learning.trust import LEAST, LEVEL, NEIGHBOURS, Trust, deviations, judge, neighbour_graph
+from kernelbraid.learning.trust import LEAST, LEVEL, NEIGHBOURS, deviations, judge, neighbour_graph
 
 N = 90
 TRUTH = np.arange(N) % 3
@@ -333,9 +333,9 @@ class TestTrust:
         assert weighed.warning is None
         assert set(weighed.reasons) == {"has the weight that was given"}
 
-    def test_all_may_be_trusted_without_a_measurement(self):
-        trust = Trust.of_all(3, "is there")
+    def test_all_are_trusted_where_samples_are_too_few_to_measure(self):
+        trust = asked([near(np.random.default_rng(0))[: LEAST - 1]] * 3)
         assert trust.trusted.all()
         assert trust.counted.all()
-        assert trust.reasons == ["is there"] * 3
+        assert trust.reasons == [f"is not compared with the others, for which {LEAST} samples are needed"] * 3
         assert np.isnan(trust.agreement).all()

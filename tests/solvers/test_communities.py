@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelbraid._machine import calm
 from kernelbraid.solvers.communities import Network, communities, communities_of_number, steady_communities
 
 
@@ -67,6 +68,17 @@ def test_there_are_exactly_as_many_as_asked_for(n_clusters):
     assert sorted(set(labels.tolist())) == list(range(n_clusters))
 
 
+def test_resolutions_that_are_tried_at_a_time_give_what_they_give_one_after_the_other(monkeypatch):
+    monkeypatch.setattr("kernelbraid.solvers.communities.ORDER", 100)
+    noise = np.random.default_rng(1).random((150, 150)) ** 6
+    for n_clusters in (2, 5, 9, 40):
+        found = []
+        for threads in (1, 2, 8):
+            with calm(threads):
+                found.append(steady_communities(noise + noise.T, n_clusters))
+        assert len({(one.resolution, one.certainty, tuple(one.labels)) for one in found}) == 1
+
+
 def test_the_number_of_blocks_gives_the_blocks_also_where_more_of_them_fall_apart():
     graph, of = blocks([12, 9, 6])
     np.testing.assert_array_equal(communities_of_number(graph, 3), of)
@@ -80,10 +92,10 @@ def test_blocks_are_steady_and_noise_is_not():
     graph, of = blocks([30, 30, 20], between=0.05)
     found = steady_communities(graph, 3)
     np.testing.assert_array_equal(found.labels, of)
-    assert found.steadiness == pytest.approx(1.0)
+    assert found.steadiness() == pytest.approx(1.0)
     np.testing.assert_array_equal(communities(graph, found.resolution), of)
     noise = np.random.default_rng(0).random((80, 80)) ** 8
-    assert steady_communities(noise + noise.T, 3).steadiness < 0.5
+    assert steady_communities(noise + noise.T, 3).steadiness() < 0.5
 
 
 def test_of_several_runs_the_most_modular_is_taken():

@@ -178,27 +178,6 @@ def predict(model: Annotated[Path, file_argument("MODEL")], data: Data, options:
     work.predict(model, data, options)
 
 
-@command(app, Input="columns tables", Output="average json")
-def score(
-    truth: Annotated[Path, file_argument("TRUTH")],
-    labels: Annotated[Path, file_argument("LABELS")],
-    options: SimpleNamespace,
-) -> None:
-    """Score labels against the truth with eight measures.
-
-    Samples are matched by id where both files have ids, otherwise by their order.
-
-    [bold]Examples[/bold]
-
-      kernelbraid score truth.csv labels.csv --json
-
-      kernelbraid score wine.csv labels.csv --column cultivar
-    """
-    from kernelbraid.cli.score import run
-
-    run([truth, labels], options)
-
-
 @command(app, Output="json")
 def methods(options: SimpleNamespace) -> None:
     """List the methods that can be fitted.
@@ -218,6 +197,27 @@ def methods(options: SimpleNamespace) -> None:
     else:
         print_table(rows, header=("name", "method", "estimator", "kernels"))
         typer.echo("\nUse one with kernelbraid cluster DATA --n-clusters K --method NAME.")
+
+
+@command(app, Input="columns tables", Output="average json")
+def score(
+    truth: Annotated[Path, file_argument("TRUTH")],
+    labels: Annotated[Path, file_argument("LABELS")],
+    options: SimpleNamespace,
+) -> None:
+    """Score labels against the truth with eight measures.
+
+    Samples are matched by id where both files have ids, otherwise by their order.
+
+    [bold]Examples[/bold]
+
+      kernelbraid score truth.csv labels.csv --json
+
+      kernelbraid score wine.csv labels.csv --column cultivar
+    """
+    from kernelbraid.cli.score import run
+
+    run([truth, labels], options)
 
 
 @command(app, Output="folder json")

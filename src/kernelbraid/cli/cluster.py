@@ -148,7 +148,7 @@ def fit(model: Any, views: reading.FileViews, options: SimpleNamespace, watch: W
     scalers = [] if options.scale in (None, "none") else [reading.scaler_of(options.scale, views.data)]
     samples = views.data if scalers else views.frames
     with reading.samples_of(samples, scalers, watch, options.dask) as data:
-        beside(lambda: model.fit(data))
+        beside(partial(model.fit, data))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 
@@ -159,11 +159,12 @@ def predict(path: Path, paths: list[Path], options: SimpleNamespace) -> None:
     with output.library_speaks() as warnings, watching("labels", hidden=options.quiet or options.json) as watch:
         *steps, last = read_model(path, options)
         views, start = read_new([*steps, last], paths, options), perf_counter()
-        answers = []
-        for method in asked:
+
+        def answer(method: str) -> np.ndarray:
             with reading.samples_of(views.data, steps, watch) as data:
-                answers.append(np.asarray(beside(partial(getattr(last, method), data))))
-        labels, *shares = answers
+                return np.asarray(beside(partial(getattr(last, method), data)))
+
+        labels, *shares = map(answer, asked)
         seconds = perf_counter() - start
     classes = getattr(last, "classes_", None)
     n_clusters = getattr(last, "n_clusters_", None) or len(getattr(last, "centre_weights_", ()))

@@ -26,18 +26,20 @@ def run(out: Path, *, as_json: bool) -> None:
     there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     output.check_target(there / "labels.csv", "'--out'")
     title, X, classes = load()
-    k, results = len(set(classes)), {}
+    k, results, warnings = len(set(classes)), {}, []
     models = {
         "LKG": LKG(k, random_state=0),
         "KMeans": KMeans(k, n_init=10, random_state=0),
         "SpectralClustering": SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
     }
-    with output.library_speaks() as warnings:
-        for name, model in models.items():
-            start = perf_counter()
+    for name, model in models.items():
+        start = perf_counter()
+        with output.library_speaks() as lines:
             scores = evaluate(classes, model.fit_predict(X))
-            results[name] = {**scores, "seconds": round(perf_counter() - start, 4)}
-    out.mkdir(parents=True, exist_ok=True)
+        results[name] = {**scores, "seconds": round(perf_counter() - start, 4)}
+        warnings += [f"{name}: {line}" for line in lines]
+    with output.writing(out):
+        out.mkdir(parents=True, exist_ok=True)
     output.write_labels(out / "labels.csv", models["LKG"].labels_, None, {})
     files = ["labels.csv"]
     try:

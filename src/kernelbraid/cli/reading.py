@@ -151,10 +151,10 @@ def _columns_by_file(sources: list[Source], options: SimpleNamespace, keep: list
 
 def _agreed_ids(called: list[str], files: list[Any], data: list[Any], remedy: str) -> list[str] | None:
     """Return the ids of the samples, which must be as many everywhere, and the same wherever they have ids."""
-    counts = [shape_of(view)[-2] for view in data]
-    for name, count in zip(called, counts, strict=True):
-        if count != counts[0]:
-            raise DataError(f"{name}: {count} samples, but {called[0]} has {counts[0]}; {remedy}.")
+    n_samples = shape_of(data[0])[-2]
+    for name, view in zip(called, data, strict=True):
+        if (count := shape_of(view)[-2]) != n_samples:
+            raise DataError(f"{name}: {count} samples, but {called[0]} has {n_samples}; {remedy}.")
     named = [(name, file.ids) for name, file in zip(called, files, strict=True) if file.ids is not None]
     for name, ids in named[1:]:
         for row, (mine, other) in enumerate(zip(ids, named[0][1], strict=True), 1):
@@ -189,11 +189,9 @@ def scaler_of(scale: str, views: Sequence[Any]) -> Any:
     """Return what scales the views, matrices or blocks, each as measured on its samples; rows of NaN do not count."""
     scalers = []
     for view in views:
-        scaler: Any = None
+        is_sparse = sparse.issparse(getattr(view, "X", view))  # such samples keep their means, and stay sparse
+        scaler: Any = Normalizer() if scale == "unit" else StandardScaler(with_mean=not is_sparse)
         for block in [view] if hasattr(view, "shape") else view:
-            # Sparse samples keep their means, and stay sparse.
-            new = Normalizer() if scale == "unit" else StandardScaler(with_mean=not sparse.issparse(block))
-            scaler = scaler or new
             fit_measured(scaler, block, further=True)
         scalers.append(scaler if hasattr(scaler, "n_features_in_") else AS_IT_IS)
     each = EachView(scalers)

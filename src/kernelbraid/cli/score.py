@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,6 @@ from kernelbraid.cli.output import print_json, print_table
 from kernelbraid.cli.reading import HEADERS, by_file, names_of, open_files
 from kernelbraid.datasets import DataError, LabelFile, read_labels
 from kernelbraid.metrics import SCORES, evaluate
-
-Files: TypeAlias = Sequence[LabelFile]  # that of the truth, and that of the labels
 
 
 def run(paths: list[Path], options: SimpleNamespace) -> None:
@@ -43,7 +40,7 @@ def run(paths: list[Path], options: SimpleNamespace) -> None:
         typer.echo(f"Header: {by_file(headers, HEADERS.__getitem__)}.", err=True)
 
 
-def have_ids(files: Files) -> bool:
+def have_ids(files: Sequence[LabelFile]) -> bool:
     """Return whether samples are matched by id: not where one file merely counts its rows and the other has names."""
     first, second = (file.ids for file in files)
     if first is None or second is None:
@@ -52,7 +49,7 @@ def have_ids(files: Files) -> bool:
     return count not in (first, second) or len(first) != len(second) or set(first) == set(second)
 
 
-def match(files: Files, names: list[str]) -> np.ndarray:
+def match(files: Sequence[LabelFile], names: list[str]) -> np.ndarray:
     """Return where in the second file each sample of the first is: by id if both have ids, else in the same place."""
     counts, say = [len(file.values) for file in files], "or say with --header or --no-header what row 1 is"
     if not have_ids(files):

@@ -84,7 +84,7 @@ def _callbacks(estimator: Any, X: Any) -> AbstractContextManager[None]:
 
 def forget_fit(estimator: BaseEstimator) -> None:
     """Take away what an earlier fit has set, so that one that failed is not taken for it."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
 
 

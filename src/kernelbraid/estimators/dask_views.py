@@ -47,7 +47,10 @@ class Block:
             found.append(piece)
         rows = [piece.shape[0] for piece in found]
         if len(set(rows)) > 1:
-            raise _unlike(self.number, rows)
+            raise ValueError(
+                f"block {self.number} has {rows} rows in the views of X; cut all views at the same rows, by rechunk or "
+                "repartition."
+            )
         return found
 
 
@@ -150,8 +153,7 @@ class DaskViews(Samples):
                 if len(places)
             ]
         )
-        views = [[part[view] for part in found] for view in range(self.n_views)]
-        return Views([joined(_alike(parts)) for parts in views])
+        return Views([joined([part[view] for part in found]) for view in range(self.n_views)])
 
     def answers(self, question: Question) -> Iterator[tuple[NDArray[np.int64], Any]]:
         """Yield the samples of every block, and what is said of them."""
@@ -210,16 +212,3 @@ def _head(view: Any, name: str) -> Any:
     if hasattr(view, "columns"):
         return view._meta_nonempty
     return np.ones((2, view.shape[1]), dtype=view.dtype if view.dtype == np.float32 else np.float64)
-
-
-def _alike(parts: Sequence[Array]) -> list[Array]:
-    """Return parts of a view that are all sparse, or all dense."""
-    are_sparse = any(map(sparse.issparse, parts))
-    return [sparse.csr_array(part) if are_sparse else part for part in parts]
-
-
-def _unlike(number: int, rows: Sequence[int]) -> ValueError:
-    return ValueError(
-        f"block {number} has {list(rows)} rows in the views of X; cut all views at the same rows, by rechunk or "
-        "repartition."
-    )

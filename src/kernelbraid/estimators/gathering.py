@@ -53,12 +53,11 @@ class Blocks:
     """
 
     def __init__(self, blocks: Iterable[Any]) -> None:
-        given = type(blocks).__name__
-        if hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path):
-            raise ValueError(f"Blocks takes several blocks of rows, not one {given}; give that to the fit itself.")
-        if not hasattr(blocks, "__iter__"):
+        is_one = hasattr(blocks, "shape") or hasattr(blocks, "__array__") or isinstance(blocks, str | Path)
+        if is_one or not hasattr(blocks, "__iter__"):
             raise ValueError(
-                f"Blocks cannot go through {given}; give a list of matrices, or an object that yields them."
+                f"Blocks takes several blocks of rows, not one {type(blocks).__name__}; give a list of matrices or an "
+                "object that yields them, and one matrix to the fit itself."
             )
         self._blocks = blocks
 
@@ -95,45 +94,36 @@ def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> An
     if isinstance(X, Stream) and X.table is None:
         found = np.load(X.path, mmap_mode="r", allow_pickle=False) if X.X is None else X.X
     else:
-        pieces = _Pieces(X, name, gaps=gaps)
-        found = _together(iter(pieces), name)
-        columns = columns or pieces.columns
-    if columns is None or sparse.issparse(found):
+        of_frames: list[Any] = []
+        found = _together(_pieces(X, name, of_frames, gaps=gaps), name)
+        columns = columns or of_frames
+    if not columns or sparse.issparse(found):
         return found
     import pandas as pd
 
     return pd.DataFrame(found, columns=columns, copy=False)
 
 
-class _Pieces:
-    """Blocks of rows as matrices, each of the same width and kind, or a sentence about the one that is not."""
-
-    def __init__(self, blocks: Iterable[Any], name: str, *, gaps: bool) -> None:
-        self._blocks, self._name, self._gaps = blocks, name, gaps
-        self.columns: list[Any] | None = None
-
-    def __iter__(self) -> Iterator[Array]:
-        width = n_rows = 0
-        is_sparse = False
-        for number, given in enumerate(self._blocks):
-            what = f"block {number} of {self._name}"
-            piece = checked_block(given, self._name, what, n_rows, gaps=self._gaps)
-            columns = list(given.columns) if hasattr(given, "columns") else None
-            if number == 0:
-                width, is_sparse, self.columns = piece.shape[1], sparse.issparse(piece), columns
-            if piece.shape[1] != width:
-                raise ValueError(
-                    f"{what} has {piece.shape[1]} features, and block 0 has {width}; give every block the same "
-                    "features."
-                )
-            if columns is not None and columns != self.columns:
-                raise ValueError(
-                    f"{what} has other columns than block 0, or in another order; give every block the same."
-                )
-            n_rows += piece.shape[0]
-            if sparse.issparse(piece) != is_sparse:
-                piece = sparse.csr_array(piece) if is_sparse else piece.toarray()
-            yield piece
+def _pieces(blocks: Iterable[Any], name: str, columns: list[Any], *, gaps: bool) -> Iterator[Array]:
+    """Yield blocks of rows as matrices, each of the same width and kind; data frames tell their columns."""
+    width = n_rows = 0
+    is_sparse = False
+    for number, given in enumerate(blocks):
+        what = f"block {number} of {name}"
+        piece = checked_block(given, name, what, n_rows, gaps=gaps)
+        if number == 0:
+            width, is_sparse = piece.shape[1], sparse.issparse(piece)
+            columns.extend(getattr(given, "columns", ()))
+        if piece.shape[1] != width:
+            raise ValueError(
+                f"{what} has {piece.shape[1]} features, and block 0 has {width}; give every block the same features."
+            )
+        if hasattr(given, "columns") and list(given.columns) != columns:
+            raise ValueError(f"{what} has other columns than block 0, or in another order; give every block the same.")
+        n_rows += piece.shape[0]
+        if sparse.issparse(piece) != is_sparse:
+            piece = sparse.csr_array(piece) if is_sparse else piece.toarray()
+        yield piece
 
 
 def checked_block(given: Any, name: str, what: str, first_row: int | None, *, gaps: bool) -> Array:

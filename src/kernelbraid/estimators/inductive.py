@@ -48,7 +48,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     views_: ViewReport
     n_components_: int
     _certainty: dict[str, Any]
-    _evidence: Callable[[], tuple[float, list[str]]]
+    _evidence_: Callable[[], tuple[float, list[str]]]
     _show: Callable[[Reading, Array], None]
     graph_: Array
     embedding_: Array
@@ -194,7 +194,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             embedding[silent] = to_numpy(placed)
             other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
-        other._evidence = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
+        other._evidence_ = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
         return other
 
@@ -216,10 +216,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _told(self) -> tuple[float, list[str]]:
         """Return how far the clusters can be relied on, and why."""
-        return self._known("told", lambda: self.__dict__.pop("_evidence")())
+        return self._known("told", lambda: self.__dict__.pop("_evidence_")())
 
     def __getstate__(self):
-        if "_evidence" in vars(self):  # which can be neither copied nor saved
+        if "_evidence_" in vars(self):  # which can be neither copied nor saved
             self._told()
         return super().__getstate__()
 
@@ -287,9 +287,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         shares = None if self.views_.shares is None else np.require(to_numpy(self.views_.shares), requirements="W")
         known = None if shares is None else shares[vertices.first]
         measured = np.stack(samples.measured, axis=1)
-        placing = self._placing_of_many(samples)
-        self._fitted = placing.fitted
         at_once = AT_ONCE if is_on_host(samples.there) else AT_ONCE * DEVICE_SHARE
+        placing = self._placing_of_many(samples, at_once)
+        self._fitted = placing.fitted
         for rows, told in answers(samples, vertices.silent, placing.everything, at_once):
             edges, placed, every[rows], scores = told
             embedding[rows] = to_numpy(placed)
@@ -306,11 +306,12 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if sparse.issparse(self.graph_):
             self.graph_ = with_rows(self.graph_, self._silent_edges, vertices.silent, vertices.first)
 
-    def _placing_of_many(self, samples: Samples) -> Placing:
+    def _placing_of_many(self, samples: Samples, at_once: int) -> Placing:
         """Return what places silent samples: by fewer of the fitted ones, where that gives them the same labels."""
         silent, placing = self._vertices.silent, self._placing
-        if len(silent) <= AT_ONCE:
+        if len(silent) <= at_once:
             return placing
         tried = NewSamples.of_samples(samples.some(silent[:: len(silent) // AT_ONCE][:AT_ONCE]))
-        fewer = placing.with_fewer_cells()
+        members = [replace(member, relation=member.relation.fewer()) for member in placing.fitted.members]
+        fewer = replace(placing, fitted=replace(placing.fitted, members=members))
         return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing

@@ -46,7 +46,7 @@ from kernelbraid.learning.effort import check_memory_of_fit
 from kernelbraid.learning.extend import Extension, Placement
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
-from kernelbraid.learning.readout import COLLAPSED, Reading, judge, published, read_out, scattered, tell
+from kernelbraid.learning.readout import COLLAPSED, Reading, account, published, read_out, scattered
 from kernelbraid.learning.settings import GUESS, PRESETS, Assignment, Fusion, Settings, check_fusion
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.vertices import Vertices, check_sample_weight
@@ -310,17 +310,11 @@ class LKG(Composed, InductiveMixin, Clusterer):
         """Set what tells how far the clusters can be relied on, and other levels; return what a user must know."""
         self.levels_, wanted = None, settings.readout.n_clusters
         if counted is None:
-            drawn = deepcopy(random_state)
-
-            def told() -> tuple[float, list[str]]:
-                evidence = judge(reading, settings.readout, random_state=drawn)
-                return evidence.reliability, tell(evidence, self.n_clusters_, self.n_components_)
-
-            self._evidence = told
+            self._evidence_ = partial(account, reading, settings.readout, random_state=deepcopy(random_state))
             if isinstance(wanted, int) and self.n_clusters_ < wanted:
                 return None  # of which another sentence warns
             return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
-        self._evidence = partial(self._of_level, counted.taken, counted.sentences())
+        self._evidence_ = partial(self._of_level, counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
         return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
@@ -358,7 +352,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         check_fusion(settings)
         if settings.is_solved and self.approximation == "exact":
             raise ValueError("approximation='exact' is for fits without a solver, which is always exact; leave it out.")
-        if holds_dask(X) and settings.kernels not in PAIRWISE:
+        if holds_dask(X) and settings.kernels not in PAIRWISE and self.device is None:
             samples: Samples = DaskViews.open(self, X, reset=True)
             check_n_clusters(self.n_clusters, samples.n_samples)
         else:
@@ -439,7 +433,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if n > MOST:
                 raise ValueError(
                     f"X is a Dask collection of {n} samples, of which these parameters need matrices of all pairs; "
-                    "call its compute() first, or leave out preset, solver, device and approximation."
+                    "call its compute() first, or leave out preset, solver and approximation."
                 )
             return np.arange(n)
         return among
@@ -465,9 +459,8 @@ class LKG(Composed, InductiveMixin, Clusterer):
         reading: Reading,
     ) -> None:
         """Set the fitted attributes, and what new samples need."""
-        placed, like = reading.placed, weighed.like
-        for name in ("solution_", "_evidence"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        placed, like = reading.placed, weighed.samples.like
+        self.__dict__.pop("solution_", None)  # of an earlier fit
         self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
         self.graph_ = graph if weighed.in_rows else here(graph)

@@ -200,24 +200,18 @@ def _with_gaps(A: Array, name: str) -> Array:
     gone = np.isnan(A).any(axis=1)
     if not gone.any():
         return _check_finite(A, name)
-    check_whole_rows(A, name)
+    partly = np.flatnonzero(gone & ~np.isnan(A).all(axis=1))
+    if len(partly):
+        row = int(partly[0])
+        raise ValueError(
+            f"{name} contains NaN (row {row}, column {int(np.argmax(np.isnan(A[row])))}) beside numbers; a sample "
+            "that was not measured in a view is a row of NaN, and single values are to be filled in, for example "
+            "with sklearn.impute.SimpleImputer."
+        )
     _check_finite(A[~gone], name)
     A = A.copy()
     A[gone] = np.nan  # there are several, and samples are told apart by their bytes
     return A
-
-
-def check_whole_rows(A: Array, name: str, place: Callable[[int], Any] = int) -> None:
-    """Name the first row of a view that is NaN in part; `place` says which one it is among all samples."""
-    gone = np.isnan(A)
-    partly = np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1))
-    if len(partly):
-        row = int(partly[0])
-        raise ValueError(
-            f"{name} contains NaN (row {place(row)}, column {int(np.argmax(gone[row]))}) beside numbers; a sample "
-            "that was not measured in a view is a row of NaN, and single values are to be filled in, for example "
-            "with sklearn.impute.SimpleImputer."
-        )
 
 
 def _check_finite(A: Array, name: str) -> Array:
@@ -284,7 +278,7 @@ def refuse_containers(estimator: BaseEstimator, X: Any) -> None:
         if type(given).__module__.partition(".")[0] == "dask":
             raise TypeError(
                 f"X {_holds(given, X)} a Dask {type(given).__name__}, and {type(estimator).__name__} needs its samples "
-                "here; call its compute() first, or fit LKG, which takes samples of Dask as they are."
+                "here; call its compute() first, or fit LKG without a device, which takes samples of Dask as they are."
             )
         if isinstance(given, np.ma.MaskedArray):
             raise ValueError(
@@ -327,5 +321,5 @@ def tell_of_scales(views: Sequence[Array], names: Sequence[str] | None = None) -
     return (
         f"feature {feature} of {where} has {worst.ratio:.0f} times the spread of the typical other one and makes up "
         f"{worst.share:.1%} of the squared distances between samples, so that most features do not count; scale them "
-        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the program."
+        f"first, for example in make_pipeline({scaler}, ...) of scikit-learn, or with --scale standard in the shell."
     )

@@ -69,8 +69,8 @@ def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], p
     if len(frames) > 1 and len(index) == sum(map(len, frames)):
         first, other = (frame.index.tolist()[0] for frame in frames[:2])
         raise ValueError(
-            f"no row name occurs in two views: the first of view 1 is {first!r}, that of view 2 {other!r}; set the "
-            "index of each data frame to the names of the samples."
+            f"no row name occurs in two views: the first of view 1 is {first!r}, that of view 2 {other!r}; the "
+            "index of a data frame, or the column of ids of a file, has to name the samples alike in all."
         )
     return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
 

@@ -4,6 +4,7 @@ import copy
 import importlib
 import io
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -23,8 +24,9 @@ from kernelbraid._version import __version__
 VERSION = "kernelbraid"
 # Whose estimators and dataclasses hold a fit; no class of these touches files.
 ROOMS = tuple(f"kernelbraid.{room}." for room in ("estimators", "kernels", "learning", "methods", "solvers"))
-# What skops trusts by their base classes alone.
-SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix")}
+# Plain data that skops leaves to us: sparse matrices, which it trusts by their base classes alone, types of numbers.
+PLAIN = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix")}
+PLAIN |= {"numpy.dtype"}
 # What a damaged file makes zipfile, json, NumPy, skops and our own classes raise.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
@@ -78,9 +80,7 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
     >>> loaded.predict([[1.0, 0.3], [0.3, 1.0]])
     array([0, 1])
     """
-    from skops.io import dump, get_untrusted_types  # when it is needed: it loads all of scikit-learn
-
-    name, path = type(model).__name__, Path(path)
+    name, path, skops = type(model).__name__, Path(path), _skops()
     if not _is_model(model):
         raise ValueError(
             f"save_model cannot save a {name}; give an estimator of kernelbraid, or a pipeline that ends in one."
@@ -91,10 +91,10 @@ def save_model(model: BaseEstimator, path: str | PathLike[str]) -> None:
         raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; create it first.")
     content = io.BytesIO()
     try:
-        dump(_on_host(model), content, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+        skops.dump(_on_host(model), content, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{name} cannot be saved ({error}); give it numbers, text or arrays alone.") from None
-    foreign = _not_ours(get_untrusted_types(data=content.getvalue()))
+    foreign = _not_ours(skops.get_untrusted_types(data=content.getvalue()))
     if foreign:
         raise ValueError(
             f"{name} holds {foreign[0]!r}, which is no part of kernelbraid or scikit-learn, and a model file holds no "
@@ -167,16 +167,27 @@ def load_model(path: str | PathLike[str]) -> Any:
 
 def _read(content: bytes) -> tuple[list[str], Any]:
     """Return the types in a file that are refused, and the model if there are none."""
-    from skops.io import get_untrusted_types, loads
-
-    found = get_untrusted_types(data=content)
+    found = _skops().get_untrusted_types(data=content)
     foreign = _not_ours(found)
-    return foreign, None if foreign else loads(content, trusted=found)
+    return foreign, None if foreign else _skops().loads(content, trusted=found)
+
+
+def _skops() -> Any:
+    """Return skops.io, loaded when it is needed: it loads all of scikit-learn, and PyTorch and Dask unless hindered."""
+    wrappers = {f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "dask")}
+    hidden: Any = dict.fromkeys(wrappers - {*sys.modules})
+    sys.modules.update(hidden)  # what is None there cannot be imported, and has no estimators
+    try:
+        import skops.io
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    return skops.io
 
 
 def _not_ours(names: Iterable[str]) -> list[str]:
-    """Return the names that are not those of estimators and dataclasses of kernelbraid, or of sparse matrices."""
-    return [name for name in names if name not in SPARSE and not _is_ours(*name.rpartition(".")[::2])]
+    """Return the names that are not those of estimators and dataclasses of kernelbraid, or of plain data."""
+    return [name for name in names if name not in PLAIN and not _is_ours(*name.rpartition(".")[::2])]
 
 
 def _is_ours(module: str, name: str) -> bool:
@@ -203,7 +214,9 @@ def _on_host(value: Any) -> Any:
         return {key: _on_host(held) for key, held in value.items() if key != "_skl_callbacks"}
     if isinstance(value, list | tuple):
         return type(value)(map(_on_host, value))
-    if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type)):
+    if isinstance(value, type):  # such as the dtype of an encoder
+        return value
+    if isinstance(value, BaseEstimator) or is_dataclass(value):
         copied = copy.copy(value)
         attributes = _on_host(vars(copied))
         vars(copied).clear()

@@ -14,6 +14,7 @@ from kernelbraid._arrays import (
     in_place,
     is_finite,
     is_foreign,
+    is_on_host,
     itemsize,
     namespace,
     power_of_two,
@@ -51,7 +52,8 @@ def pairs_within(X: Array) -> Pairs:
     if _is_far(X, squares):
         del products
         pairs = about_mean(replace(pairs, is_far=True), X, X)
-    blocks = (pairs.below(rows).squared_distances() for rows in row_blocks(X.shape[0], IN_CACHE))
+    share = IN_CACHE if is_on_host(squares) else 1.0
+    blocks = (pairs.below(rows).squared_distances() for rows in row_blocks(X.shape[0], share))
     return replace(pairs, max_distance=max(float(xp.max(block)) for block in blocks))
 
 

@@ -259,7 +259,8 @@ class KernelRows:
 
     def diagonal(self) -> Host:
         """Return the values of samples with themselves."""
-        blocks = (slice(first, first + 64) for first in range(0, self.n_samples, 64))
+        size = 64 if is_on_host(self.views[0].points.squares) else PASS
+        blocks = (slice(first, first + size) for first in range(0, self.n_samples, size))
         places = (np.arange(self.n_samples)[rows] for rows in blocks)
         values = (self.values(self.at(own), own, own) for own in places)
         parts = [to_numpy(namespace(block).linalg.diagonal(block)) for block in values]

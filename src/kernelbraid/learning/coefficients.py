@@ -127,18 +127,18 @@ def _closed_form(candidates: Candidates, learning: Learning, keep_kernel: bool) 
     """Learn the graph of the average kernel by one linear system."""
     m = candidates.stack.n_kernels
     keep_kernel = keep_kernel or candidates.is_shared or learning.record_objective
-    found = solve_ridge(
+    Z, K, status = solve_ridge(
         candidates.average, learning.alpha, keep_kernel=keep_kernel, counts=candidates.counts, threads=learning.n_jobs
     )
-    g, status, step = np.full(m, 1 / m), found.status, {**ONE_STEP, "mu": learning.mu}
+    g, step = np.full(m, 1 / m), {**ONE_STEP, "mu": learning.mu}
     if status is Status.CONVERGED and not learning.record_objective:
         told = {name: np.array([value]) for name, value in step.items()}
-        return Coefficients(found.Z, g, found.Z, found.K, judged_by=learning.graph_from, history=told)
+        return Coefficients(Z, g, Z, K, judged_by=learning.graph_from, history=told)
     objective = None
     if learning.record_objective:
         objective = partial(low_rank.objective, learning.problem(candidates.stack))
     history = History(objective)
-    state = LowRankState(found.Z, found.K, found.Z, found.K, g, None, None, learning.mu, Progress(**step))
+    state = LowRankState(Z, K, Z, K, g, None, None, learning.mu, Progress(**step))
     if status is not Status.NON_FINITE:
         history(1, state)
     return _learned(Solution(state, status, 1, int(status.is_sound)), candidates, learning, history)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import to_numpy
+from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning import effort
@@ -154,7 +154,8 @@ def clouds_of(weighed: Weighed, settings: Settings, n_clusters: int, seed: int) 
         drawn = cloud_of(samples.views, samples.measured, random_state)
         if drawn is None:
             break
-        cloud = replace(weighed, samples=Views(drawn), counts=None, joined=None)
+        there = samples.there
+        cloud = replace(weighed, samples=Views([beside(view, there) for view in drawn]), counts=None, joined=None)
         if weighed.joined is not None and weighed.trust is not None:
             cloud = cloud.joining(settings.kernels, learned=False)
         elif weighed.joined is not None:

@@ -229,7 +229,7 @@ def check_memory_of_fit(samples: Any, settings: Settings, *, is_weighed: bool, i
     if not is_weighed:  # none is kept where their average is all that is needed
         storage = "lazy" if learning.is_kernel_fixed else "auto"
     elif is_joined:
-        working = max(working + n_views, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
+        working = max(working + n_views - 1, FUSED_MATRICES - samples.size(kernels).get("n_given", 0))
     else:
         every_edge = WORKING_MATRICES + 2 * n_views  # the graphs of all views, with their indices
         working = every_edge if settings.fused_neighbors == "all" else FUSED_MATRICES

@@ -5,7 +5,7 @@ a view, or of several together, or a graph that was handed over. One view is a s
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    asarray_like,
-    namespace,
-    row_digests,
-    rows_of,
-    squared_lengths,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, squared_lengths, to_numpy
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
@@ -45,10 +37,10 @@ class NewSamples:
 
     @classmethod
     def of_samples(cls, samples: Samples) -> "NewSamples":
-        """Take all of the samples that are there."""
+        """Take the samples that are there."""
         return cls([samples.of(view) for view in range(samples.n_views)], samples.measured)
 
-    def some(self, rows: NDArray[np.int64]) -> "NewSamples":
+    def some(self, rows: NDArray[np.int64] | slice) -> "NewSamples":
         """Return some of them."""
         given = [[rows_of(A, rows) for A in view] for view in self.given]
         return NewSamples(given, [has[rows] for has in self.measured])
@@ -66,12 +58,8 @@ class NewSamples:
 
     def in_blocks(self) -> Iterator["NewSamples"]:
         """Yield so many of them at a time that what is known of them needs little memory."""
-        n = self.n_samples
-        if n <= AT_ONCE:
-            yield self
-            return
-        for first in range(0, n, AT_ONCE):
-            yield self.some(np.arange(first, min(first + AT_ONCE, n)))
+        for first in range(0, max(self.n_samples, 1), AT_ONCE):
+            yield self.some(slice(first, first + AT_ONCE))
 
     def of(self, views: Sequence[int], rows: NDArray[np.int64] | None = None) -> list[Array]:
         """Return what some views have of all samples, or of some of them."""
@@ -315,11 +303,6 @@ class Placing:
         """The means of the clusters."""
         numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
         return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
-
-    def with_fewer_cells(self) -> "Placing":
-        """Return the same, with new samples compared with fewer fitted ones where graphs were learned in rows."""
-        members = [replace(member, relation=member.relation.fewer()) for member in self.fitted.members]
-        return replace(self, fitted=replace(self.fitted, members=members))
 
 
 def _added(total: Array, edges: Array, rows: np.ndarray, n_new: int) -> Array:

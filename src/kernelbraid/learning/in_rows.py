@@ -15,7 +15,7 @@ from kernelbraid.kernels.rows import KernelRows, Points, ViewRows
 from kernelbraid.learning.effort import reported
 from kernelbraid.learning.extend import Member, Relation
 from kernelbraid.learning.outliers import NEAREST, NOTHING, PENALTY, Unexplained
-from kernelbraid.ops.graphs import EdgeWeights, joined_edges
+from kernelbraid.ops.graphs import EdgeWeights, joined_edges, weigh_edges
 from kernelbraid.solvers.low_rank.rows import (
     LANDMARKS,
     NEGLIGIBLE,
@@ -153,7 +153,8 @@ class RowKernels(Relation):
 
     def fewer(self) -> "RowKernels":
         """Return the same, by which new samples are compared with those of fewer cells."""
-        return self if self.cells is None else replace(self, cells=self.cells.nearest(FEW_CELLS))
+        cells = self.cells
+        return self if cells is None else replace(self, cells=replace(cells, near=cells.near[:, :FEW_CELLS]))
 
     def edges_of(self, given: list[Array], member: Member, room: float) -> list[Array]:
         """Return the strongest edges of new samples (rows) to fitted ones for each weight of the penalty."""
@@ -161,10 +162,7 @@ class RowKernels(Relation):
         how: Any = (self.tasks_of(points), member.ridges, few, jobs_of(self.basis.factor, None))
         found = strongest_in_rows(self.kernel, self.basis, self.left, *how, counts=self.counts, points=points)
         for edges in found:
-            if member.edge_weights == "binary":
-                edges.data[:] = 1.0
-            elif member.edge_weights == "scaled":
-                edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
+            weigh_edges(edges, member.edge_weights)
         return found
 
     def unexplained(self, rows: np.ndarray | None, weight: float) -> Unexplained:

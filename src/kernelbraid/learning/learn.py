@@ -70,12 +70,7 @@ def graph_of(found: Coefficients, readout: Readout, counts: np.ndarray | None = 
     return refine_graph(coefficients, n_neighbors=few, edge_weights=readout.edge_weights, counts=counts)
 
 
-def learn(
-    weighed: Weighed,
-    settings: Settings,
-    *,
-    random_state: np.random.RandomState | None = None,
-) -> LearnedGraph:
+def learn(weighed: Weighed, settings: Settings, *, random_state: np.random.RandomState | None = None) -> LearnedGraph:
     """Learn the graph of samples.
 
     Parameters
@@ -139,7 +134,7 @@ def with_joined(learned: LearnedGraph, weighed: Weighed, settings: Settings) -> 
     graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
     before = steady_communities(graph, k, n_same=RUNS)
     learned = replace(learned, graph=graph, communities=before)
-    if samples.has_gaps or min(before.certainty, before.steadiness) > CLEAR:
+    if samples.has_gaps or min(before.certainty, before.steadiness()) > CLEAR:
         return learned
     member, joined = _of_all(weighed, settings)
     total = sparse.csr_array(learned.graph + joined)
@@ -160,7 +155,7 @@ def _sureness(found: Communities) -> float:
     do not, and one that is measured roughly would drown one that is measured well. One sample is the least that counts.
     """
     least = 1 / len(found.labels)
-    both = np.array([found.certainty, found.steadiness_in(RUNS)]).clip(0.0)
+    both = np.array([found.certainty, found.steadiness(RUNS)]).clip(0.0)
     return float(np.log((both + least) / (1 - both + least)).sum())
 
 

@@ -40,12 +40,7 @@ class Unexplained:
 
     @classmethod
     def of(
-        cls,
-        K: Array,
-        rows: np.ndarray | None = None,
-        weight: float = 1.0,
-        *,
-        distances: Iterable[Array] | None = None,
+        cls, K: Array, rows: np.ndarray | None = None, weight: float = 1.0, *, distances: Iterable[Array] | None = None
     ) -> "Unexplained":
         """Return the geometric mean of what is left by all others together and by the nearest alone.
 

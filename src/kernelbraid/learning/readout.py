@@ -1,6 +1,6 @@
 """Read out, the only tail there is: from a learned graph to an embedding and labels, and how far to rely on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -17,13 +17,8 @@ from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
 from kernelbraid.ops.graphs import embed_rows, spectral_vectors
-from kernelbraid.solvers.communities import (
-    Communities,
-    Network,
-    communities,
-    communities_of_number,
-    steady_communities,
-)
+from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
+from kernelbraid.solvers.cuts import WEAK, cut_again
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
 from kernelbraid.solvers.lloyd import Clustering
 
@@ -80,8 +75,8 @@ class Reading:
     placed: PlacedGraph
     labels: np.ndarray
     n_iter: int = 0  # steps of k-means; none if pieces were joined, or communities found
-    agreement: float | None = None  # mean adjusted Rand index of the clusters of two cuts; None if there is no cut
-    pieces: np.ndarray | None = None  # that were joined, for each cut, (n_cuts, n)
+    agreement: float = 1.0  # mean adjusted Rand index of the clusters of two cuts, where pieces were joined
+    pieces: Sequence[np.ndarray] = ()  # that were joined, for each cut
     evidence: "Callable[[], Evidence] | None" = None  # where several ways were compared
     has_collapsed: bool = False  # all of these ways
 
@@ -196,6 +191,7 @@ def choose(
     *,
     steady: float = STEADY,
     apart: float = APART,
+    weak: float = WEAK,
 ) -> Reading:
     """Return the clusters of the way for which the graph speaks: communities, or pieces that are joined.
 
@@ -203,7 +199,7 @@ def choose(
     they divide what is one cluster, and pieces are joined, unless these are less steady themselves; so they are where
     communities leave aside a handful of samples and pieces do not. But communities that stand apart are taken if less
     of the graph is cut between them. Neither modularity nor the normalised cut could tell: each is best for the way
-    that it belongs to.
+    that it belongs to. Where communities are not steady, a cut that nothing supports is made elsewhere.
     """
     k = int(readout.n_clusters)
     seed, found = seed_from(random_state), placed.communities
@@ -216,29 +212,29 @@ def choose(
     if not is_settled:
         seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
-        assert joined.agreement is not None  # of its cuts
-        has_collapsed = found.steadiness < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
-        is_divided = found.steadiness < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
+        has_collapsed = found.steadiness() < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
+        is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
+        if found.steadiness() < HALF:
+            least = HANDFUL * len(taken.labels) / k
+            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
+            taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
 
     def evidence() -> Evidence:
-        again = found.steadiness if way == "communities" else _joined_again(taken, seed)
+        again = found.steadiness() if way == "communities" else _joined_again(taken, found)
         agree = adjusted_rand(taken.labels, alone().labels)
         return Evidence(again, agree, min(k / placed.n_components, 1.0), way, has_collapsed)
 
     return replace(taken, evidence=evidence, has_collapsed=has_collapsed)
 
 
-def _joined_again(reading: Reading, seed: int) -> float:
+def _joined_again(taken: Reading, found: Communities) -> float:
     """Return how far pieces become the same clusters where they are joined by the same edges with random weights."""
-    network, random_state, k = Network.of(reading.placed.graph), np.random.RandomState(seed), int(reading.labels.max())
-    assert reading.pieces is not None
-    found = []
-    for pieces in reading.pieces:
-        edges = network.reweighted(random_state).edges
-        found.append(adjusted_rand(reading.labels, settle(edges, join(edges, pieces, k + 1))))
-    return float(np.mean(found))
+    random_state, network, k = np.random.RandomState(found.seed), found.network, int(taken.labels.max()) + 1
+    pairs = [(network.reweighted(random_state).edges, pieces) for pieces in taken.pieces]
+    again = [settle(edges, join(edges, pieces, k)) for edges, pieces in pairs]
+    return float(np.mean([adjusted_rand(taken.labels, labels) for labels in again]))
 
 
 def _leaves_aside(reading: Reading) -> bool:
@@ -270,9 +266,9 @@ def _of_labels(placed: PlacedGraph, labels: np.ndarray, n_clusters: int) -> Read
 
 def run_kmeans(placed: PlacedGraph, readout: Readout, n_init: int, random_state: np.random.RandomState) -> Reading:
     """Cluster by k-means; random starts miss small clusters that are clear, as those are on which views agree."""
-    k, X = int(readout.n_clusters), placed.embedding
+    k = int(readout.n_clusters)
     found: Clustering = kmeans(
-        X if placed.there is None else beside(X, placed.there),
+        beside(placed.embedding, placed.there),
         k,
         n_init=n_init,
         random_state=random_state,
@@ -286,13 +282,13 @@ def join_pieces(placed: PlacedGraph, readout: Readout, random_state: np.random.R
     """Cut the embedding into pieces and join them, several times; take the clusters on which most of them agree."""
     k, X = int(readout.n_clusters), placed.embedding
     options: dict[str, Any] = {"n_cuts": CUTS, "n_init": -(-readout.n_init // CUTS), "random_state": random_state}
-    cuts = cut(X, min(PIECES * k, X.shape[0]), **options)
+    cuts = cut(beside(X, placed.there), min(PIECES * k, X.shape[0]), **options)
     edges = Edges.of(placed.graph)
     joined = [settle(edges, join(edges, pieces, k)) for pieces in cuts]
     shared = agreement(joined)
     best = int(np.argmax(shared))
     labels = distinct_labels(joined[best], k, placed.identities)
-    return Reading(placed, labels, agreement=float(shared.mean()), pieces=cuts)
+    return Reading(placed, labels, agreement=float(shared.mean()), pieces=list(cuts))
 
 
 def distinct_labels(labels: np.ndarray, n_clusters: int, identities: np.ndarray) -> np.ndarray:
@@ -343,20 +339,25 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
         return Evidence()
     with calm(readout.n_jobs):
         joined = other = reading
-        if reading.agreement is None:
+        if not reading.pieces:
             joined = other = join_pieces(placed, replace(readout, n_init=min(readout.n_init, MOST)), random_state)
         if readout.assign_labels != "kmeans":
             other = run_kmeans(placed, readout, -(-readout.n_init // BESIDE), random_state)
-    assert joined.agreement is not None  # of its cuts
     of_ways = float(agreement([reading.labels, other.labels])[0])
     return Evidence(joined.agreement, of_ways, min(k / placed.n_components, 1.0))
+
+
+def account(reading: Reading, readout: Readout, *, random_state: np.random.RandomState) -> tuple[float, list[str]]:
+    """Return how far clusters can be relied on, and why; :func:`judge` has what is given."""
+    evidence = judge(reading, readout, random_state=random_state)
+    return evidence.reliability, tell(evidence, int(reading.labels.max()) + 1, reading.placed.n_components)
 
 
 def in_words(reliability: float) -> str:
     """Return the reliability of communities in a sentence."""
     told = f"Reliability is {reliability:.2f}"
     if reliability < LOW:
-        return f"{told}, which is low: with other weights of the edges, or at other resolutions, clusters are others."
+        return f"{told}, which is low: with other weights of the edges, or at other resolutions, the clusters change."
     return f"{told}, which is high." if reliability >= HIGH else f"{told}."
 
 

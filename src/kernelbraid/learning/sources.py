@@ -14,27 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernelbraid._arrays import (
-    Digests,
-    as_dense,
-    itemsize,
-    measured_rows,
-    namespace,
-    row_digests,
-    rows_of,
-    to_numpy,
-)
+from kernelbraid._arrays import Digests, as_dense, itemsize, measured_rows, namespace, row_digests, rows_of, to_numpy
 from kernelbraid._machine import blas_threads
 from kernelbraid._typing import Array, Place
-from kernelbraid.kernels import (
-    FittedBank,
-    KernelStack,
-    bank_names,
-    banks_for,
-    n_matrices,
-    pairs_of,
-    stack_pairs,
-)
+from kernelbraid.kernels import FittedBank, KernelStack, bank_names, banks_for, n_matrices, pairs_of, stack_pairs
 from kernelbraid.kernels.functions import Custom, Kernel, Pairs
 from kernelbraid.learning.trust import neighbour_graph
 

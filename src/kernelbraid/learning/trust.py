@@ -9,6 +9,8 @@ know can come from it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,9 @@ TELLING = 3000
 # Similarities that differ by less, relative to the largest, are tied: copies of a sample differ by rounding.
 TIED = 1e-10
 
+#: Views that are trusted, why each of all is or is not, and what a user is told.
+Verdict: TypeAlias = tuple[list[int], list[str], list[str]]
+
 
 @dataclass(frozen=True)
 class Trust:
@@ -40,12 +45,6 @@ class Trust:
     counted: NDArray[np.bool_]  # (m,): trusted, and no copy of another
     reasons: list[str]  # (m,)
     warning: str | None = None  # what a user should be told
-
-    @classmethod
-    def of_all(cls, n_views: int, reason: str) -> "Trust":
-        """Trust every view, without a measurement."""
-        everybody = np.ones(n_views, dtype=bool)
-        return cls(np.full((n_views, n_views), np.nan), everybody, everybody, [reason] * n_views)
 
     def weighing(self, weights: NDArray[np.float64]) -> "Trust":
         """Return what was measured, for views whose weights were given."""
@@ -82,8 +81,11 @@ def judge(
         Views that agree with another one; of several camps the largest, and the one of the first view if they are
         equal. If no two views agree, those whose own features do; if none does, or none has features, all of them.
     """
+    m = len(graphs)
     if len(measured[0]) < LEAST:
-        return Trust.of_all(len(graphs), f"is not compared with the others, for which {LEAST} samples are needed")
+        everybody = np.ones(m, dtype=bool)
+        reason = f"is not compared with the others, for which {LEAST} samples are needed"
+        return Trust(np.full((m, m), np.nan), everybody, everybody, [reason] * m)
     agreement, cosines = _compare(graphs, measured, graph_among)
     originals = _originals(cosines >= COPY if len(measured[0]) >= ENOUGH else np.zeros_like(cosines, bool), are_equal)
     distinct = [i for i, source in enumerate(originals) if source == i]
@@ -91,9 +93,14 @@ def judge(
     _, part = connected_components(sparse.csr_array(joined), directed=False)
     groups = [[i for i, mine in zip(distinct, part, strict=True) if mine == number] for number in range(max(part) + 1)]
     camps = sorted((group for group in groups if len(group) > 1), key=lambda camp: (-len(camp), camp[0]))
-    if camps:
-        return _follow(camps, originals, agreement)
-    return _undecided(distinct, originals, agreement, halves_agree)
+    found = _follow(camps, originals, agreement) if camps else _undecided(distinct, originals, halves_agree)
+    kept, reasons, told = found
+    for i, source in enumerate(originals):
+        if source != i:
+            reasons[i] = f"is a copy of view {source + 1}, and counts once with it"
+    trusted = np.array([source in kept for source in originals])
+    warning = f"of the views of X, {'; '.join(told)}; views_ says more." if told else None
+    return Trust(agreement, trusted, trusted & (originals == np.arange(m)), reasons, warning)
 
 
 def _compare(
@@ -103,21 +110,16 @@ def _compare(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return deviations above chance and cosines of all pairs, over the samples that both views have."""
     m = len(graphs)
-    agreement, cosines = np.full((m, m), np.nan), np.full((m, m), np.nan)
-    for i in range(m):
-        for j in range(i):
-            both = measured[i] & measured[j]
-            rows = np.flatnonzero(both)
-            if len(rows) < LEAST:
-                agreement[i, j] = agreement[j, i] = 0.0
-                continue
-            A, B = graphs[i], graphs[j]
-            if not both.all():
-                A, B = graph_among(i, rows), graph_among(j, rows)
-            z, cosine = deviations(A, B)
-            agreement[i, j] = agreement[j, i] = z
-            cosines[i, j] = cosines[j, i] = cosine
-    return agreement, cosines
+    found = np.full((2, m, m), np.nan)
+    for j, i in combinations(range(m), 2):
+        rows = np.flatnonzero(measured[i] & measured[j])
+        if len(rows) < LEAST:
+            found[0, i, j] = found[0, j, i] = 0.0
+            continue
+        have_all = len(rows) == len(measured[i])
+        A, B = (graphs[view] if have_all else graph_among(view, rows) for view in (i, j))
+        found[:, i, j] = found[:, j, i] = deviations(A, B)
+    return found[0], found[1]
 
 
 def _originals(alike: NDArray[np.bool_], are_equal: Callable[[int, int], bool]) -> list[int]:
@@ -129,17 +131,14 @@ def _originals(alike: NDArray[np.bool_], are_equal: Callable[[int, int], bool]) 
     return found
 
 
-def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.float64]) -> Trust:
+def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.float64]) -> Verdict:
     """Trust the first camp, and say why the others are left out."""
-    trusted = np.array([source in camps[0] for source in originals])
     reasons: list[str] = []
     for i, source in enumerate(originals):
         others = np.array([other != source for other in originals])
         best = int(np.argmax(np.where(others, np.nan_to_num(agreement[i], nan=-np.inf), -np.inf)))
         camp = next((camp for camp in camps if source in camp), None)
-        if source != i:
-            reasons.append(_copy_of(source))
-        elif camp is camps[0]:
+        if camp is camps[0]:
             reasons.append(
                 f"shares neighbours with view {best + 1} ({agreement[i, best]:z.1f} deviations above chance)"
             )
@@ -152,7 +151,6 @@ def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.
                 f"shares neighbours with no other view ({agreement[i, best]:z.1f} deviations above chance at most, and "
                 f"{LEVEL:g} are needed)"
             )
-    counted = trusted & np.array([source == i for i, source in enumerate(originals)])
     told = []
     alone = [i for i, source in enumerate(originals) if not any(source in camp for camp in camps)]
     if alone:
@@ -165,20 +163,15 @@ def _follow(camps: list[list[int]], originals: list[int], agreement: NDArray[np.
             f"{' and '.join(map(names_of, camps[1:]))} not; to follow another camp, give its views alone, or "
             "view_weights with zeros for the rest"
         )
-    return Trust(agreement, trusted, counted, reasons, _warning(told))
+    return camps[0], reasons, told
 
 
-def _undecided(
-    distinct: list[int],
-    originals: list[int],
-    agreement: NDArray[np.float64],
-    halves_agree: Callable[[int], bool | None],
-) -> Trust:
+def _undecided(distinct: list[int], originals: list[int], halves_agree: Callable[[int], bool | None]) -> Verdict:
     """Leave out views that do not even agree with themselves, if others do; otherwise trust all, and say so."""
     says = {i: halves_agree(i) for i in distinct} if len(distinct) > 1 else {}
     empty = [i for i in distinct if says.get(i) is False] if any(says.values()) else []
     kept = [i for i in distinct if i not in empty]
-    reasons = [_reason(i, source, empty, kept, len(distinct)) for i, source in enumerate(originals)]
+    reasons = [_reason(i in empty, len(kept), len(distinct)) for i in range(len(originals))]
     told = []
     if empty:
         say, are = ("says", "is") if len(empty) == 1 else ("say", "are")
@@ -192,32 +185,18 @@ def _undecided(
         copies = originals.count(kept[0]) - 1
         copied = "" if not copies else ", and a copy of it" if copies == 1 else f", and {copies} copies"
         told.append(f"one is left, {names_of(kept)}{copied}")
-    trusted = np.array([source in kept for source in originals])
-    counted = trusted & np.array([source == i for i, source in enumerate(originals)])
-    return Trust(agreement, trusted, counted, reasons, _warning(told))
+    return kept, reasons, told
 
 
-def _reason(view: int, source: int, empty: Sequence[int], kept: Sequence[int], n_distinct: int) -> str:
+def _reason(is_empty: bool, n_kept: int, n_distinct: int) -> str:
     """Say why a view is trusted, or not, where no two agree."""
-    if source != view:
-        return _copy_of(source)
-    if view in empty:
+    if is_empty:
         return "shares neighbours with no other view, nor do two halves of its features with each other"
     if n_distinct == 1:
         return "is the only one"
-    if len(kept) == 1:
+    if n_kept == 1:
         return "shares neighbours with no other view, but two halves of its features do with each other"
     return "shares neighbours with no other view, as is true of all: nothing speaks for one of them"
-
-
-def _warning(told: list[str]) -> str | None:
-    """Return what to tell a user of several views, if anything."""
-    return f"of the views of X, {'; '.join(told)}; views_ says more." if told else None
-
-
-def _copy_of(source: int) -> str:
-    """Say why a copy of a view does not count."""
-    return f"is a copy of view {source + 1}, and counts once with it"
 
 
 def names_of(views: Sequence[int]) -> str:

@@ -36,7 +36,6 @@ class Weighed:
     weights: NDArray[np.float64]  # (n_views,): not negative, sum 1, zero for views that are left out
     trust: Trust | None = None  # what views say of each other; None if they were not measured
     neighbours: Sequence[Array] = ()  # graphs of nearest neighbours, of some of the samples, where they were measured
-    has_given_weights: bool = False  # whether the weights are those of the user
     spare: tuple[int, ...] = ()  # views without a weight that are to place samples to come
     in_rows: bool = False  # whether kernels are never posed over all pairs of samples
     counts: NDArray[np.float64] | None = None  # how often each sample counts, relative to their mean; None: once
@@ -83,11 +82,6 @@ class Weighed:
     def identities(self) -> np.ndarray:
         """Numbers of the distinct samples: equal ones for copies."""
         return self.samples.identities(self.needed)
-
-    @property
-    def like(self) -> Array:
-        """An array that lives where results are published."""
-        return self.samples.like
 
     def weight_of(self, view: int) -> float:
         """Return what a view counts; where it is the only one that has a sample, as much as others do on average."""
@@ -138,11 +132,8 @@ class Weighed:
             stack = stack_given(total[None, ...])
         sizes = [len(candidates.names) for candidates in posed]
         mixing = np.repeat(shares / np.array(sizes)[:, None], sizes, axis=0)
-        names = [
-            name_in_view(name, view + 1)
-            for view, candidates in zip(self.used, posed, strict=True)
-            for name in candidates.names
-        ]
+        named = zip(self.used, posed, strict=True)
+        names = [name_in_view(name, view + 1) for view, candidates in named for name in candidates.names]
         bank = _joined([candidates.bank for candidates in posed])
         views = tuple(self.used)
         return replace(self, joined=Candidates(stack, names, self.samples, bank, views, mixing, self.counts))
@@ -242,7 +233,7 @@ def weigh(samples: Samples, view_weights: Any = None, *, threads: int | None = N
     if given is None:
         weights = trust.counted.astype(float)
         return Weighed(samples, weights / weights.sum(), trust, graphs)
-    weighed = Weighed(samples, given / given.sum(), trust.weighing(given), graphs, has_given_weights=True)
+    weighed = Weighed(samples, given / given.sum(), trust.weighing(given), graphs)
     orphans = np.flatnonzero(weighed.orphans)
     if len(orphans):
         raise ValueError(

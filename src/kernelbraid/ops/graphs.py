@@ -71,15 +71,19 @@ def refine_graph(
 
 def joined_edges(edges: Array, edge_weights: EdgeWeights, counts: Host | None = None) -> Array:
     """Return the symmetric graph of the strongest edges of each sample, which are rows and may be changed."""
-    if edge_weights == "binary":
-        edges.data[:] = 1.0
-    elif edge_weights == "scaled":
-        strongest = edges.max(axis=1).toarray().ravel()
-        edges.data /= np.repeat(strongest, np.diff(edges.indptr))
+    weigh_edges(edges, edge_weights)
     if counts is not None:
         edges.data *= np.repeat(counts, np.diff(edges.indptr)).astype(edges.dtype)
     edges.data /= 2  # by two as such, the sum would be double for single precision
     return sparse.csr_array(edges + edges.T)
+
+
+def weigh_edges(edges: Array, edge_weights: EdgeWeights) -> None:
+    """Give the edges of each sample, which are rows, other weights."""
+    if edge_weights == "binary":
+        edges.data[:] = 1.0
+    elif edge_weights == "scaled":
+        edges.data /= np.repeat(edges.max(axis=1).toarray().ravel(), np.diff(edges.indptr))
 
 
 def strongest_edges(A: Array, n_neighbors: int) -> Array:

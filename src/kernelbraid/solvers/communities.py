@@ -6,6 +6,7 @@ with :math:`w_{cc}` the weight within a cluster, :math:`v_c` that of all edges o
 edges in both directions and :math:`r` the resolution: the larger, the more clusters. Leiden's method climbs there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,9 +15,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernelbraid._arrays import to_numpy
+from kernelbraid._machine import ORDER, workers
 from kernelbraid._typing import Array, Labels
 from kernelbraid.metrics.partitions import adjusted_rand
 from kernelbraid.solvers.kmeans import Edges, in_order, join, settle
+from kernelbraid.solvers.low_rank.rows import in_threads
 
 ROUNDS = 3  # of Leiden's method, each from the clusters of the one before: more of them change little
 FEW_ROUNDS = 2  # where many resolutions are tried
@@ -127,16 +130,16 @@ class Communities:
     labels: Labels  # from 0 on, in order of appearance
     resolution: float  # at which there are as many, or nearly
     certainty: float  # mean adjusted Rand index with runs that move vertices in other orders; 1 if there were none
-    graph: "Array | Edges | Network"  # which they are of
+    graph: Array | Edges | Network  # which they are of
     seed: int = 0
 
     @property
-    def steadiness(self) -> float:
-        """Mean adjusted Rand index with those of the same edges with random weights, at most as many."""
-        return self.steadiness_in(REWEIGHTED)
+    def network(self) -> Network:
+        """The graph as Leiden's method takes it, which is larger and not kept."""
+        return Network.of(self.graph)
 
-    def steadiness_in(self, n_runs: int) -> float:
-        """Return the same of so many runs."""
+    def steadiness(self, n_runs: int = REWEIGHTED) -> float:
+        """Return the mean adjusted Rand index with those of the same edges with random weights, at most as many."""
         return float(np.mean(self._indices(n_runs)))
 
     def is_steady(self, least: float) -> bool:
@@ -145,16 +148,16 @@ class Communities:
             found = self._indices(count)
             if sum(found) + (REWEIGHTED - count) * LESS * min(found) >= REWEIGHTED * least:
                 return True
-        return self.steadiness >= least
+        return self.steadiness() >= least
 
     def _indices(self, count: int) -> list[float]:
         """Return the indices of so many runs, each of which is run once."""
-        found, random_state = self._known
-        network, k = Network.of(self.graph), int(self.labels.max()) + 1
+        (found, random_state), network = self._known, self.network
         while len(found) < count:
             changed = network.reweighted(random_state)
             labels = communities(changed, self.resolution, seed=self.seed, n_rounds=1)
-            found.append(adjusted_rand(self.labels, join(changed.edges, labels, k)))  # where there are more of them
+            labels = join(changed.edges, labels, int(self.labels.max()) + 1)  # where there are more of them
+            found.append(adjusted_rand(self.labels, labels))
         return found[:count]
 
     @cached_property
@@ -182,7 +185,8 @@ def steady_communities(
     """
     network = Network.of(graph)
     found, resolution = _of_number(network, n_clusters, seed, near)
-    same = [communities(network, resolution, seed=seed + at, n_rounds=FEW_ROUNDS) for at in range(1, n_same + 1)]
+
+    same = _runs(network, [(resolution, seed + at) for at in range(1, n_same + 1)])
 
     def merit(labels: Labels) -> float:
         inside, expected = network.sums(labels)
@@ -213,13 +217,32 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
 
 
+def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Labels]:
+    """Return the communities at some resolutions from some seeds."""
+
+    def run(given: tuple[float, int]) -> Labels:
+        return communities(network, given[0], seed=given[1], n_rounds=FEW_ROUNDS)
+
+    return list(in_threads(run, settings, min(len(settings), workers(None if network.n >= ORDER else 1))))
+
+
 def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
-    """Return so many communities, and the last resolution that was tried."""
-    finer = np.arange(network.n)
-    place = float(np.log(near))  # of the resolution; low and high have that of the number of clusters beside it
+    """Return so many communities, and the last resolution that was tried.
+
+    Where there are threads, half of them try those that would be next if each gave as many as the lower bound.
+    """
+    finer, wanted, known = np.arange(network.n), float(np.log(n_clusters)), dict[float, Labels]()
+    # Places of resolutions on a scale of logarithms, and that of the number of clusters beside it.
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
+    place = float(np.log(near))
+
     for _ in range(TRIED):
-        labels = communities(network, float(np.exp(place)), seed=seed, n_rounds=FEW_ROUNDS)
+        if place not in known:
+            ahead = [place]
+            while len(ahead) < workers(None if network.n >= ORDER else 1) // 2:
+                ahead.append(_between((ahead[-1], low[1]), high, wanted))
+            known = dict(zip(ahead, _runs(network, [(float(np.exp(at)), seed) for at in ahead]), strict=True))
+        labels = known[place]
         found = int(labels.max()) + 1
         if found == n_clusters:
             return labels, float(np.exp(place))
@@ -230,6 +253,11 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
             finer = min(finer, labels, key=lambda partition: int(partition.max()))
         if high[0] - low[0] < np.log(NEAR):
             break
-        share = (np.log(n_clusters) - low[1]) / max(high[1] - low[1], np.finfo(float).tiny)
-        place = low[0] + float(np.clip(share, INWARD, 1 - INWARD)) * (high[0] - low[0])
+        place = _between(low, high, wanted)
     return in_order(settle(network.edges, join(network.edges, finer, n_clusters))), float(np.exp(place))
+
+
+def _between(low: tuple[float, float], high: tuple[float, float], wanted: float) -> float:
+    """Return where a number of clusters is sought between two others, given by their places and logarithms."""
+    share = float(np.clip((wanted - low[1]) / (high[1] - low[1]), INWARD, 1 - INWARD))
+    return low[0] + share * (high[0] - low[0])

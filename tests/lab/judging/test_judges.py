@@ -74,8 +74,11 @@ def test_rules_are_judged_on_graphs_that_are_kept(tmp_path, monkeypatch):
 
 def test_a_kind_gets_the_rule_that_is_best_on_the_others():
     tried = dict.fromkeys(rules.RULES, 50.0)
-    rows = [{"job": name, "tried": tried | {best: 60.0}} for name, best in (("yale", "0.8, 0.9"), ("ba", "0.5, 0.98"))]
-    assert rules.rules_of_others(rows) == {"faces": "0.5, 0.98", "letters": "0.8, 0.9"}
+    rows = [
+        {"job": name, "tried": tried | {best: 60.0}}
+        for name, best in (("yale", "0.8, 0.95, 0.25"), ("ba", "0.65, 0.95, 0.35"))
+    ]
+    assert rules.rules_of_others(rows) == {"faces": "0.65, 0.95, 0.35", "letters": "0.8, 0.95, 0.25"}
     assert rules.rules_of_others([{"job": name, "tried": tried} for name in ("yale", "ba")])["faces"] == rules.OURS
 
 

@@ -50,15 +50,6 @@ def ridge_coefficients(K: Array, alpha: float, *, counts: np.ndarray | None = No
     return clip_negative(scaled / roots[:, None] / roots[None, :])
 
 
-@dataclass(frozen=True)
-class RidgeGraph:
-    """The graph of a kernel."""
-
-    Z: Array  # coefficients, (n, n), not negative; the kernel itself, without what is negative, if they were not sound
-    K: Array | None  # the kernel, where it is kept
-    status: Status
-
-
 def solve_ridge(
     average: Callable[[], Array],
     alpha: float,
@@ -66,8 +57,10 @@ def solve_ridge(
     keep_kernel: bool,
     counts: np.ndarray | None = None,
     threads: int | None = None,
-) -> RidgeGraph:
-    """Learn the graph of a kernel.
+) -> tuple[Array, Array | None, Status]:
+    """Learn the graph of a kernel; return it, the kernel where it is kept, and how that ended.
+
+    The graph is coefficients that are not negative; the kernel itself, without what is negative, if they are not sound.
 
     Parameters
     ----------
@@ -90,9 +83,9 @@ def solve_ridge(
         except linalg_errors():
             wrong = Status.NON_FINITE
     if wrong is None:
-        return RidgeGraph(Z, K if keep_kernel else None, Status.CONVERGED)
+        return Z, K if keep_kernel else None, Status.CONVERGED
     K = average()
-    return RidgeGraph(nonnegative(K), K if keep_kernel else None, wrong)
+    return nonnegative(K), K if keep_kernel else None, wrong
 
 
 def _defect(Z: Array, average: Callable[[], Array]) -> Status | None:

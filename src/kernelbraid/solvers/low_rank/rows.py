@@ -240,10 +240,6 @@ class Cells:
             columns = np.sort(np.concatenate([self.members[near] for near in self.near[own]]))
             yield from every_pair(np.flatnonzero(cell == own), columns, self.centres)
 
-    def nearest(self, count: int) -> "Cells":
-        """Return the same with fewer nearest cells of each."""
-        return replace(self, near=self.near[:, :count])
-
 
 def every_pair(rows: Places, columns: Places, like: Array) -> Iterator[Task]:
     """Yield blocks of rows with all columns, as large as they should be where an array lives."""
