@@ -373,11 +373,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             )
 
     def _pose(
-        self,
-        samples: Samples,
-        settings: Settings,
-        sample_weight: Any = None,
-        among: NDArray[np.int64] | None = None,
+        self, samples: Samples, settings: Settings, sample_weight: Any = None, among: NDArray[np.int64] | None = None
     ) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         has_kernels = samples.has_kernels
