@@ -53,7 +53,7 @@ def labels_in(path):
 
 
 def test_a_large_file_is_read_in_blocks_and_the_model_labels_it(run, npy, parquet, expected, tmp_path, in_blocks):
-    out, model = tmp_path / "labels.csv", tmp_path / "X.model"
+    out, again, model = tmp_path / "labels.csv", tmp_path / "again.csv", tmp_path / "X.model"
     result = run("cluster", npy, *MANY, "--out", out, "--save", model, "--verbose")
     assert result.exit_code == 0, result.stderr
     np.testing.assert_array_equal(labels_in(out), expected)
@@ -62,7 +62,10 @@ def test_a_large_file_is_read_in_blocks_and_the_model_labels_it(run, npy, parque
     np.testing.assert_array_equal(labels_in(out), expected)
     assert out.read_text().splitlines()[1].startswith("s0,")
     assert isinstance(load_model(model), LKG)
-    again = tmp_path / "again.csv"
+    rows = "\n".join(",".join(map(repr, row)) for row in X.tolist())
+    (tmp_path / "X.csv").write_text(f"f0,f1,f2,f3,f4\n{rows}\n")
+    assert run("cluster", tmp_path / "X.csv", *MANY, "--scale", "none", "--out", again).exit_code == 0
+    np.testing.assert_array_equal(labels_in(again), expected)
     assert run("predict", model, parquet, "--out", again).exit_code == 0
     assert again.read_bytes() == out.read_bytes()
 

@@ -147,8 +147,7 @@ class Table:
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
         cells = islice((row[i] for row in self.head for i in kept if i < len(row)), CELLS // HEAD)
-        decimal = self.source.decimal or find_decimal(cells, self.source.delimiter)
-        self.source = replace(self.source, decimal="." if self.header is None else decimal)
+        self.source = replace(self.source, decimal=self.source.decimal or find_decimal(cells, self.source.delimiter))
         return kept
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
