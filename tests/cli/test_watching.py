@@ -73,7 +73,7 @@ def test_the_time_that_is_left_goes_down_with_the_clock_and_never_jumps():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ([], ["read blobs.csv: 30 x 4, float64", "choosing the number of clusters: ", "judging the clusters: 100 %"]),
+        ([], ["read blobs.csv: 30 x 4, float64", "choosing the number of clusters: ", "s  judging the clusters\n"]),
         (
             ["-k", 3, "--confidence"],
             ["how sure labels are: ", "samples that stand aside: 100 %"],

@@ -328,3 +328,11 @@ def test_communities_that_leave_a_handful_aside_give_way_to_pieces():
         reading = choose(given, readout, state())
         assert reading.evidence().way == way
         assert adjusted_rand_score(truth, reading.labels) == 1.0
+
+
+def test_where_nothing_supports_a_cut_of_the_largest_class_rare_ones_are_told_apart(monkeypatch):
+    rng, truth = np.random.default_rng(0), np.repeat([0, 1, 2], [570, 24, 10])
+    X = rng.normal(0, 2.0, (3, 8))[truth] + rng.normal(size=(len(truth), 8))
+    assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) > 0.9
+    monkeypatch.setattr("kernelbraid.learning.readout.cut_again", lambda graph, labels, *_, **__: labels)
+    assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) < 0.5

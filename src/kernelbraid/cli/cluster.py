@@ -53,6 +53,9 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
         fitted = fit(model, views, options, watch)
         seconds = perf_counter() - start
         watch.tell_of_fit(model)
+        if hasattr(type(model), "why_"):
+            watch.tell("judging the clusters")
+            beside(lambda: model.why_)
         is_asked = options.confidence or options.report is not None
         sure = certainty_of(model) if is_asked and hasattr(type(model), "confidence_") else {}
         if options.report is not None:
@@ -298,13 +301,12 @@ def print_summary(summary: dict[str, Any]) -> None:
     }
     output.print_table([f"{name:13}", str(text)] for name, text in rows.items() if text is not None)
     if len(get("views", ())) > 1:
-        columns = ("view", "file", "samples", "weight", "why")
         about_views = [
             [str(number), view["file"] or view["name"], str(view["n_samples"]), f"{view['weight']:.2f}", view["why"]]
             for number, view in enumerate(summary["views"], 1)
         ]
         typer.echo("")
-        output.print_table(about_views, header=columns, numbers=[0, 2, 3])
+        output.print_table(about_views, header=("view", "file", "samples", "weight", "why"), numbers=[0, 2, 3])
     weights = get("kernel_weights", {})
     for sentences in (get("why"), get("kernels_in_words") if len(weights) > 1 else None):
         if sentences:

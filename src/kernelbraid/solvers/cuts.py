@@ -16,9 +16,11 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from kernelbraid._machine import ORDER, workers
 from kernelbraid._typing import Array, Labels, Vector
 from kernelbraid.solvers.communities import REWEIGHTED, Network, communities
 from kernelbraid.solvers.kmeans import in_order
+from kernelbraid.solvers.low_rank.rows import in_threads
 
 #: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters: small
 #: ones are told at high resolutions, large ones at low ones.
@@ -51,7 +53,8 @@ class Known:
     def others(self) -> list[sparse.csr_array]:
         """For each graph with other weights which samples are in which communities, (n, m)."""
         random_state = np.random.RandomState(self.seed)
-        runs = [self._of(self.network.reweighted(random_state)) for _ in range(REWEIGHTED)]
+        networks = [self.network.reweighted(random_state) for _ in range(REWEIGHTED)]
+        runs = in_threads(self._of, networks, min(REWEIGHTED, workers(None if self.network.n >= ORDER else 1)))
         return [sparse.csr_array(sparse.vstack([members(labels) for labels in run]).T) for run in runs]
 
     def _of(self, network: Network) -> list[Labels]:
