@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from kernelbraid import LKG, EachView, load_model, save_model
-from kernelbraid.io import samples as module
 from problems import blobs as make_blobs
 
 WINE, CANCER = load_wine(), load_breast_cancer()
@@ -71,8 +70,8 @@ def test_every_file_is_scaled_on_its_own_and_gaps_stay(run, told, write_views, t
 
 
 def test_several_files_in_blocks_are_scaled_with_their_gaps(run, refuse, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 64)
-    monkeypatch.setattr("kernelbraid.cli.reading.LARGE", np.inf)
+    monkeypatch.setattr("kernelbraid.cli.reading.ROWS", 64)
+    monkeypatch.setattr("kernelbraid.io.arrays.MAPPED", 0)
     first = X[:, :3].copy()
     first[150:] = np.nan  # two blocks have nothing else
     np.save(tmp_path / "first.npy", first)
@@ -104,8 +103,8 @@ def test_a_pipeline_of_python_labels_files(run, tmp_path):
 
 
 def test_streams_go_through_all_steps_of_a_pipeline(run, refuse, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 64)
-    monkeypatch.setattr("kernelbraid.cli.reading.LARGE", np.inf)
+    monkeypatch.setattr("kernelbraid.cli.reading.ROWS", 64)
+    monkeypatch.setattr("kernelbraid.io.arrays.MAPPED", 0)
     model = make_pipeline(StandardScaler(), PCA(3), LKG(3, random_state=0)).fit(X)
     save_model(model, tmp_path / "a.model")
     np.save(tmp_path / "X.npy", X)

@@ -8,10 +8,7 @@ from kernelbraid import LKG
 from kernelbraid.cli.reading import read_views
 
 NAMES = ("key", "id", "drop", "header", "format", "delimiter", "decimal")
-READERS = {
-    "at once": partial(read_views, model=LKG()),
-    "blocks": lambda paths, asked: read_views(paths, SimpleNamespace(**{**vars(asked), "dask": "tcp://w:1"}), LKG()),
-}
+read = partial(read_views, model=LKG())
 
 
 def asked(**given):
@@ -27,8 +24,7 @@ def tables(tmp_path):
     return [tmp_path / "a.csv", tmp_path / "b.csv"]
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_files_are_views_of_the_same_samples(tables, read):
+def test_files_are_views_of_the_same_samples(tables):
     views = read(tables, asked(drop=["note"]))
     assert (views.n_samples, views.n_features, views.ids) == (3, 3, ["s1", "s2", "s3"])
     assert views.names == ["x", "y", "z"]
@@ -36,8 +32,7 @@ def test_files_are_views_of_the_same_samples(tables, read):
     assert (single.n_features, single.names) == (2, ["x", "y"])
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_views_that_do_not_agree_are_refused(tables, tmp_path, read):
+def test_views_that_do_not_agree_are_refused(tables, tmp_path):
     np.save(tmp_path / "c.npy", np.ones((2, 2)))
     with pytest.raises(ValueError, match=r"c\.npy: 2 samples, but .*a\.csv has 3; .*give the same samples in the same"):
         read([tables[0], tmp_path / "c.npy"], asked())
@@ -49,17 +44,16 @@ def test_views_that_do_not_agree_are_refused(tables, tmp_path, read):
 
 
 def test_files_are_called_by_their_names_unless_these_are_the_same(tables, tmp_path):
-    assert READERS["at once"](tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
-    assert READERS["blocks"](tables[:1], asked()).called == ["a.csv"]
+    assert read(tables, asked(drop=["note"])).called == ["a.csv", "b.csv"]
     (tmp_path / "other").mkdir()
     twin = tmp_path / "other" / "a.csv"
     twin.write_text(tables[0].read_text())
-    assert READERS["at once"]([tables[0], twin], asked(id="id")).called == [str(tables[0]), str(twin)]
+    assert read([tables[0], twin], asked(id="id")).called == [str(tables[0]), str(twin)]
 
 
 def test_files_with_the_id_column_are_matched_by_it(tables):
     tables[1].write_text("z,id,v\n7,s4,1\n8,s2,2\n9,s1,3\n")
-    views = READERS["at once"](tables, asked(id="id"))
+    views = read(tables, asked(id="id"))
     assert (views.n_samples, views.n_features, views.ids) == (4, 4, ["s1", "s2", "s3", "s4"])
     assert views.names == ["x", "y", "z", "v"]
     nothing = [np.nan, np.nan]
@@ -70,22 +64,14 @@ def test_files_with_the_id_column_are_matched_by_it(tables):
 def test_ids_that_cannot_be_matched_are_told_with_their_file(tables):
     tables[1].write_text("z,id\n7,s4\n8,s2\n9,s4\n")
     with pytest.raises(ValueError, match=r"^b\.csv has more than one row 's4', the second at position 3"):
-        READERS["at once"](tables, asked(id="id"))
+        read(tables, asked(id="id"))
     tables[1].write_text("z,id\n7,t1\n8,t2\n")
     with pytest.raises(ValueError, match=r"the first of a\.csv is 's1', that of b\.csv 't1'"):
-        READERS["at once"](tables, asked(id="id"))
+        read(tables, asked(id="id"))
 
 
 @pytest.mark.parametrize("text", ["id,z\ns1,7\ns3,8\ns2,9\n", "id,z\ns1,7\ns2,8\n"], ids=["order", "number"])
-@pytest.mark.parametrize(
-    ("read", "what"),
-    [
-        (partial(read_views, model=LKG(kernels="precomputed")), "kernels"),
-        (READERS["blocks"], "files that are read in blocks"),
-    ],
-    ids=["kernels", "blocks"],
-)
-def test_neither_kernels_nor_blocks_are_matched_by_ids(tables, read, what, text):
+def test_kernels_are_not_matched_by_ids(tables, text):
     tables[1].write_text(text)
     with pytest.raises(ValueError, match=r"b.csv: .*; give the same samples in the same order.$"):
-        read(tables, asked(id="id"))
+        read_views(tables, asked(id="id"), LKG(kernels="precomputed"))

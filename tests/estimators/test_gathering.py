@@ -1,14 +1,13 @@
 import errno
 import io
+import mmap
 import tempfile
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelbraid import LKG, Blocks
-from kernelbraid.datasets import open_stream
-from kernelbraid.estimators import gathering
+from kernelbraid import LKG, Blocks, _blocks
 from kernelbraid.estimators.gathering import gathered
 from problems import blobs
 
@@ -51,7 +50,6 @@ def test_a_file_is_fitted_and_predicted_as_its_samples_are(files, expected):
         model = fit(str(path))
         np.testing.assert_array_equal(model.labels_, expected, err_msg=path.name)
         np.testing.assert_array_equal(model.predict(path), expected, err_msg=path.name)
-        np.testing.assert_array_equal(fit(open_stream(path)).labels_, expected, err_msg=path.name)
 
 
 def test_columns_of_a_file_are_found_by_the_names_of_the_fit(files, tmp_path):
@@ -64,7 +62,8 @@ def test_columns_of_a_file_are_found_by_the_names_of_the_fit(files, tmp_path):
     np.testing.assert_array_equal(model.predict(tmp_path / "turned.csv"), model.labels_)
 
 
-def test_a_file_of_numpy_stays_where_it_is(files):
+def test_a_large_file_of_numpy_stays_where_it_is(files, monkeypatch):
+    monkeypatch.setattr("kernelbraid.io.arrays.MAPPED", 0)
     assert isinstance(gathered(files[0]), np.memmap)
 
 
@@ -100,7 +99,7 @@ def test_blocks_are_gone_through_once():
 @pytest.fixture
 def no_room(monkeypatch, tmp_path):
     """Memory is short, and temporary files are here."""
-    monkeypatch.setattr(gathering, "available_bytes", lambda: 400)
+    monkeypatch.setattr(_blocks, "available_bytes", lambda: 400)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -110,6 +109,28 @@ def test_where_memory_is_short_samples_are_brought_together_on_disk(no_room):
     assert isinstance(found, np.memmap)
     np.testing.assert_array_equal(found, X)
     assert not list(no_room.iterdir())  # nobody else sees the file, and it goes with the samples
+
+
+def is_on_disk(values):
+    while isinstance(values, np.ndarray):
+        values = values.base
+    return isinstance(values, mmap.mmap)
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_sparse_blocks_are_brought_together_in_memory_or_on_disk(request, is_short):
+    folder = request.getfixturevalue("no_room") if is_short else None
+    blocks = [sparse.csr_array(part * (part > 0)) for part in in_parts(10, 50, 50, 90)]
+    found = gathered(Blocks(blocks))
+    np.testing.assert_array_equal(found.toarray(), X * (X > 0))
+    assert [is_on_disk(found.data), is_on_disk(found.indices)] == [is_short] * 2
+    assert folder is None or not list(folder.iterdir())
+
+
+def test_a_bad_block_leaves_no_file(no_room):
+    with pytest.raises(ValueError, match="block 2 of X contains NaN"):
+        gathered(Blocks([X[:50], X[50:100], X[100:] * np.nan]))
+    assert not list(no_room.iterdir())
 
 
 def test_a_full_disk_is_a_sentence_that_says_where(no_room, monkeypatch):

@@ -49,7 +49,7 @@ def test_one_row_and_one_column_are_a_matrix(tmp_path):
         (",5,3\n4,5,6\n", ["column 1 has no value in row 1"]),
         ("a,b\n1,-inf\n", ["column 'b' has an infinite value in row 2 ('-inf')"]),
         ("a,b\n1,2\n3\n", ["row 3 has 1 cells", "before it 2"]),
-        ("1,2\n3,4,5\n", ["Expected 2 fields in line 2, saw 3", "every row as many cells"]),
+        ("1,2\n3,4,5\n", ["row 2 has 3 cells, those before it 2; give each the same number"]),
         ("a,b\n1,2\n,\n3,4\n", ["column 'a' has no value in row 3"]),
         ("a\n1\n\n3\n", ["no value in row 3"]),
         ("", ["is empty"]),

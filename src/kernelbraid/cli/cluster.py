@@ -43,14 +43,15 @@ def cluster(paths: list[Path], options: SimpleNamespace) -> None:
     output.check_outputs(options, paths)
     hidden = options.quiet or options.json
     with output.library_speaks() as warnings, watching(name, hidden=hidden, verbose=options.verbose) as watch:
+        watch.tell("reading samples")
         views = reading.read_views(paths, options, model)
         if options.report is not None:
             load_template_engine()  # before the work
             names_of_samples(views.ids, None, views.n_samples)
         for file, view in zip(views.called, views.data, strict=True):
-            watch.tell(f"read {file}: {' x '.join(map(str, reading.shape_of(view)))}, {view.dtype}")
+            watch.tell(f"read {file}: {' x '.join(map(str, view.shape))}, {view.dtype}")
         start = perf_counter()
-        fitted = fit(model, views, options, watch)
+        fitted = fit(model, views, options)
         seconds = perf_counter() - start
         watch.tell_of_fit(model)
         if hasattr(type(model), "why_"):
@@ -84,7 +85,7 @@ def certainty_of(model: Any) -> dict[str, Any]:
 def write_page(model: Any, views: reading.FileViews, options: SimpleNamespace, watch: Watch) -> None:
     """Write the report of a fit, in the units of the files."""
     watch.tell("writing the report")
-    frames: Any = None if views.on_pairs or not hasattr(views.data[0], "shape") else views.frames
+    frames: Any = None if views.on_pairs or options.dask else views.frames
     title, call = ", ".join(views.called), shlex.join(["kernelbraid", *sys.argv[1:]])
     with output.writing(options.report):
         write_report(model, options.report, frames, ids=views.ids, title=title, call=call)
@@ -146,12 +147,12 @@ def check(name: str, model: Any, options: SimpleNamespace) -> None:
             raise Failure(sentence, BAD_USAGE)
 
 
-def fit(model: Any, views: reading.FileViews, options: SimpleNamespace, watch: Watch) -> Any:
+def fit(model: Any, views: reading.FileViews, options: SimpleNamespace) -> Any:
     """Fit the model, and return it with what scales its samples."""
     scalers = [] if options.scale in (None, "none") else [reading.scaler_of(options.scale, views.data)]
     samples = views.data if scalers else views.frames
-    with reading.samples_of(samples, scalers, watch, options.dask) as data:
-        beside(partial(model.fit, data))
+    with reading.workers_of(options.dask):
+        beside(partial(model.fit, reading.transformed(scalers, samples)))
     return Pipeline([("scale", scalers[0]), ("cluster", model)]) if scalers else model
 
 
@@ -161,13 +162,10 @@ def predict(path: Path, paths: list[Path], options: SimpleNamespace) -> None:
     asked = ["predict", *(["predict_proba"] if options.confidence else [])]
     with output.library_speaks() as warnings, watching("labels", hidden=options.quiet or options.json) as watch:
         *steps, last = read_model(path, options)
+        watch.tell("reading samples")
         views, start = read_new([*steps, last], paths, options), perf_counter()
-
-        def answer(method: str) -> np.ndarray:
-            with reading.samples_of(views.data, steps, watch) as data:
-                return np.asarray(beside(partial(getattr(last, method), data)))
-
-        labels, *shares = map(answer, asked)
+        parts = (partial(getattr(last, one), reading.transformed(steps, views.data)) for one in asked)
+        labels, *shares = (np.asarray(beside(part)) for part in parts)
         seconds = perf_counter() - start
     classes = getattr(last, "classes_", None)
     n_clusters = getattr(last, "n_clusters_", None) or len(getattr(last, "centre_weights_", ()))

@@ -1,9 +1,9 @@
-"""The files of a command as views of the same samples, as estimators take them: read at once or in blocks, scaled."""
+"""The files of a command as views of the same samples, as estimators take them: here or on workers, scaled."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,19 +19,17 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from kernelbraid import LKG, Blocks, align_views
 from kernelbraid._arrays import is_dask
 from kernelbraid._dask import open_client
-from kernelbraid._machine import available_bytes
 from kernelbraid.cli.ending import BAD_USAGE, Failure
 from kernelbraid.cli.output import STANDARD
-from kernelbraid.cli.watching import Watch
-from kernelbraid.datasets import DataError, Stream, column_names, open_stream, read_samples
+from kernelbraid.datasets import DataError, column_names, read_samples
+from kernelbraid.estimators.dask_views import read_on_workers
 from kernelbraid.estimators.each_view import AS_IT_IS, EachView, fit_measured, transform_measured
 from kernelbraid.io.sources import Source, open_source
 
 OVER_PAIRS = ("precomputed", "graph", "distances")  # words for data that are matrices over pairs of samples
 MARKS = {"point": ".", "comma": ","}
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
-#: Files of more than this part of the free memory are read in blocks.
-LARGE = 8
+ROWS = 50_000  # of a block
 HEADERS = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
 
 
@@ -39,21 +37,21 @@ HEADERS = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
 class FileViews:
     """The data of all files, ready for a fit."""
 
-    data: list[Any]  # of each file: a matrix, kernels, or a stream
+    data: list[Any]  # of each file: a matrix, kernels, or a Dask array
     ids: list[str] | None
-    files: list[Any]  # as they were read or opened
+    files: list[Any]  # as they were read
     called: list[str]
     on_pairs: bool  # kernels, or graphs
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        return shape_of(self.data[0])[-2]
+        return int(self.data[0].shape[-2])
 
     @property
     def n_features(self) -> int | None:
         """Number of features over all views; None for kernels."""
-        return None if self.on_pairs else sum(shape_of(view)[-1] for view in self.data)
+        return None if self.on_pairs else sum(view.shape[-1] for view in self.data)
 
     @property
     def names(self) -> list[str] | None:
@@ -67,12 +65,8 @@ class FileViews:
         is_dense = all(isinstance(view, np.ndarray) for view in self.data)
         if self.names is None or len(set(self.names)) < len(self.names) or not is_dense:
             return self.data
-        return [pd.DataFrame(X, columns=file.feature_names) for X, file in zip(self.data, self.files, strict=True)]
-
-
-def shape_of(view: Any) -> tuple[int, ...]:
-    """Return the numbers of samples and features; kernels with fitted samples have these as columns."""
-    return tuple(view.shape) if hasattr(view, "shape") else (view.n_samples, view.n_features)
+        named = zip(self.data, self.files, strict=True)
+        return [pd.DataFrame(X, columns=file.feature_names, copy=False) for X, file in named]
 
 
 def open_files(paths: list[Path], options: SimpleNamespace) -> list[Source]:
@@ -94,34 +88,30 @@ def takes_pairs(model: Any) -> bool:
 
 
 def read_views(paths: list[Path], options: SimpleNamespace, model: Any, keep: list[str] | None = None) -> FileViews:
-    """Read the files as views of the same samples, as a model takes them: kernels over them, or streams, too.
+    """Read the files as views of the same samples, as a model takes them: kernels over them, too.
 
     Views that all have the column of ids are matched by it: a sample that a file does not have is a row of NaN there.
     """
     on_pairs, sources = takes_pairs(model), open_files(paths, options)
-    in_blocks = isinstance(model, LKG) and not on_pairs and (getattr(options, "dask", None) or _are_large(sources))
-    choices = _columns_by_file(sources, options, keep)
-    read: Any = partial(open_stream, gaps=len(sources) > 1) if in_blocks else read_samples
-    more = {"key": options.key, "header": options.header}
-    files: list[Any] = [read(source, **choice, **more) for source, choice in zip(sources, choices, strict=True)]
-    called, are_matched = names_of([source.path for source in sources]), not (on_pairs or in_blocks)
+    choices, are_here = _columns_by_file(sources, options, keep), getattr(options, "dask", None) is None
+    read: Any = partial(read_samples, key=options.key, header=options.header) if are_here else read_on_workers
+    for source in [] if are_here else sources:
+        if source.content is not None or source.suffix not in (".npy", ".parquet"):
+            told = f"{source.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file."
+            raise Failure(told, BAD_USAGE)
+    gaps = len(sources) > 1 and isinstance(model, LKG) and not on_pairs
+    files: list[Any] = [read(source, **choice, gaps=gaps) for source, choice in zip(sources, choices, strict=True)]
+    called, are_matched = names_of([source.path for source in sources]), are_here and not on_pairs
     if len(files) > 1 and are_matched and all(choice["id_column"] is not None for choice in choices):
         try:
-            frames, index = align_views([pd.DataFrame(file.X, index=file.ids) for file in files])
+            frames, index = align_views([pd.DataFrame(file.X, index=file.ids, copy=False) for file in files])
         except ValueError as error:
             raise DataError(re.sub(r"view (\d+)", lambda found: called[int(found[1]) - 1], str(error))) from None
         return FileViews([frame.to_numpy() for frame in frames], list(index), files, called, on_pairs)
-    data = files if in_blocks else [file.X for file in files]
+    data = [file.X for file in files]
     matched = ", or name a column of ids that all files have (--id COLUMN)" if are_matched else ""
     ids = _agreed_ids(called, files, data, f"give the same samples in the same order{matched}")
     return FileViews(data, ids, files, called, on_pairs)
-
-
-def _are_large(sources: Sequence[Source]) -> bool:
-    """Tell files that are to be read in blocks, and not as a whole."""
-    free = available_bytes()
-    size = sum(source.path.stat().st_size for source in sources if source.content is None)
-    return free is not None and size > free / LARGE
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -151,9 +141,9 @@ def _columns_by_file(sources: list[Source], options: SimpleNamespace, keep: list
 
 def _agreed_ids(called: list[str], files: list[Any], data: list[Any], remedy: str) -> list[str] | None:
     """Return the ids of the samples, which must be as many everywhere, and the same wherever they have ids."""
-    n_samples = shape_of(data[0])[-2]
+    n_samples = data[0].shape[-2]
     for name, view in zip(called, data, strict=True):
-        if (count := shape_of(view)[-2]) != n_samples:
+        if (count := view.shape[-2]) != n_samples:
             raise DataError(f"{name}: {count} samples, but {called[0]} has {n_samples}; {remedy}.")
     named = [(name, file.ids) for name, file in zip(called, files, strict=True) if file.ids is not None]
     for name, ids in named[1:]:
@@ -178,29 +168,39 @@ def by_file(known: Mapping[str, Any], in_words: Callable[[Any], str]) -> str | N
     return next(iter(told.values()), None) or None
 
 
+def blocks_of(view: Any) -> Iterator[Any]:
+    """Yield the blocks of samples that lie on disk, or on the workers of a Dask cluster; others are one."""
+    if is_dask(view):
+        yield from (block.compute() for block in view.to_delayed().ravel())
+    elif isinstance(view, np.memmap):
+        yield from (view[start : start + ROWS] for start in range(0, len(view), ROWS))
+    else:
+        yield from view if isinstance(view, Blocks) else [view]
+
+
 def mapped(function: Callable[[Any], Any], view: Any) -> Any:
     """Return a function of samples: of a matrix, of blocks that are read once, or on the workers of a Dask cluster."""
     if is_dask(view):
         return view.map_blocks(function, dtype=view.dtype, meta=np.empty((0, 0), view.dtype))
-    return function(view) if hasattr(view, "shape") else Blocks(map(function, view))
+    return Blocks(map(function, blocks_of(view))) if isinstance(view, np.memmap | Blocks) else function(view)
 
 
 def scaler_of(scale: str, views: Sequence[Any]) -> Any:
-    """Return what scales the views, matrices or blocks, each as measured on its samples; rows of NaN do not count."""
+    """Return what scales the views, each as measured on its samples; rows of NaN do not count."""
     scalers = []
     for view in views:
-        is_sparse = sparse.issparse(getattr(view, "X", view))  # such samples keep their means, and stay sparse
-        scaler: Any = Normalizer() if scale == "unit" else StandardScaler(with_mean=not is_sparse)
-        for block in [view] if hasattr(view, "shape") else view:
+        # Sparse samples keep their means, and stay sparse.
+        scaler: Any = Normalizer() if scale == "unit" else StandardScaler(with_mean=not sparse.issparse(view))
+        for block in blocks_of(view):
             fit_measured(scaler, block, further=True)
         scalers.append(scaler if hasattr(scaler, "n_features_in_") else AS_IT_IS)
     each = EachView(scalers)
-    each.transformers_, each.n_features_in_ = scalers, sum(shape_of(view)[-1] for view in views)
+    each.transformers_, each.n_features_in_ = scalers, sum(view.shape[-1] for view in views)
     return each if len(views) > 1 else scalers[0]
 
 
 def transformed(steps: Sequence[Any], views: Sequence[Any]) -> Any:
-    """Return the views after steps of a pipeline, one as it is; those in blocks are transformed as they are read."""
+    """Return the views after steps of a pipeline, one as it is; those on disk are transformed as they are read."""
     for step in steps:
         each = step.transformers_ if isinstance(step, EachView) else [step]
         if len(each) != len(views):
@@ -211,48 +211,13 @@ def transformed(steps: Sequence[Any], views: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def samples_of(views: list[Any], steps: Sequence[Any], watch: Watch, address: str | None = None) -> Iterator[Any]:
-    """Yield what an estimator takes: matrices, blocks, watched as they are read once, or Dask arrays of them.
-
-    Parameters
-    ----------
-    views : list of matrices or Stream
-        The samples.
-    steps : list of transformers
-        What is done to them before.
-    watch : Watch
-        Is told of what was read.
-    address : str or None, default=None
-        Of a Dask scheduler whose workers read them, if that is asked for.
-    """
+def workers_of(address: str | None) -> Iterator[None]:
+    """Let the workers of a Dask cluster do what Dask is asked for, if there is the address of its scheduler."""
     if address is None:
-        done = 0
-
-        def count(block: Any) -> Any:
-            nonlocal done
-            done += block.shape[0]
-            watch.tell("reading samples", done, shape_of(views[0])[0])
-            return block
-
-        # All views are read at the same pace.
-        yield transformed(steps, [mapped(count, views[0]), *views[1:]] if isinstance(views[0], Stream) else views)
+        yield
         return
-    for stream in views:
-        if stream.in_memory:
-            told = f"{stream.path}: --dask lets workers read .npy and Parquet files; write the samples to such a file."
-            raise Failure(told, BAD_USAGE)
     with open_client(address) as client, client.as_current():
         try:
-            yield transformed(steps, [on_workers(stream) for stream in views])
+            yield
         except (DataError, OSError) as error:
             raise Failure(f"a Dask worker could not read a file, which all must see: {error}") from None
-
-
-def on_workers(stream: Stream) -> Any:
-    """Return a Dask array of the samples, whose workers read the pieces."""
-    import dask
-    import dask.array as da
-
-    shared = dask.delayed(replace(stream, path=stream.path.resolve(), ids=None), pure=False, traverse=False)
-    shapes = [(n_rows, stream.n_features) for n_rows in stream.sizes]
-    return da.concatenate([da.from_delayed(shared.piece(i), one, stream.dtype) for i, one in enumerate(shapes)])

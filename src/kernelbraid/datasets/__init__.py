@@ -3,8 +3,7 @@
 from kernelbraid.datasets.catalogue import CATALOG, available
 from kernelbraid.datasets.fetching import fetch, import_file
 from kernelbraid.datasets.loading import Dataset, Images, load, load_images
-from kernelbraid.io.labels import LabelFile, read_labels
-from kernelbraid.io.samples import Samples, Stream, column_names, open_stream, read_samples
+from kernelbraid.io.samples import LabelFile, Samples, column_names, read_labels, read_samples
 from kernelbraid.io.sources import DataError
 
 __all__ = [
@@ -14,14 +13,12 @@ __all__ = [
     "Images",
     "LabelFile",
     "Samples",
-    "Stream",
     "available",
     "column_names",
     "fetch",
     "import_file",
     "load",
     "load_images",
-    "open_stream",
     "read_labels",
     "read_samples",
 ]

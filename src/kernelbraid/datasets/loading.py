@@ -14,8 +14,7 @@ from scipy import sparse
 from kernelbraid._typing import Host
 from kernelbraid.datasets.catalogue import BUNDLED, Entry, available, files, find, is_raw, missing
 from kernelbraid.io.arrays import Matrix, list_arrays
-from kernelbraid.io.labels import read_labels
-from kernelbraid.io.samples import column_names, read_samples
+from kernelbraid.io.samples import column_names, read_labels, read_samples
 from kernelbraid.io.sources import DataError, open_source
 
 SAMPLE_NAMES = ("X", "fea", "data")

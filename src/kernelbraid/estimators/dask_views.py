@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,14 @@ from kernelbraid._machine import calm, keep_freed_memory
 from kernelbraid._typing import Array, Host
 from kernelbraid.estimators.gathering import checked_block
 from kernelbraid.estimators.reading import read_views
+from kernelbraid.io.arrays import check_matrix, list_arrays
+from kernelbraid.io.samples import Samples as FileSamples
+from kernelbraid.io.sources import DataError, Source
+from kernelbraid.io.tables import open_parquet, open_table
 from kernelbraid.learning.extend import AT_ONCE, NewSamples
 from kernelbraid.learning.sources import Samples, Views
 
+ROWS = 50_000  # of a block of a file
 #: A function of new samples, which workers apply.
 Question = Callable[[NewSamples], Any]
 
@@ -212,3 +218,47 @@ def _head(view: Any, name: str) -> Any:
     if hasattr(view, "columns"):
         return view._meta_nonempty
     return np.ones((2, view.shape[1]), dtype=view.dtype if view.dtype == np.float32 else np.float64)
+
+
+def read_on_workers(
+    source: Source, *, id_column: str | None, drop: Sequence[str], keep: Sequence[str] | None, gaps: bool
+) -> FileSamples:
+    """Return samples in a Dask array, whose workers read rows of a .npy file or groups of rows of a Parquet file.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    id_column, drop, keep, gaps
+        As for :func:`~kernelbraid.datasets.read_samples`.
+    """
+    import dask
+    import dask.array as da
+
+    if source.suffix == ".npy":
+        if id_column or drop:
+            raise DataError(f"{source.path}: an array file has no named columns; --id and --drop are for tables.")
+        X, names, ids = list_arrays(source)[""], None, None
+        first = check_matrix(source.path, X[:1], gaps=gaps)
+        sizes = [min(ROWS, len(X) - start) for start in range(0, len(X), ROWS)]
+    else:
+        table = open_table(source)
+        kept = table.choose(id_column, drop, keep)
+        names, first = [table.names[i] for i in kept], next(table.blocks(kept, gaps=gaps))
+        at = [] if table.index is None else [table.index]
+        ids = [str(name) for frame in table.frames(at) for name in frame[at[0]]] if at else None
+        with open_parquet(source) as file:
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    read, blocks = dask.delayed(read_block, pure=False), []
+    for number, n_rows in enumerate(sizes):
+        block = read(source.path.resolve(), names, number, first.dtype)
+        blocks.append(da.from_delayed(block, (n_rows, first.shape[1]), first.dtype))
+    return FileSamples(da.concatenate(blocks), ids, names)
+
+
+def read_block(path: Path, names: list[str] | None, number: int, dtype: Any) -> Host:
+    """Return a block of rows of a .npy file, or some columns of a group of rows of a Parquet file."""
+    if names is None:
+        return np.load(path, mmap_mode="r", allow_pickle=False)[number * ROWS :][:ROWS].astype(dtype)
+    with open_parquet(Source(path, ".parquet")) as file:
+        return file.read_row_group(number, names).to_pandas(ignore_metadata=True)[names].to_numpy(dtype)

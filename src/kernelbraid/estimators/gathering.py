@@ -1,10 +1,6 @@
 """Samples that come in blocks, of files or of whoever yields them: read once, and brought together as a matrix."""
 
-import errno
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from kernelbraid._arrays import is_dask, is_finite, is_foreign, to_numpy
-from kernelbraid._machine import available_bytes
-from kernelbraid._typing import Array, Host
+from kernelbraid._blocks import together
+from kernelbraid._typing import Array
 from kernelbraid.estimators.tables import NUMBERS, no_numbers, refuse_infinite
-from kernelbraid.io.samples import Stream, open_stream
-
-#: The part of the free memory that blocks may fill; more of them go to a temporary file.
-SHARE = 4
+from kernelbraid.io.samples import read_samples
 
 
 class Blocks:
@@ -67,7 +60,7 @@ class Blocks:
 
 
 def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
-    """Return what users hand over, with matrices for files, streams and blocks, alone or as views.
+    """Return what users hand over, with matrices for files and blocks, alone or as views.
 
     Parameters
     ----------
@@ -85,18 +78,13 @@ def gathered(X: Any, names: Sequence[str] | None = None) -> Any:
 def _matrix(X: Any, name: str, names: Sequence[str] | None, *, gaps: bool) -> Any:
     """Return samples as a matrix, or as a data frame if their columns have names."""
     if isinstance(X, str | Path):
-        X = open_stream(X, keep=None if names is None else list(names), gaps=gaps)
-    elif isinstance(X, Stream):
-        X = replace(X, gaps=gaps)
-    elif not isinstance(X, Blocks):
-        return X
-    columns = X.feature_names if isinstance(X, Stream) else None
-    if isinstance(X, Stream) and X.table is None:
-        found = np.load(X.path, mmap_mode="r", allow_pickle=False) if X.X is None else X.X
+        samples = read_samples(X, keep=names, gaps=gaps)
+        found, columns = samples.X, samples.feature_names
+    elif isinstance(X, Blocks):
+        columns = []
+        found = together(_pieces(X, name, columns, gaps=gaps), name)
     else:
-        of_frames: list[Any] = []
-        found = _together(_pieces(X, name, of_frames, gaps=gaps), name)
-        columns = columns or of_frames
+        return X
     if not columns or sparse.issparse(found):
         return found
     import pandas as pd
@@ -139,43 +127,6 @@ def checked_block(given: Any, name: str, what: str, first_row: int | None, *, ga
     if not is_finite(piece):
         refuse_infinite(piece, what, where, gaps=gaps)
     return piece
-
-
-def _together(pieces: Iterator[Array], name: str) -> Array:
-    """Return blocks as one matrix: in memory, or on disk where that is short."""
-    free = available_bytes()
-    room = np.inf if free is None else free / SHARE
-    kept: list[Array] = []
-    n_bytes = 0
-    for piece in pieces:
-        kept.append(piece)
-        n_bytes += piece.data.nbytes
-        if n_bytes > room and not sparse.issparse(piece):
-            return _on_disk(chain(kept, pieces), name)
-    if not kept:
-        raise ValueError(f"{name} holds no blocks; give at least one block of samples.")
-    if len(kept) == 1:
-        return kept[0]
-    return sparse.vstack(kept, format="csr") if sparse.issparse(kept[0]) else np.concatenate(kept)
-
-
-def _on_disk(pieces: Iterator[Host], name: str) -> Host:
-    """Return blocks as a map of a temporary file without a name, which goes when nobody has it."""
-    first = next(pieces)
-    n_rows = 0
-    with tempfile.TemporaryFile(prefix="kernelbraid-") as file:
-        for piece in chain([first], pieces):
-            try:
-                file.write(np.ascontiguousarray(piece, dtype=first.dtype).data)
-                file.flush()
-            except OSError as error:
-                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                    raise
-                told = f"the disk is full after {n_rows} samples of {name} were brought together in "
-                told += f"{tempfile.gettempdir()}; let TMPDIR name a folder with more room"
-                raise OSError(error.errno, told) from None
-            n_rows += piece.shape[0]
-        return np.memmap(file, first.dtype, "r+", shape=(n_rows, first.shape[1]))
 
 
 def _as_matrix(piece: Any, name: str) -> Array | None:

@@ -244,13 +244,12 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Parameters
         ----------
         X : matrix of shape (n_samples, n_features), list of such matrices, or stack of kernels
-            Samples as rows, dense or sparse, the path of a file of them, a stream of
-            :func:`~kernelbraid.datasets.open_stream`, :class:`Blocks`, or a Dask array or data frame. Several views of
-            the same samples are a list of these, where a row of NaN in a dense view is a sample that was not measured
-            there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) of one source, or a list, in
-            which every kernel, or stack, is a view. With ``kernels="graph"`` or ``"distances"`` a matrix (n_samples,
-            n_samples), sparse or not, as scikit-learn's ``kneighbors_graph``
-            returns it, or a list of them, each a view, in which a sample without edges is missing.
+            Samples as rows, dense or sparse, the path of a file of them, :class:`Blocks`, or a Dask array or data
+            frame. Several views of the same samples are a list of these, where a row of NaN in a dense view is a sample
+            that was not measured there. With ``kernels="precomputed"`` a stack (n_kernels, n_samples, n_samples) of one
+            source, or a list, in which every kernel, or stack, is a view. With ``kernels="graph"`` or ``"distances"`` a
+            matrix (n_samples, n_samples), sparse or not, as scikit-learn's ``kneighbors_graph`` returns it, or a list
+            of them, each a view, in which a sample without edges is missing.
         y : None
             Ignored, here for scikit-learn.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -374,11 +373,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             )
 
     def _pose(
-        self,
-        samples: Samples,
-        settings: Settings,
-        sample_weight: Any = None,
-        among: NDArray[np.int64] | None = None,
+        self, samples: Samples, settings: Settings, sample_weight: Any = None, among: NDArray[np.int64] | None = None
     ) -> tuple[Weighed, Vertices]:
         """Join copies, weigh views, and pose the kernels of which one graph is learned, if it is one."""
         has_kernels = samples.has_kernels

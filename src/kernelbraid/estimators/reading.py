@@ -36,7 +36,6 @@ from kernelbraid.estimators.given import (
     sources_of,
 )
 from kernelbraid.estimators.tables import FILL, check_names, in_one_order, refuse_infinite, refuse_words
-from kernelbraid.io.samples import Stream
 from kernelbraid.kernels import as_matrix
 from kernelbraid.kernels.banks import outweighing_feature
 from kernelbraid.learning.extend import Extension, NewSamples
@@ -242,9 +241,9 @@ def _check_foreign(A: Array, name: str, *, gaps: bool = False) -> Array:
 
 
 def comes_in_blocks(X: Any) -> bool:
-    """Tell files, streams and blocks, alone or as views."""
+    """Tell files and blocks, alone or as views."""
     given = X if isinstance(X, list | tuple) else [X]
-    return any(isinstance(view, str | Path | Stream | Blocks) for view in given)
+    return any(isinstance(view, str | Path | Blocks) for view in given)
 
 
 def holds_dask(X: Any) -> bool:

@@ -1,6 +1,6 @@
 """Array files: which of the arrays in a .npy, .npz or .mat file is meant; nothing is ever unpickled."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -8,6 +8,7 @@ from typing import IO, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from kernelbraid._blocks import together
 from kernelbraid._typing import Host
 from kernelbraid.io.sources import DataError, Source, reading
 
@@ -17,13 +18,15 @@ Matrix: TypeAlias = Host | sparse.csr_array
 NUMPY, MATLAB = "save plain arrays with numpy.save or numpy.savez", "save it again in MATLAB with -v7"
 #: Bytes of a .npy file above which it is read where it is needed.
 MAPPED = 2**25
+#: Numbers in a block.
+CELLS = 2**20
 
 
-def list_arrays(source: Source, *, mapped: int = MAPPED) -> dict[str, Matrix]:
-    """Return what a file holds by name, that of a .npy file as "", of more bytes than `mapped` as it lies there."""
+def list_arrays(source: Source) -> dict[str, Matrix]:
+    """Return what a file holds by name, that of a .npy file as "", of many bytes as it lies there."""
     list_them, remedy = (_list_mat, MATLAB) if source.suffix == ".mat" else (_list_numpy, NUMPY)
     with reading(source.path, remedy), source.open() as file:
-        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > mapped:
+        if source.suffix == ".npy" and source.content is None and source.path.stat().st_size > MAPPED:
             return {"": np.load(source.path, mmap_mode="r", allow_pickle=False)}
         return list_them(file)
 
@@ -34,15 +37,13 @@ def read_array(source: Source, key: str | None, preferred: Sequence[str], fits: 
     fitting = [name for name, array in found.items() if fits(array) or not name]  # that of a .npy file has no name
     if len(fitting) != 1:
         fitting = [name for name in preferred if name in (fitting or found)][:1] or fitting
-    chosen = fitting if key is None or "" in found else [key]
-    if len(chosen) == 1 and chosen[0] in found:
+    chosen = fitting if key is None or "" in found else [name for name in found if name == key]
+    if len(chosen) == 1:
         return found[chosen[0]]
     there = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "none"
-    told = (
-        f"there is no array {key or 'of the right kind'!r} (found {there}; pickled objects are never loaded); {NUMPY}"
-    )
-    several = f"several arrays could be meant ({', '.join(chosen)}); name one with --key"
-    raise DataError(f"{source.path}: {several if len(chosen) > 1 else told}.")
+    told = f"there is no array {key or 'of the right kind'!r}, pickled objects being none"
+    told = f"several arrays could be meant ({', '.join(chosen)})" if chosen else told
+    raise DataError(f"{source.path}: {told} (found {there}); name one with --key, or {NUMPY}.")
 
 
 def is_sample_array(array: Matrix) -> bool:
@@ -91,26 +92,32 @@ def _by_rows(array: Matrix) -> Matrix:
     return array
 
 
-def check_kind(path: Path, X: Matrix, *, ndim: Sequence[int] = (2, 3)) -> None:
-    """Refuse an array that holds no samples."""
+def check_matrix(path: Path, X: Matrix, *, gaps: bool = False) -> Matrix:
+    """Return an array as finite samples by rows, where it lies if it can be, or name a value that is not finite."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
-    if X.ndim not in ndim or 0 in X.shape:
+    if X.ndim not in (2, 3) or 0 in X.shape:
         raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
-
-
-def check_matrix(path: Path, X: Matrix, *, first: int = 0, gaps: bool = False) -> Matrix:
-    """Return an array as finite samples, of which the first has a number, or name a value that is not finite."""
-    check_kind(path, X)
-    X = X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
     if sparse.issparse(X):
         if not np.isfinite(X.data).all():
             raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")
-        return X
-    for row, *rest in not_finite(X, gaps=gaps):
-        place, value = ", ".join(str(i + 1) for i in (first + row, *rest)), X[(row, *rest)]
-        raise DataError(f"{path}: the value at position ({place}), counted from 1, is {value}; remove it or fill it.")
-    return np.ascontiguousarray(X)
+        return X.astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
+    if X.dtype not in (np.float32, np.float64) or not X.dtype.isnative or not X.flags.c_contiguous:
+        return together(_finite(path, X, gaps), str(path))
+    for _ in _finite(path, X, gaps):
+        pass
+    return X
+
+
+def _finite(path: Path, X: Host, gaps: bool) -> Iterator[Host]:
+    """Yield blocks of an array as floating-point numbers, or name one that is not finite; gaps are rows of NaN."""
+    step = max(1, CELLS // X[0].size)
+    for start in range(0, len(X), step):
+        block = np.ascontiguousarray(X[start : start + step], np.float32 if X.dtype == np.float32 else np.float64)
+        for row, *rest in not_finite(block, gaps=gaps):
+            place, value = ", ".join(str(i + 1) for i in (start + row, *rest)), block[(row, *rest)]
+            raise DataError(f"{path}: the value at position ({place}), counted from 1, is {value}; remove or fill it.")
+        yield block
 
 
 def not_finite(X: Host, *, gaps: bool = False) -> list[list[int]]:

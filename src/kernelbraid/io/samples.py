@@ -1,18 +1,20 @@
-"""Samples of a file: finite numbers, at once or in pieces, or one sentence that says which cell is none."""
+"""Samples and labels of a file, or one sentence that says which cell is none."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from kernelbraid.io.arrays import Matrix, check_kind, check_matrix, is_sample_array, list_arrays, read_array
+from kernelbraid._blocks import together
+from kernelbraid._typing import Host
+from kernelbraid.io.arrays import Matrix, check_matrix, is_label_array, is_sample_array, read_array
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
-from kernelbraid.io.tables import Table, open_parquet, open_table
+from kernelbraid.io.tables import ID_NAMES, MISSING, NUMBER, Table, is_header, is_name, listing, open_table
 
-ROWS = 50_000  # of a piece
+NAMES_OF_ARRAYS = ("y", "labels", "label", "gnd")
+LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ def read_samples(
     drop: Iterable[str | int] = (),
     keep: Iterable[str] | None = None,
     header: bool | None = None,
+    gaps: bool = False,
 ) -> Samples:
     r"""Read a matrix of samples, one row per sample.
 
@@ -68,6 +71,8 @@ def read_samples(
         Names of the columns to read, in this order, if the table has a header; all that are left if None.
     header : bool, default=None
         Whether the first row of a CSV or TSV file names the columns; the first rows say it if None.
+    gaps : bool, default=False
+        Whether there may be rows without a value, for samples that one of several views lacks.
 
     Returns
     -------
@@ -112,14 +117,17 @@ def read_samples(
     if source.suffix in ARRAY_FILES:
         if id_column is not None or drop:
             raise DataError(f"{source.path}: an array file has no named columns; --id and --drop are for tables.")
-        return Samples(check_matrix(source.path, read_array(source, key, ("X", "fea"), is_sample_array)))
+        return Samples(check_matrix(source.path, read_array(source, key, ("X", "fea"), is_sample_array), gaps=gaps))
     table = open_table(source, header)
-    ids, kept = table.choose(id_column, drop, keep)
-    frame, decimal = table.read(kept, ids)
-    X = table.numbers(frame[kept], decimal)
+    kept = table.choose(id_column, drop, keep)
+    X = together(table.blocks(kept, gaps=gaps), str(source.path))
     features = None if table.header is False else [table.names[i] for i in kept]
-    form = None if table.header is None else replace(table.source, content=None, decimal=decimal)
-    return Samples(X, table.ids(frame, ids), features, table.header, form)
+    form = (
+        None
+        if table.header is None
+        else replace(table.source, content=None, decimal="," if table.source.decimal == "," else ".")
+    )
+    return Samples(X, None if table.index is None else table.ids, features, table.header, form)
 
 
 def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
@@ -146,138 +154,165 @@ def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
     return [] if source.suffix in ARRAY_FILES else open_table(source, header).names
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Stream(Samples):
-    """Samples that are read piece by piece, every time they are gone through.
+@dataclass(frozen=True, eq=False)
+class LabelFile:
+    """The content of a label file.
 
     Parameters
     ----------
-    X : matrix or None
-        As of :class:`Samples`, and so are the next four; None where a file is read in pieces.
-    ids, feature_names : list of str or None
-        Names of samples and features.
+    values : ndarray of shape (n_samples,)
+        One label per sample: whole numbers if all of them are, otherwise text.
+    ids : list of str or None
+        Name of each sample, if the file has them.
     header : bool or None
-        Whether the first row names the columns.
-    form : Source or None
-        How a CSV or TSV file is written.
-    path : Path
-        The file.
-    sizes : tuple of int
-        Rows of each piece.
-    n_features : int
-        Number of features.
-    dtype : dtype
-        float32 or float64.
-    gaps : bool, default=False
-        Whether samples may be missing: rows of NaN.
-    table : Table, default=None
-        A Parquet file.
-    kept : sequence of int, default=()
-        Its columns that are features.
+        Whether the first row names the columns; None where the file is no CSV or TSV.
+    is_unclear : bool, default=False
+        Whether the first row is taken for a sample, and may be a header: texts of which none comes back below it.
     """
 
-    path: Path
-    sizes: tuple[int, ...]
-    n_features: int
-    dtype: DTypeLike
-    gaps: bool = False
-    table: Table | None = None
-    kept: Sequence[int] = ()
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return sum(self.sizes)
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the file had to be read as a whole."""
-        return self.X is not None
-
-    def __iter__(self) -> Iterator[Matrix]:
-        """Read the samples, or name the first value that is not finite."""
-        return map(self.piece, range(len(self.sizes)))
-
-    def piece(self, number: int) -> Matrix:
-        """Read one piece, or name its first value that is not finite.
-
-        Parameters
-        ----------
-        number : int
-            From 0.
-
-        Returns
-        -------
-        ndarray or scipy.sparse.csr_array
-            Its samples.
-        """
-        rows = slice(sum(self.sizes[:number]), sum(self.sizes[: number + 1]))
-        if self.X is not None:
-            return self.X[rows]
-        if self.table is None:
-            X = np.array(list_arrays(Source(self.path, ".npy"), mapped=0)[""][rows])
-            return check_matrix(self.path, X, first=rows.start, gaps=self.gaps)
-        table = replace(self.table, source=replace(self.table.source, path=self.path))
-        return table.numbers(table.read(self.kept, group=number)[0], first=rows.start, gaps=self.gaps)
+    values: Host
+    ids: list[str] | None = None
+    header: bool | None = None
+    is_unclear: bool = False
 
 
-def open_stream(
-    path: FilePath,
-    *,
-    key: str | None = None,
-    id_column: str | int | None = None,
-    drop: Iterable[str | int] = (),
-    keep: Iterable[str] | None = None,
-    header: bool | None = None,
-    gaps: bool = False,
-) -> Stream:
-    """Open a file of samples: .npy and Parquet files are read in pieces, others and pipes as a whole.
+def read_labels(
+    path: FilePath, *, key: str | None = None, header: bool | None = None, column: str | int | None = None
+) -> LabelFile:
+    r"""Read one label per sample.
 
     Parameters
     ----------
     path : str or Path
-        A file that :func:`read_samples` reads.
+        A .csv, .tsv, .tab, .parquet, .npy, .npz or .mat file (.mat up to version 7.2).
     key : str, default=None
-        As for :func:`read_samples`, as are the following.
-    id_column : str or int, default=None
-        Column of a table that names the samples.
-    drop : iterable of str or int, default=()
-        Columns of a table to leave out.
-    keep : iterable of str, default=None
-        Names of the columns to read.
+        Which array of an .npz or .mat file to read. By default the only vector in it, else "y", "labels",
+        "label" or "gnd".
     header : bool, default=None
-        Whether the first row of a CSV or TSV file names the columns.
-    gaps : bool, default=False
-        Whether .npy and Parquet files may have rows without a value, for samples that one of several views lacks.
+        Whether the first row of a CSV or TSV file names the columns; its rows say it if None.
+    column : str or int, default=None
+        Column of a table that holds the labels, by its name in the header or by number from 1.
 
     Returns
     -------
-    Stream
-        The samples.
+    LabelFile
+        The labels, and the names of the samples where the file has them.
 
     Raises
     ------
     DataError
-        The file cannot be read as samples; the message says where and what to do.
+        The file cannot be read as labels; the message says where and what to do.
+
+    Notes
+    -----
+    In a table the labels are `column`, otherwise the one called label, labels, cluster, class or target, otherwise y,
+    otherwise the only column beside ids. Ids are a first column called id, index, name or sample, or without a name, or
+    of texts that are all different; of two columns the first may also be of whole numbers that are all different, and
+    is no label then. Where several columns could hold the labels, none is guessed: the table is refused with their
+    names.
+
+    The first row of a CSV or TSV file is a header if one of these names of labels is in it and does not come back
+    below, if its first cell is called like ids, or if it is of text and a column below it is of numbers. Texts above
+    texts are a sample, though they may be a header (`is_unclear`).
+
+    Labels that are whole numbers are compared exactly: no two of them become one, however many digits they have.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from kernelbraid.datasets import read_labels
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.csv"
+    ...     _ = path.write_text("id,label\nfirst,0\nsecond,1\n")
+    ...     labels = read_labels(path)
+    >>> labels.values, labels.ids
+    (array([0, 1]), ['first', 'second'])
     """
+    import pandas as pd
+
     source = open_source(path)
-    if source.content is None and source.suffix == ".parquet":
-        table = open_table(source)
-        ids, kept = table.choose(id_column, drop, keep)
-        with open_parquet(source) as file:
-            sizes = tuple(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
-        named = table.ids(table.read([] if ids is None else [ids])[0], ids)
-        more: dict[str, Any] = vars(Samples(None, named, [table.names[i] for i in kept])) | {"gaps": gaps}
-        stream = Stream(
-            **more, path=source.path, sizes=sizes, n_features=len(kept), dtype=float, table=table, kept=kept
-        )
-        return replace(stream, dtype=stream.piece(int(np.argmax(sizes))).dtype)
-    if source.content is None and source.suffix == ".npy" and id_column is None and not drop:
-        X, known = list_arrays(source, mapped=0)[""], Samples(None)
+    if source.suffix in ARRAY_FILES:
+        if column is not None:
+            raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
+        return LabelFile(_checked(source.path, read_array(source, key, NAMES_OF_ARRAYS, is_label_array)))
+    table, is_unclear = open_table(source, header=False), False
+    frame = pd.concat(table.frames(range(len(table.names))), ignore_index=True)
+    if not len(frame):
+        raise table.error("the file has no row of labels in it; give at least one")
+    if table.header is not None:
+        if header is None:
+            is_named = column is not None and not str(column).isdecimal()  # by its name in the header
+            header = is_named or _has_header(*frame.to_numpy().tolist())
+            is_unclear = header is None
+        if header:
+            table, frame = open_table(source, header=True), frame[1:]
+    at, ids = _find_columns(table, frame, column)
+    names = None if ids in (None, at) else list(map(str, frame[ids]))
+    return LabelFile(_values(table, at, frame[at]), names, table.header, is_unclear)
+
+
+def _has_header(first: Sequence[str], *rest: Sequence[str]) -> bool | None:
+    """Return whether the first row of a table with labels names its columns; None where nothing tells."""
+    columns = [(cell.lower(), {row[i].lower() for row in rest}) for i, cell in enumerate(first)]
+    if not is_header(first):
+        return False
+    is_named = len(first) > 1 and columns[0][0] in ID_NAMES
+    # A name that comes back below is a label itself, as y is among y and n.
+    is_named |= any(name in LABEL_NAMES and name not in below for name, below in columns)
+    if is_named or any(is_name(name) and below and all(map(NUMBER.fullmatch, below)) for name, below in columns):
+        return True
+    return None if rest and all(is_name(name) and name not in below for name, below in columns) else False
+
+
+def _find_columns(table: Table, frame: Any, column: str | int | None) -> tuple[int, int | None]:
+    """Return the column of the labels, by its name or as the only one beside ids, and that of ids; none is guessed."""
+    first, width = list(map(str, frame[0])), len(table.names)
+    is_apart, has_numbers = len({*first}) == len(first), any(map(NUMBER.fullmatch, first))
+    ids = 0 if table.index is None and is_apart and not has_numbers else table.index
+    names = [] if table.header is False else [name.lower() for name in table.names]
+    named = [i for i, name in enumerate(names) if name in LABEL_NAMES]
+    named = [i for i in named if names[i] != "y"] or named  # y may be a coordinate
+    others = [i for i in range(width) if i != ids] or [0]
+    if width == 2 and is_apart and all(cell.isdecimal() or not NUMBER.fullmatch(cell) for cell in first):
+        others = [1]  # whole numbers that tell all rows apart are no classes
+    found = [table.find(column)] if column is not None else named or others
+    if len(found) > 1:
+        where = f"in any of the columns {listing([table.names[i] for i in found])}"
+        remedy = "say in which (--column NAME for the truth, --labels-column NAME for the labels that are scored)"
+        raise table.error(f"the labels may be {where}; {remedy}, or call it label")
+    return found[0], ids
+
+
+def _values(table: Table, at: int, column: Any) -> Host:
+    """Return a column as labels: numbers if all of them are; no two whole ones become one, however large."""
+    texts = ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)]
+    present = [text for text in texts if text.lower() not in MISSING]
+    are_numbers = len(present) > 0 and all(map(NUMBER.fullmatch, present))
+    for row, text in enumerate(texts):
+        if text.lower() in (MISSING if are_numbers else ("",)):
+            place = table.place(at, row, "no label")
+            raise table.error(f"{place} ({text!r}); fill the cell or delete the row")
+    if are_numbers and all(text.lstrip("+-").isdecimal() for text in texts):
+        whole = list(map(int, texts))
+        values = np.array(whole) if max(map(abs, whole)) < 2**63 else np.array(texts)
     else:
-        known = read_samples(source, key=key, id_column=id_column, drop=drop, keep=keep, header=header)
-        X = known.X
-    check_kind(source.path, X, ndim=(2,))
-    sizes = tuple(min(ROWS, X.shape[0] - start) for start in range(0, X.shape[0], ROWS))
-    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-    return Stream(**vars(known), path=source.path, sizes=sizes, n_features=X.shape[1], dtype=dtype, gaps=gaps)
+        values = np.array(texts, dtype=float if are_numbers else str)
+    return _checked(table.source.path, values)
+
+
+def _checked(path: Path, values: Host) -> Host:
+    """Return an array as one label per sample, or say what is wrong with it."""
+    if values.ndim not in (1, 2) or values.size != max(values.shape) or not values.size:
+        raise DataError(f"{path}: the labels have shape {values.shape}; give one label per sample.")
+    values = values.ravel()
+    if values.dtype.kind == "O" and all(np.size(v) == 1 and np.asarray(v).dtype.kind == "U" for v in values):
+        values = np.array([np.asarray(value).item() for value in values])  # of a cell array of MATLAB
+    if values.dtype.kind not in "biufUS":
+        raise DataError(f"{path}: the labels are neither numbers nor text; save them as a vector.")
+    if values.dtype.kind == "f":
+        for at in np.flatnonzero(~np.isfinite(values))[:1]:
+            raise DataError(f"{path}: label {at + 1} is {values[at]}; leave out samples without a label.")
+        if np.all(values == np.round(values)) and np.max(np.abs(values)) < 2**53:
+            values = values.astype(np.int64)
+    return values

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from kernelbraid._machine import install
+
 ARRAY_FILES = (".npy", ".npz", ".mat")
 SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", *ARRAY_FILES)
 PACKED = (".gz", ".bz2", ".xz", ".zip")  # gzip is unpacked here, and what pandas unpacks in tables of text
@@ -34,6 +36,8 @@ def reading(path: Path, remedy: str = "check it, or write it again") -> Iterator
         raise
     except UnicodeDecodeError:
         raise DataError(f"{path}: this is not UTF-8 text; save the table as UTF-8.") from None
+    except ImportError:
+        raise DataError(f"{path}: Parquet needs pyarrow; {install('io')}.") from None
     except Exception as error:
         told = str(getattr(error, "strerror", None) or error or type(error).__name__)
         reason = " ".join(told.rpartition(" error: ")[2].partition(". ")[0].split()).rstrip(".")

@@ -1,32 +1,27 @@
-"""Tables: what stands between cells, which row and column is what, and the cells as data frames of pandas."""
+"""Tables: what stands between cells, which row and column is what, and the cells, block by block, as numbers."""
 
 import csv
 import io
 import re
 import shlex
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from kernelbraid._machine import install
 from kernelbraid._typing import Host
-from kernelbraid.io.arrays import not_finite
+from kernelbraid.io.arrays import CELLS, not_finite
 from kernelbraid.io.sources import PACKED, DataError, Source, reading
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow.parquet as pq
-
 HEAD = 100  # rows that say what stands between cells and before decimals
-MARKS = "it may have decimals or thousands; say what stands before decimals (--decimal comma or --decimal point)"
+WRITE = "write it as 1234.5, or say what stands before decimals (--decimal comma or --decimal point)"
 ENCODE = "encode it (scikit-learn's OneHotEncoder in a ColumnTransformer can)"
+QUOTES = "check its quotes, and give every row as many cells"
 SHOWN = 40  # characters of an offending value, and column names in a list, that a message repeats
 EXACT = 2**25  # bytes of a file up to which numbers are rounded to the last bit, which takes pandas three times as long
 ID_NAMES = ("id", "index", "name", "sample", "")
@@ -34,17 +29,14 @@ TRUTHS = {"true": 1.0, "false": 0.0}  # words for numbers, in any case
 MISSING = ("", "nan", "na", "n/a", "null", "none", "?")
 #: What may stand between cells, and what it is called.
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
+LINE, NO_MARK = "\x1f", "\x1e"  # stand between no cells of a line, and before no decimals: whole numbers have none
 # Python's 1_000 is no number here: it is more likely an id.
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d*|,\d+)(e[+-]?\d+)?", re.IGNORECASE)
 # A number with a slip in it, or as another country writes it: 3..5, 3,5, 1'000.5, 7%.
-LIKE_NUMBER = re.compile(rf"[+-]?[\d.,'\s]*\d[\d.,'\s]*(e[+-]?\d*)?%?|{NUMBER.pattern}", re.IGNORECASE)
+LIKE_NUMBER = re.compile(rf"[+-]?[\d.,'’\s]*\d[\d.,'’\s]*(e[+-]?\d*)?%?|{NUMBER.pattern}", re.IGNORECASE)
 # A whole number whose digits may stand in groups of three: 1,234 and 12.345.678, not 0,123, 1234,567 or 1,5.
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,.]\d{3})+")
-# A number whose digits do: 1.000,5, 1,000.5, 1'000 and 1.000.000.
-IN_THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,'’\s]\d{3})+([.,]\d*)?")
-# What makes numbers with a decimal mark those of Python, and of all others none; of no mark, whole numbers are some.
-AS_PYTHON = {".": {}, ",": str.maketrans(",.", ".,"), None: str.maketrans(",.", "??")}
 
 
 def is_name(cell: str) -> bool:
@@ -71,7 +63,10 @@ def find_delimiter(lines: Sequence[str], usual: str) -> str:
     """
 
     def share(sign: str) -> float:
-        rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
+        try:
+            rows = list(csv.reader(lines, delimiter=sign, skipinitialspace=True))
+        except csv.Error:  # a cell of more than 131,072 signs
+            return -1.0
         numbers = [sum(bool(NUMBER.fullmatch(cell) or COMMA_NUMBER.fullmatch(cell)) for cell in row) for row in rows]
         widths = {len(row) for row in rows}
         is_one = len(widths) == 1 < max(widths) and (sign != " " or min(numbers[1:] or numbers) > 1)
@@ -80,12 +75,12 @@ def find_delimiter(lines: Sequence[str], usual: str) -> str:
     return max((usual, ";", "\t", "|", " "), key=share)
 
 
-def find_decimal(cells: Iterable[str], delimiter: str | None) -> str | None:
-    """Return the decimal mark of cells; None where semicolons stand between them, and points may be for thousands."""
+def find_decimal(cells: Iterable[str], delimiter: str | None) -> str:
+    """Return the decimal mark of cells; none where semicolons stand between them, and points may be for thousands."""
     sure = [cell for cell in cells if not GROUPED.fullmatch(cell)]
     if any(map(COMMA_NUMBER.fullmatch, sure)):
         return ","
-    return "." if delimiter != ";" or any("." in cell and NUMBER.fullmatch(cell) for cell in sure) else None
+    return "." if delimiter != ";" or any("." in cell and NUMBER.fullmatch(cell) for cell in sure) else NO_MARK
 
 
 def listing(names: Sequence[str]) -> str:
@@ -93,14 +88,14 @@ def listing(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table:
-    """A table whose columns are known, and whose rows are not yet read.
+    """A table whose columns are known, and whose rows are read block by block.
 
     Parameters
     ----------
     source : Source
-        The file; of a CSV or TSV file it is known what stands between cells.
+        The file; of a CSV or TSV file it is known what stands between cells, and by and by what before decimals.
     names : list of str
         The columns, as the header has them; "1", "2", ... without one.
     header : bool or None
@@ -109,6 +104,10 @@ class Table:
         The column of ids: one that a Parquet file marks, or a first one with such a name.
     head : list of list of str, default=()
         The first samples of a CSV or TSV file.
+    skip : int, default=0
+        Lines of a CSV or TSV file up to its header.
+    ids : list of str
+        Names of the samples that were read.
     """
 
     source: Source
@@ -116,6 +115,8 @@ class Table:
     header: bool | None
     index: int | None
     head: Sequence[Sequence[str]] = ()
+    skip: int = 0
+    ids: list[str] = field(default_factory=list)
 
     def error(self, sentence: str) -> DataError:
         """Return an error that names the file."""
@@ -132,14 +133,11 @@ class Table:
             raise self.error(f"{what}{', which is needed' * by_name}; {remedy}")
         return found[0]
 
-    def choose(
-        self, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None
-    ) -> tuple[int | None, list[int]]:
-        """Return the column of ids, and those of the samples: all others, or those to keep, by name alone."""
-        ids = self.index if id_column is None else self.find(id_column)
-        drop = (drop,) if isinstance(drop, str | int) else drop
+    def choose(self, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None) -> list[int]:
+        """Note the column of ids, and return those of the samples: all others, or those to keep, by name alone."""
+        self.index = self.index if id_column is None else self.find(id_column)
         if keep is None or self.header is False:
-            left_out = {ids, *map(self.find, drop)}
+            left_out = {self.index, *map(self.find, (drop,) if isinstance(drop, str | int) else drop)}
             kept = [i for i in range(len(self.names)) if i not in left_out]
         else:
             kept = [self.find(name, by_name=True) for name in keep]
@@ -148,13 +146,14 @@ class Table:
         for name, count in Counter(self.names[i] for i in kept).items():
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
-        return ids, kept
+        cells = islice((row[i] for row in self.head for i in kept if i < len(row)), CELLS // HEAD)
+        decimal = self.source.decimal or find_decimal(cells, self.source.delimiter)
+        self.source = replace(self.source, decimal="." if self.header is None else decimal)
+        return kept
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows of a CSV or TSV file with the numbers of their lines; as for pandas, blank ones are none."""
-        reader = csv.reader(lines_of(self.source), delimiter=self.source.delimiter or ",", skipinitialspace=True)
-        is_one = len(self.names) == 1
-        return ((reader.line_num, row) for row in reader if row[1:] or "".join(row).strip() or is_one)
+        """Yield the rows of a CSV or TSV file with the numbers of their lines."""
+        return rows_of(lines_of(self.source), self.source, is_wide=len(self.names) > 1)
 
     def place(self, column: int, at: int, what: str) -> str:
         """Return what is in a column of one of the rows that were read, for a message."""
@@ -166,110 +165,116 @@ class Table:
     def cell_error(self, column: int, at: int, cell: str, texts: Sequence[int] = ()) -> DataError:
         """Return the error for a cell that is no finite number, with the columns that have text there, too."""
         name, *others = (shlex.quote(self.names[i] or str(i + 1)) for i in (column, *texts))
-        is_number = NUMBER.fullmatch(cell)
         what, remedy = "text", f"{ENCODE}, use it as sample ids (--id {name})"
         if cell.lower() in MISSING:
             what, remedy = "no value", "fill the cell (scikit-learn's SimpleImputer can), delete the row"
-        elif is_number and np.isinf(float(cell)):
+        elif NUMBER.fullmatch(cell) and np.isinf(float(cell)):
             what, remedy = "an infinite value", "correct it"
-        elif self.header is not None and (is_number or COMMA_NUMBER.fullmatch(cell)):
-            what, remedy = "a number in another way", MARKS
-        elif IN_THOUSANDS.fullmatch(cell):
-            what, remedy = "a number with signs between its thousands", "write it without them"
-        place = f"{self.place(column, at, what)} ({cell[:SHOWN]!r}); {remedy}"
-        more = ", or say that the row names the columns (--header)" if self.header is False and at == 0 else ""
-        if others:
-            more = f"; so have {listing(others)}{more}"
-        return self.error(f"{place}, or leave the column out (--drop {name}){more}")
+        elif self.header is not None and LIKE_NUMBER.fullmatch(cell):
+            what, remedy = "a number in another way", WRITE
+        more = f"; so have {listing(others)}" if others else ""
+        more += ", or say that the row names the columns (--header)" if self.header is False and at == 0 else ""
+        told = f"{self.place(column, at, what)} ({cell[:SHOWN]!r}); {remedy}"
+        return self.error(f"{told}, or leave the column out (--drop {name}){more}")
 
-    def texts(self) -> "pd.DataFrame":
-        """Return the cells of a CSV or TSV file as they are written; empty rows at its end are none."""
-        frame = self.cells(str)
-        return frame[: np.flatnonzero((frame != "").any(axis=1)).max(initial=-1) + 1]
-
-    def read(
-        self, kept: Sequence[int], ids: int | None = None, group: int | None = None
-    ) -> "tuple[pd.DataFrame, str | None]":
-        """Return the columns of samples and of ids, and the decimal mark; of a Parquet file also one group of rows."""
+    def frames(self, columns: Sequence[int], dtype: Any = str) -> Iterator[Any]:
+        """Yield the rows in blocks, of a CSV or TSV file with all columns, and without empty rows at its end."""
         if self.header is None:
-            columns = list(kept) if ids is None or ids in kept else [*kept, ids]
             names = [self.names[i] for i in columns]
             with open_parquet(self.source) as file:
-                found = file.read(names) if group is None else file.read_row_group(group, names)
-            return found.to_pandas(ignore_metadata=True)[names].set_axis(columns, axis=1), "."
-        between, said = self.source.delimiter, self.source.decimal
-        decimal = said or find_decimal((row[i] for row in self.head for i in kept), between)
-        frame = self.cells({} if ids is None else {ids: str}, decimal=decimal or ".")
-        kinds = {frame[i].dtype.kind for i in kept}
-        if kinds <= {*"biu"} or (decimal and kinds <= {*"biuf"}):
-            return frame, decimal or "."
-        frame = self.texts()  # there are texts, or points that may be for thousands: let each cell be looked at
-        return frame, said or find_decimal(chain(*(frame[i] for i in kept)), between)
+                for batch in file.iter_batches(max(HEAD, CELLS // len(names)), columns=names):
+                    yield batch.to_pandas(ignore_metadata=True)[names].set_axis(columns, axis=1)
+            return
+        width, n_rows, is_whole = len(self.names), 0, False
+        # One column more shows rows that are too long, of which pandas misses those at the beginning of a block.
+        for frame in parse(self.source, width + 1, dtype, skiprows=self.skip):
+            if ((frame[width - 1] == "") | (frame.pop(width) != "")).any() and not is_whole:
+                for number, row in self.rows():
+                    if row != [""] and len(row) != width:
+                        told = f"row {number} has {len(row)} cells, those before it {width}; give each the same number"
+                        raise self.error(f"{told}, and check its quotes")
+                is_whole = True
+            if (frame.iloc[-1] == "").all():
+                frame = frame[: np.flatnonzero((frame != "").any(axis=1)).max(initial=-1) + 1]
+            if len(frame) and getattr(frame.index, "start", None) != n_rows:  # below empty rows, or shifted by pandas
+                raise self.cell_error(0, n_rows, "")
+            n_rows += len(frame)
+            yield frame
 
-    def cells(self, dtype: Any, **options: Any) -> "pd.DataFrame":
-        """Return the cells of a CSV or TSV file, without its header."""
-        width, header = len(self.names), 0 if self.header else None
-        frame = parse(self.source, dtype, skip_blank_lines=width > 1, names=range(width), header=header, **options)
-        for number, row in self.rows() if (frame[width - 1] == "").any() else ():
-            if 0 < len(row) < width:
-                told = f"row {number} has {len(row)} cells, those before it {width}"
-                raise self.error(f"{told}; give each the same number")
-        return frame
+    def blocks(self, kept: Sequence[int], *, gaps: bool = False) -> Iterator[Host]:
+        """Yield columns as matrices, and keep the ids beside them, or name the first cell that is no finite number."""
+        ids, n_rows = self.index, 0
+        columns = dict.fromkeys([*kept, *([] if ids is None else [ids])])
+        for frame in self.frames([*columns], {} if ids is None else {ids: str}):
+            written = {i: frame[i] for i, kind in frame.dtypes[kept].items() if kind.kind not in "biuf"}
+            if self.source.decimal == NO_MARK:
+                decimal = find_decimal(chain(*written.values()), self.source.delimiter)
+                self.source = replace(self.source, decimal=decimal)
+            numbers = frame.reindex(columns=kept)
+            for i, column in written.items():
+                numbers[i] = self._floats(column)
+            single = (numbers.dtypes == np.float32).all()
+            X = np.ascontiguousarray(numbers.to_numpy(np.float32 if single else np.float64))
+            for row, i in not_finite(X, gaps=gaps):
+                others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
+                raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]), others)
+            if ids is not None:
+                self.ids += ["" if value is None else str(value).strip() for value in frame[ids]]
+                if "" in self.ids[n_rows:]:
+                    raise self.cell_error(ids, self.ids.index("", n_rows), "")
+            n_rows += len(X)
+            yield X
+        if not n_rows:
+            raise self.error("the file has no row of numbers in it; give at least one")
 
-    def ids(self, frame: "pd.DataFrame", column: int | None) -> list[str] | None:
-        """Return the names of samples as they are written, leading zeros and all; each must be there."""
-        if column is None:
-            return None
-        ids = ["" if value is None else str(value).strip() for value in frame[column]]
-        if "" in ids:
-            raise self.cell_error(column, ids.index(""), "")
-        return ids
-
-    def numbers(self, frame: "pd.DataFrame", decimal: str | None = ".", *, first: int = 0, gaps: bool = False) -> Host:
-        """Return columns as a matrix, or name the first cell that is no finite number."""
-        if not len(frame):
-            raise DataError(f"{self.source.path}: the file has no row of numbers in it; give at least one.")
-        X = np.column_stack([self._floats(column, decimal) for _, column in frame.items()])
-        for row, i in not_finite(X, gaps=gaps):
-            columns = [column for k, column in enumerate(frame) if k > i and is_name(str(frame.iat[row, k]))]
-            raise self.cell_error(frame.columns[i], first + row, str(frame.iat[row, i]), columns)
-        return X
-
-    def _floats(self, column: "pd.Series", decimal: str | None) -> Host:
+    def _floats(self, column: Any) -> Host:
         """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
-        if column.dtype.kind in "biuf":
-            return column.to_numpy(np.float32 if column.dtype == np.float32 else np.float64)
-        cells = column.tolist()
         if self.header is None:
-            return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in cells])
-        if all(cell.lower() in TRUTHS for cell in cells):
-            return np.array([TRUTHS[cell.lower()] for cell in cells])
-        texts = [cell.translate(AS_PYTHON[decimal]) for cell in cells]
+            return np.array([float(cell) if isinstance(cell, int | float | Decimal) else np.nan for cell in column])
+        if all(cell.lower() in TRUTHS for cell in column):
+            return np.array([TRUTHS[cell.lower()] for cell in column])
+        marks = {ord("."): "?", ord(","): "?", ord(self.source.decimal or "."): "."}
+        texts = [cell.translate(marks) for cell in column]
         return np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
 
 
-def parse(source: Source, dtype: Any = str, **options: Any) -> "pd.DataFrame":
-    """Return the cells of a CSV or TSV file as pandas reads them."""
+def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Iterator[Any]:
+    """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
     import pandas as pd
 
-    own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig"}
-    options = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, **own, **options}
-    with reading(source.path, "check its quotes, and give every row as many cells"):
-        size = source.path.stat().st_size if source.content is None else len(source.content)
-        file = source.path if source.content is None else io.BytesIO(source.content)
-        if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
-            options["float_precision"] = "round_trip"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of columns of texts and numbers
-            frame = pd.read_csv(file, dtype=dtype, **options)
-    return frame.map(str.strip) if dtype is str else frame
+    own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig", "low_memory": False}
+    own |= {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or "."}
+    own |= {
+        "chunksize": max(HEAD, CELLS // max(width, 64)),
+        "skip_blank_lines": width > 2,
+        "names": range(width),
+        "header": None,
+    }
+    size = source.path.stat().st_size if source.content is None else len(source.content)
+    if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
+        own["float_precision"] = "round_trip"
+    file = source.path if source.content is None else io.BytesIO(source.content)
+    with reading(source.path, QUOTES), pd.read_csv(file, dtype=dtype, **own | options) as frames:
+        for frame in frames:
+            for i in [i for i, kind in frame.dtypes.items() if kind.kind not in "biuf"]:
+                frame[i] = frame[i].str.strip(" " if source.delimiter == LINE else None)
+            yield frame
 
 
-def lines_of(source: Source, n_lines: int | None = None) -> list[str]:
-    """Return the first lines of a CSV or TSV file, or all."""
-    as_one = {"sep": "\x1f", "quoting": csv.QUOTE_NONE, "names": [0], "skip_blank_lines": False}
-    found = parse(source, object, nrows=n_lines, skipinitialspace=False, **as_one)[0]
-    return [line.strip(" ") for line in found]
+def lines_of(source: Source, n_lines: int | None = None) -> Iterator[str]:
+    """Yield the first lines of a CSV or TSV file, or all."""
+    as_one = replace(source, delimiter=LINE)
+    for frame in parse(as_one, 1, quoting=csv.QUOTE_NONE, nrows=n_lines):
+        yield from frame[0]
+
+
+def rows_of(lines: Iterable[str], source: Source, *, is_wide: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the numbers of their lines; as for pandas, blank ones are none where there are several cells."""
+    with reading(source.path):
+        reader = csv.reader((line + "\n" for line in lines), delimiter=source.delimiter or ",", skipinitialspace=True)
+        for row in reader:
+            if row[1:] or "".join(row).strip() or not is_wide:
+                yield reader.line_num, [cell.strip() for cell in row] or [""]
 
 
 def open_table(source: Source, header: bool | None = None) -> Table:
@@ -280,23 +285,24 @@ def open_table(source: Source, header: bool | None = None) -> Table:
             marked = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
             if not file.metadata.num_rows:
                 raise DataError(f"{source.path}: the file is empty; give at least one row.")
-        index = next((names.index(name) for name in marked if name in names), None)
-        return Table(source, names, None, id_column(names) if index is None else index)
-    lines = [line for line in lines_of(source, HEAD) if line.strip()][:20]
-    if not lines:
+        index = next((names.index(name) for name in marked if name in names), id_column(names))
+        return Table(source, names, None, index)
+    lines = list(lines_of(source, HEAD))
+    if not any(lines):
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     with source.open() as file:
         is_packed = source.content is None and source.path.suffix.lower() in PACKED
-        parts = iter(lambda: file.read(2**20), b"")
-        if not is_packed and any(b"\0" in part for part in parts):  # pandas loses what follows in a row
+        if not is_packed and any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):  # pandas ends cells
             raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
-    sign = source.delimiter or find_delimiter(lines, "," if source.suffix == ".csv" else "\t")
-    others = [word for mark, word in DELIMITER_NAMES.items() if mark in lines[0] and mark != " "]
-    if sign not in lines[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(lines[0])):
+    some = [line for line in lines if line][:20]
+    sign = source.delimiter or find_delimiter(some, "," if source.suffix == ".csv" else "\t")
+    others = [word for mark, word in DELIMITER_NAMES.items() if mark in some[0] and mark != " "]
+    if sign not in some[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(some[0])):
         what = f"row 1 is one cell with a {others[0]} in it; say what stands between cells (--delimiter {others[0]})"
         raise DataError(f"{source.path}: {what}, or give every row as many.")
-    source, is_wide = replace(source, delimiter=sign), any(sign in line for line in lines)
-    first, *below = parse(source, str, skip_blank_lines=is_wide, header=None, nrows=HEAD).to_numpy().tolist()
+    source = replace(source, delimiter=sign)
+    is_wide = any(sign in line for line in some)
+    first, *below = (row for _, row in rows_of(lines, source, is_wide=is_wide))
     if header is None and first[1:] and first == [str(i) for i in range(len(first))]:
         if any(cell.isdecimal() for row in below for cell in row):
             what = "row 1 counts the columns, and may be a header or a sample"
@@ -306,7 +312,8 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     if header and not below:
         raise DataError(f"{source.path}: the file has a header but no rows below it; give at least one.")
     names, head = (first, below) if header else ([str(i + 1) for i in range(len(first))], [first, *below])
-    return Table(source, names, header, id_column(names), head)
+    skip = header and (lines.index(some[0]) + 1 if is_wide else 1)
+    return Table(source, names, header, id_column(names), head, int(skip))
 
 
 def id_column(names: Sequence[str]) -> int | None:
@@ -315,11 +322,10 @@ def id_column(names: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def open_parquet(source: Source) -> "Iterator[pq.ParquetFile]":
+def open_parquet(source: Source) -> Iterator[Any]:
     """Open a Parquet file with pyarrow."""
-    try:
+    with reading(source.path), source.open() as content:
         import pyarrow.parquet as pq
-    except ImportError:
-        raise DataError(f"{source.path}: Parquet needs pyarrow; {install('io')}.") from None
-    with reading(source.path), source.open() as content, pq.ParquetFile(content) as file:
-        yield file
+
+        with pq.ParquetFile(content) as file:
+            yield file

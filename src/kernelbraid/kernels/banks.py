@@ -218,10 +218,7 @@ def build_bank(
 
 
 def stack_bank(
-    X: Array | Sequence[Array],
-    kernels: BankLike | Sequence[BankLike] = "rmkkm",
-    *,
-    dtype: DType = None,
+    X: Array | Sequence[Array], kernels: BankLike | Sequence[BankLike] = "rmkkm", *, dtype: DType = None
 ) -> LazyStack:
     """Return a bank of kernels on data without evaluating it.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelbraid._arrays import asarray_like, row_blocks, to_numpy
+from kernelbraid._arrays import asarray_like, rows_of, to_numpy
 from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.kernels import FittedBank, KernelStack
@@ -23,6 +23,8 @@ from kernelbraid.solvers.low_rank import step as low_rank
 from kernelbraid.solvers.low_rank.ridge import Expression, solve_ridge
 from kernelbraid.solvers.low_rank.step import FIXED, GraphName, LowRankState, Progress
 
+#: New samples whose kernel values are formed at a time: so many that their product with an inverse is a fast one.
+AT_A_TIME = 1000
 # What the only step of the closed form does.
 ONE_STEP: dict[str, Any] = asdict(Progress(1.0, 0.0, 0.0, 0.0, -1, -1, "scale", FIXED))
 
@@ -213,11 +215,11 @@ class PairKernels(Relation):
 
     def edges_of(self, given: list[Array], member: Member, room: float) -> Iterator[Array]:
         """Yield the edges of new samples (rows) to fitted ones, for each weight of the squared coefficients."""
-        cross = self.cross(given)
+        blocks = [slice(first, first + AT_A_TIME) for first in range(0, given[0].shape[0], AT_A_TIME)]
         for ridge in member.ridges:
             expression = self._expression(ridge, member, room / len(member.ridges))
-            like, blocks = expression.inverse, row_blocks(cross.shape[0])
-            found = (expression.edges(asarray_like(cross[rows, :], like)) for rows in blocks)
+            cross = (self.cross([rows_of(A, rows) for A in given]) for rows in blocks)
+            found = (expression.edges(asarray_like(K, expression.inverse)) for K in cross)
             yield sparse.vstack([sparse.csr_array(to_numpy(edges)) for edges in found], format="csr")
 
     def cross(self, given: list[Array]) -> Array:

@@ -7,7 +7,7 @@ of one core of 2024; only their ratios count.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
@@ -285,13 +285,22 @@ _watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("_watchers", default=())
 
 
 @contextmanager
-def watched_by(*watchers: Watcher) -> Iterator[None]:
-    """Tell some more how far work has come that is done meanwhile in this thread."""
-    token = _watchers.set((*_watchers.get(), *watchers))
+def _heard_by(watchers: tuple[Watcher, ...]) -> Iterator[None]:
+    token = _watchers.set(watchers)
     try:
         yield
     finally:
         _watchers.reset(token)
+
+
+def watched_by(*watchers: Watcher) -> AbstractContextManager[None]:
+    """Tell some more how far work has come that is done meanwhile in this thread."""
+    return _heard_by((*_watchers.get(), *watchers))
+
+
+def unheard() -> AbstractContextManager[None]:
+    """Do what is a part of a phase, and has none of its own to tell of."""
+    return _heard_by(())
 
 
 def plan(phases: Mapping[str, int]) -> None:
@@ -317,16 +326,6 @@ def phase(name: str) -> Iterator[None]:
         watcher.leave()
 
 
-@contextmanager
-def unheard() -> Iterator[None]:
-    """Do what is a part of a phase, and has none of its own to tell of."""
-    token = _watchers.set(())
-    try:
-        yield
-    finally:
-        _watchers.reset(token)
-
-
 def reach(share: float) -> None:
     """Tell what share of the phase is done; in another process, nobody is told."""
     for watcher in _watchers.get():
@@ -343,22 +342,17 @@ def reported(
     tasks: Iterable[Task], size: Callable[[Task], int], total: int, span: tuple[float, float] = (0.0, 1.0)
 ) -> Iterator[Task]:
     """Return tasks of so much work in all, a span of the phase; it is told when they are taken, by whatever thread."""
-    return _reported(tasks, size, total, span, _watchers.get())
+    watchers, (first, last) = _watchers.get(), span
 
+    def told() -> Iterator[Task]:
+        done = 0
+        for task in tasks:
+            yield task
+            done += size(task)
+            for watcher in watchers:
+                watcher.reach(first + (last - first) * done / total)
 
-def _reported(
-    tasks: Iterable[Task],
-    size: Callable[[Task], int],
-    total: int,
-    span: tuple[float, float],
-    watchers: Sequence[Watcher],
-) -> Iterator[Task]:
-    done, (first, last) = 0, span
-    for task in tasks:
-        yield task
-        done += size(task)
-        for watcher in watchers:
-            watcher.reach(first + (last - first) * done / total)
+    return told()
 
 
 def factor_effort(n: int) -> float:

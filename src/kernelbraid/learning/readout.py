@@ -91,11 +91,7 @@ class Reading:
 
 
 def read_out(
-    learned: LearnedGraph,
-    readout: Readout,
-    *,
-    random_state: np.random.RandomState,
-    sizes: np.ndarray | None = None,
+    learned: LearnedGraph, readout: Readout, *, random_state: np.random.RandomState, sizes: np.ndarray | None = None
 ) -> Reading:
     """Return the graph that was learned, its spectral embedding, and the clusters that are found there.
 

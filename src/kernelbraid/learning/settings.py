@@ -305,12 +305,7 @@ PRESETS: dict[str, Settings] = {
             tol=1e-3,
         ),
         readout=Readout(
-            n_neighbors=10,
-            edge_weights="scaled",
-            embedding="largest",
-            n_init=20,
-            assign_labels="best",
-            graph_from="Z",
+            n_neighbors=10, edge_weights="scaled", embedding="largest", n_init=20, assign_labels="best", graph_from="Z"
         ),
         is_solved=False,
         fusion="graphs",

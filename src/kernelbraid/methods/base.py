@@ -103,11 +103,7 @@ class GraphClusterer(Clusterer):
             self.n_iter_, self.status_ = learned.n_iter, str(learned.status)
 
     def _learned(
-        self,
-        Z: Any,
-        solution: Solution[Any],
-        history: StepHistory,
-        weights: np.ndarray | None = None,
+        self, Z: Any, solution: Solution[Any], history: StepHistory, weights: np.ndarray | None = None
     ) -> Coefficients:
         """Return the coefficients of an alternation, and how it ended."""
         tol = getattr(self, "tol", None)

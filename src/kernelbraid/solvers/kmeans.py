@@ -11,15 +11,7 @@ from scipy import sparse
 
 from kernelbraid._arrays import to_numpy
 from kernelbraid._typing import Array, Labels, Matrix, Vector
-from kernelbraid.solvers.lloyd import (
-    Clustering,
-    FeatureSpace,
-    Rule,
-    Space,
-    best_of,
-    descend,
-    over_kernels,
-)
+from kernelbraid.solvers.lloyd import Clustering, FeatureSpace, Rule, Space, best_of, descend, over_kernels
 
 #: Pieces for each cluster.
 PIECES = 2
@@ -124,13 +116,7 @@ def spread_samples(X: Array, n_init: int, k: int, random_state: np.random.Random
 
 
 def cut(
-    X: Array,
-    n_pieces: int,
-    *,
-    n_cuts: int,
-    n_init: int,
-    random_state: np.random.RandomState,
-    spread: bool = True,
+    X: Array, n_pieces: int, *, n_cuts: int, n_init: int, random_state: np.random.RandomState, spread: bool = True
 ) -> Labels:
     """Cut points into pieces several times, each time by the better of some runs of k-means from starts of its own.
 

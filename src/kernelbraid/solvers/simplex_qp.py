@@ -19,15 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from kernelbraid._arrays import (
-    asarray_like,
-    device,
-    identity_like,
-    namespace,
-    replace_rows,
-    take_rows,
-    to_numpy,
-)
+from kernelbraid._arrays import asarray_like, device, identity_like, namespace, replace_rows, take_rows, to_numpy
 from kernelbraid._typing import Array, Matrix, Places, Vector
 from kernelbraid.ops.closed_forms import project_to_simplex
 
