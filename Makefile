@@ -31,7 +31,7 @@ test: .venv/extra-test
 
 # Tests that read or give tables, once more with the newest pandas, which `make test` cannot have: anndata needs an older.
 FRAMES := $(addprefix tests/,\
-	$(addprefix io/test_,alignment.py columns.py dialect.py labels.py parquet.py readers.py sources.py streams.py text.py) \
+	$(addprefix io/test_,alignment.py blocks.py columns.py dialect.py labels.py parquet.py readers.py sources.py text.py) \
 	$(addprefix estimators/test_,frames.py gathering.py tables.py) \
 	contracts/test_tables.py cli/test_views.py \
 	estimators/test_low_rank.py::test_it_works_in_a_pipeline_and_on_data_frames \

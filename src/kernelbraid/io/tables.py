@@ -241,7 +241,7 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
     import pandas as pd
 
-    own = {"na_filter": False, "skipinitialspace": True, "encoding": "utf-8-sig", "low_memory": False}
+    own = {"na_filter": False, "skipinitialspace": source.delimiter != LINE, "encoding": "utf-8-sig", "low_memory": False}
     own |= {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or "."}
     own |= {
         "chunksize": max(HEAD, CELLS // max(width, 64)),
@@ -256,7 +256,7 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     with reading(source.path, QUOTES), pd.read_csv(file, dtype=dtype, **own | options) as frames:
         for frame in frames:
             for i in [i for i, kind in frame.dtypes.items() if kind.kind not in "biuf"]:
-                frame[i] = frame[i].str.strip(" " if source.delimiter == LINE else None)
+                frame[i] = frame[i] if source.delimiter == LINE else frame[i].str.strip()
             yield frame
 
 
@@ -270,7 +270,9 @@ def lines_of(source: Source, n_lines: int | None = None) -> Iterator[str]:
 def rows_of(lines: Iterable[str], source: Source, *, is_wide: bool) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the numbers of their lines; as for pandas, blank ones are none where there are several cells."""
     with reading(source.path):
-        reader = csv.reader((line + "\n" for line in lines), delimiter=source.delimiter or ",", skipinitialspace=True)
+        ends = " " if source.delimiter == " " else ""
+        given = (line.strip(ends) + "\n" for line in lines)
+        reader = csv.reader(given, delimiter=source.delimiter or ",", skipinitialspace=True)
         for row in reader:
             if row[1:] or "".join(row).strip() or not is_wide:
                 yield reader.line_num, [cell.strip() for cell in row] or [""]
@@ -287,13 +289,14 @@ def open_table(source: Source, header: bool | None = None) -> Table:
         index = next((names.index(name) for name in marked if name in names), id_column(names))
         return Table(source, names, None, index)
     lines = list(lines_of(source, HEAD))
-    if not any(lines):
+    bare = [line.strip(" ") for line in lines]
+    some = [line for line in bare if line][:20]
+    if not some:
         raise DataError(f"{source.path}: the file is empty; give at least one row.")
     with source.open() as file:
         is_packed = source.content is None and source.path.suffix.lower() in PACKED
         if not is_packed and any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):  # pandas ends cells
             raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
-    some = [line for line in lines if line][:20]
     sign = source.delimiter or find_delimiter(some, "," if source.suffix == ".csv" else "\t")
     others = [word for mark, word in DELIMITER_NAMES.items() if mark in some[0] and mark != " "]
     if sign not in some[0] and others and not (source.delimiter and COMMA_NUMBER.fullmatch(some[0])):
@@ -311,7 +314,7 @@ def open_table(source: Source, header: bool | None = None) -> Table:
     if header and not below:
         raise DataError(f"{source.path}: the file has a header but no rows below it; give at least one.")
     names, head = (first, below) if header else ([str(i + 1) for i in range(len(first))], [first, *below])
-    skip = header and (lines.index(some[0]) + 1 if is_wide else 1)
+    skip = header and (bare.index(some[0]) + 1 if is_wide else 1)
     return Table(source, names, header, id_column(names), head, int(skip))
 
 
