@@ -1,4 +1,5 @@
 import logging
+import subprocess
 import sys
 
 import pytest
@@ -26,6 +27,18 @@ def test_workers_with_this_version_are_given_work(cluster):
     with open_client(cluster.scheduler_address) as connected:
         assert connected.submit(sum, [1, 2, 3]).result() == 6
     assert connected.status == "closed"
+
+
+def test_work_without_a_client_leaves_the_settings_of_distributed():
+    code = (
+        "import sys, dask\n"
+        "from kernelbraid._dask import compute, task\n"
+        "print('distributed' in sys.modules, *(compute([task(sum, sum, [1, 2])])[0] for _ in range(2)))\n"
+        "import distributed\n"
+        "print(dask.config.get('distributed.admin.large-graph-warning-threshold'))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.stdout.split() == ["False", "3", "3", "10MB"], result.stderr
 
 
 def test_logs_are_as_loud_after_a_connection_as_before(cluster):

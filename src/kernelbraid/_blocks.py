@@ -12,8 +12,8 @@ from scipy import sparse
 from kernelbraid._machine import available_bytes
 from kernelbraid._typing import Host
 
-#: The part of the free memory that blocks may fill; more of them go to files.
-SHARE = 4
+#: The part of the free memory that blocks may fill; more of them go to files. Bytes of a part of a file.
+SHARE, PART = 4, 2**25
 
 
 class Pile:
@@ -24,12 +24,17 @@ class Pile:
         self.like = first[:0]
         self.file: IO[bytes] | None = None
 
-    def write(self, file: IO[bytes]) -> None:
-        """Let all that is in memory go to a file."""
-        self.file = file
+    def write(self, files: ExitStack) -> None:
+        """Let all that is in memory go to a file, and what is in one to another if its numbers are shorter."""
+        kind = np.result_type(self.like, *self.kept)
+        if self.file is not None and kind != self.like.dtype:
+            whole = self.joined()
+            self.kept[:0], self.file = np.array_split(whole, 1 + whole.nbytes // PART), None
+        self.file = self.file or files.enter_context(tempfile.TemporaryFile(prefix="kernelbraid-"))  # noqa: SIM115 (it is)
+        self.like = self.like.astype(kind)
         while self.kept:
-            file.write(np.ascontiguousarray(self.kept.pop(0), dtype=self.like.dtype).data)
-        file.flush()
+            self.file.write(np.ascontiguousarray(self.kept.pop(0), dtype=kind).data)
+        self.file.flush()
 
     def joined(self) -> Host:
         """Return them as one; each is let go as soon as it is copied."""
@@ -88,7 +93,7 @@ def _write(piles: list[Pile], files: ExitStack, told: str) -> None:
     """Let piles go to their files, or say that the disk is full."""
     try:
         for pile in piles:
-            pile.write(pile.file or files.enter_context(tempfile.TemporaryFile(prefix="kernelbraid-")))  # noqa: SIM115 (they are)
+            pile.write(files)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -35,8 +36,10 @@ def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
     """Return the results of calls, or say in a sentence that the cluster was lost."""
     import dask
 
-    # Graphs may be large: the fitted samples and their kernels travel with them, once.
-    with in_words(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+    # Graphs may be large: the fitted samples and their kernels travel with them, once. Where distributed is not loaded
+    # there is no client, and Dask would forget the settings that it brings when this one is taken back.
+    large = {"distributed.admin.large-graph-warning-threshold": "1 TB"} if "distributed" in sys.modules else {}
+    with in_words(), dask.config.set(large):
         return tuple(dask.compute(*tasks))
 
 

@@ -80,6 +80,10 @@ def unknown(samples):
     return given[given[:, 0] < np.inf]
 
 
+def some_are_empty(samples):
+    return unknown(np.insert(samples, 64, np.full((64, samples.shape[1]), np.inf), axis=0))
+
+
 COLLECTIONS = {
     "array": lambda samples: da.from_array(samples, chunks=(64, -1)),
     "columns in chunks": lambda samples: da.from_array(samples, chunks=(111, 2)),
@@ -104,6 +108,13 @@ def test_a_fit_is_that_of_this_process_and_new_samples_stay_there(kind, threads)
     assert found.transform(given).compute().shape == (300, 3)
     np.testing.assert_allclose(found.predict_proba(given).compute(), expected.membership_, atol=1e-4)
     assert hasattr(found, "feature_names_in_") == (kind == "data frame")
+
+
+def test_blocks_may_be_without_samples(many, threads):
+    fitted = model().fit(X)
+    np.testing.assert_array_equal(fitted.predict(some_are_empty(X)).compute(), fitted.labels_)
+    assert fitted.transform(some_are_empty(X)).compute().shape == (300, 3)
+    np.testing.assert_array_equal(model().fit(some_are_empty(MANY)).labels_, model().fit(MANY).labels_)
 
 
 def test_workers_label_those_for_which_others_stand(many, cluster):

@@ -111,6 +111,15 @@ def test_where_memory_is_short_samples_are_brought_together_on_disk(no_room):
     assert not list(no_room.iterdir())  # nobody else sees the file, and it goes with the samples
 
 
+@pytest.mark.parametrize("part", [100, 2**25])
+def test_longer_numbers_that_come_late_lose_nothing_on_disk(no_room, monkeypatch, part):
+    monkeypatch.setattr(_blocks, "PART", part)
+    found = gathered(Blocks([X[:10].astype(np.float32), X[10:50].astype(np.float32), 1e100 * X[50:], X[:1]]))
+    assert isinstance(found, np.memmap)
+    np.testing.assert_array_equal(found, np.vstack([X[:50].astype(np.float32), 1e100 * X[50:], X[:1]]))
+    assert not list(no_room.iterdir())
+
+
 def is_on_disk(values):
     while isinstance(values, np.ndarray):
         values = values.base

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernelbraid import _blocks
-from kernelbraid.datasets import DataError, read_samples
+from kernelbraid.datasets import DataError, read_labels, read_samples
 from kernelbraid.io import arrays, tables
 from small_files import refuse, write
 
@@ -51,6 +51,14 @@ def parquet(tmp_path):
         return tmp_path / name
 
     return write
+
+
+def test_whole_numbers_name_samples_in_every_block_and_none_is_missing(parquet):
+    ids = [1000 + i for i in range(230)]
+    assert read_samples(parquet(id=ids, a=X[:, 0])).ids == list(map(str, ids))
+    ids[166] = None
+    refuse(read_samples, parquet(id=ids, a=X[:, 0]), "column 'id' has no value in row 167")
+    assert read_labels(parquet(id=ids, label=[1] * 230)).ids[165:168:2] == ["1165", "1167"]
 
 
 def columns_of(X, dtype=float):

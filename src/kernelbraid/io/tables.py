@@ -182,7 +182,8 @@ class Table:
             names = [self.names[i] for i in columns]
             with open_parquet(self.source) as file:
                 for batch in file.iter_batches(max(HEAD, CELLS // len(names)), columns=names):
-                    yield batch.to_pandas(ignore_metadata=True)[names].set_axis(columns, axis=1)
+                    found = batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)  # as 7, not 7.0
+                    yield found[names].set_axis(columns, axis=1)
             return
         width, n_rows, is_whole = len(self.names), 0, False
         # One column more shows rows that are too long, of which pandas misses those at the beginning of a block.
@@ -218,7 +219,7 @@ class Table:
                 others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
                 raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]), others)
             if ids is not None:
-                self.ids += ["" if value is None else str(value).strip() for value in frame[ids]]
+                self.ids += [str(name).strip() for name in frame[ids].where(frame[ids].notna(), "")]
                 if "" in self.ids[n_rows:]:
                     raise self.cell_error(ids, self.ids.index("", n_rows), "")
             n_rows += len(X)
@@ -241,7 +242,12 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
     import pandas as pd
 
-    own = {"na_filter": False, "skipinitialspace": source.delimiter != LINE, "encoding": "utf-8-sig", "low_memory": False}
+    own = {
+        "na_filter": False,
+        "skipinitialspace": source.delimiter != LINE,
+        "encoding": "utf-8-sig",
+        "low_memory": False,
+    }
     own |= {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or "."}
     own |= {
         "chunksize": max(HEAD, CELLS // max(width, 64)),
