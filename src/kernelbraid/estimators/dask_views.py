@@ -53,10 +53,8 @@ class Block:
             found.append(piece)
         rows = [piece.shape[0] for piece in found]
         if len(set(rows)) > 1:
-            raise ValueError(
-                f"block {self.number} has {rows} rows in the views of X; cut all views at the same rows, by rechunk or "
-                "repartition."
-            )
+            told = f"block {self.number} has {rows} rows in the views of X"
+            raise ValueError(f"{told}; cut all views at the same rows, by rechunk or repartition.")
         return found
 
 
@@ -155,13 +153,8 @@ class DaskViews(Samples):
         starts = np.cumsum([0, *(block.n_rows for block in self.blocks)]).astype(np.int64)
         cuts = np.searchsorted(rows, starts)
         wanted = [rows[a:b] - first for a, b, first in zip(cuts[:-1], cuts[1:], starts[:-1], strict=True)]
-        found = compute(
-            [
-                task(take, take, block, places, *pieces)
-                for block, places, pieces in zip(self.blocks, wanted, self.pieces, strict=True)
-                if len(places)
-            ]
-        )
+        each = zip(self.blocks, wanted, self.pieces, strict=True)
+        found = compute([task(take, take, block, places, *pieces) for block, places, pieces in each if len(places)])
         return Views([joined([part[view] for part in found]) for view in range(self.n_views)])
 
     def answers(self, question: Question) -> Iterator[tuple[NDArray[np.int64], Any]]:
@@ -176,19 +169,16 @@ class DaskViews(Samples):
         import dask.array as da
 
         like: Host = ask(replace(self.blocks[0], n_rows=math.nan), question, *self.head.views)
-        parts = [
-            da.from_delayed(part, shape=(block.n_rows, *like.shape[1:]), dtype=like.dtype)
-            for part, block in zip(self._tasks(question), self.blocks, strict=True)
-        ]
+        each = zip(self._tasks(question), self.blocks, strict=True)
+        parts = [da.from_delayed(part, (block.n_rows, *like.shape[1:]), like.dtype) for part, block in each]
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
     def _tasks(self, question: Question) -> list[Any]:
         import dask
 
         shared = dask.delayed(question, pure=False, traverse=False)  # which reaches each worker once
-        return [
-            task(ask, question, block, shared, *pieces) for block, pieces in zip(self.blocks, self.pieces, strict=True)
-        ]
+        each = zip(self.blocks, self.pieces, strict=True)
+        return [task(ask, question, block, shared, *pieces) for block, pieces in each]
 
 
 def answers(

@@ -242,19 +242,10 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
     import pandas as pd
 
-    own = {
-        "na_filter": False,
-        "skipinitialspace": source.delimiter != LINE,
-        "encoding": "utf-8-sig",
-        "low_memory": False,
-    }
+    own = {"na_filter": False, "encoding": "utf-8-sig", "low_memory": False, "header": None, "names": range(width)}
     own |= {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or "."}
-    own |= {
-        "chunksize": max(HEAD, CELLS // max(width, 64)),
-        "skip_blank_lines": width > 2,
-        "names": range(width),
-        "header": None,
-    }
+    own |= {"skipinitialspace": source.delimiter != LINE, "skip_blank_lines": width > 2}
+    own["chunksize"] = max(HEAD, CELLS // max(width, 64))
     size = source.path.stat().st_size if source.content is None else len(source.content)
     if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
         own["float_precision"] = "round_trip"
