@@ -129,6 +129,14 @@ def test_empty_rows_at_the_end_are_none_however_many_blocks_they_fill(tmp_path):
     np.testing.assert_array_equal(read_samples(write(tmp_path, "a.csv", "\n".join([*lines, *[",,,"] * 90]))).X, X)
 
 
+def test_empty_rows_above_others_are_samples_that_a_view_lacks_wherever_blocks_end(tmp_path):
+    rows = [*["1,2"] * 18, *[","] * 45, "3,4", ",", *["5,6"] * 40, ",", ","]
+    path = write(tmp_path, "a.csv", "\n".join(["a,b", *rows]))
+    gone = [row == "," for row in rows[:-2]]
+    np.testing.assert_array_equal(np.isnan(read_samples(path, gaps=True).X), np.column_stack([gone, gone]))
+    refuse(read_samples, path, "column 'a' has no value in row 20")
+
+
 def test_decimal_commas_may_come_late_between_semicolons(tmp_path):
     rows = ["1;2"] * 100 + ["1;2,5"]
     assert read_samples(write(tmp_path, "a.csv", "\n".join(rows))).X[-1].tolist() == [1, 2.5]

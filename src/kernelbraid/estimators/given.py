@@ -39,10 +39,8 @@ def read_graphs(estimator: BaseEstimator, X: Input, kind: str) -> GivenGraphs:
         if A.shape[0] != A.shape[1]:
             raise ValueError(f"{name} has shape {tuple(A.shape)}; a graph has a row and a column for every sample.")
         if kind == GRAPH and _looks_like_distances(A):
-            raise ValueError(
-                f"{name} looks like distances, as samples are nothing to themselves; say kernels={DISTANCES!r}, or "
-                "turn it into affinities."
-            )
+            told = f"{name} looks like distances, as samples are nothing to themselves"
+            raise ValueError(f"{told}; say kernels={DISTANCES!r}, or turn it into affinities.")
     sizes = [A.shape[0] for A in given]
     if len(set(sizes)) > 1:
         raise ValueError(

@@ -122,12 +122,9 @@ def read_samples(
     kept = table.choose(id_column, drop, keep)
     X = together(table.blocks(kept, gaps=gaps), str(source.path))
     features = None if table.header is False else [table.names[i] for i in kept]
-    form = (
-        None
-        if table.header is None
-        else replace(table.source, content=None, decimal="," if table.source.decimal == "," else ".")
-    )
-    return Samples(X, None if table.index is None else table.ids, features, table.header, form)
+    ids, mark = None if table.index is None else table.ids, "," if table.source.decimal == "," else "."
+    form = None if table.header is None else replace(table.source, content=None, decimal=mark)
+    return Samples(X, ids, features, table.header, form)
 
 
 def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:

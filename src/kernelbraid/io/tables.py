@@ -185,7 +185,7 @@ class Table:
                     found = batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)  # as 7, not 7.0
                     yield found[names].set_axis(columns, axis=1)
             return
-        width, n_rows, is_whole = len(self.names), 0, False
+        width, n_rows, is_whole, held = len(self.names), 0, False, list[Any]()
         # One column more shows rows that are too long, of which pandas misses those at the beginning of a block.
         for frame in parse(self.source, width + 1, dtype, skiprows=self.skip):
             if ((frame[width - 1] == "") | (frame.pop(width) != "")).any() and not is_whole:
@@ -194,12 +194,16 @@ class Table:
                         told = f"row {number} has {len(row)} cells, those before it {width}; give each the same number"
                         raise self.error(f"{told}, and check its quotes")
                 is_whole = True
-            if (frame.iloc[-1] == "").all():
-                frame = frame[: np.flatnonzero((frame != "").any(axis=1)).max(initial=-1) + 1]
-            if len(frame) and getattr(frame.index, "start", None) != n_rows:  # below empty rows, or shifted by pandas
+            if getattr(frame.index, "start", None) != n_rows:  # shifted by pandas
                 raise self.cell_error(0, n_rows, "")
             n_rows += len(frame)
-            yield frame
+            filled = np.flatnonzero((frame != "").any(axis=1)) if (frame.iloc[-1] == "").all() else [len(frame) - 1]
+            end = max(filled, default=-1) + 1
+            if end:  # empty rows count where there are others below
+                yield from held
+                held = []
+            yield frame[:end]
+            held.append(frame[end:])
 
     def blocks(self, kept: Sequence[int], *, gaps: bool = False) -> Iterator[Host]:
         """Yield columns as matrices, and keep the ids beside them, or name the first cell that is no finite number."""
