@@ -313,7 +313,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if isinstance(wanted, int) and self.n_clusters_ < wanted:
                 return None  # of which another sentence warns
             return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
-        self._evidence_ = partial(self._of_level, counted.taken, counted.sentences())
+        self._evidence_ = self._of_level(counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
         return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
@@ -487,6 +487,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _show(self, reading: Reading, like: Array) -> None:
         """Set what hangs on the clusters."""
-        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
+        own = deepcopy((reading.labels, reading.placed.embedding))  # of what is judged later, whatever becomes of these
+        labels, embedding = map(self._vertices.spread, own)
         publish(self, like, labels_=labels, embedding_=embedding)
         self.n_clusters_, self._certainty = n_found(reading.labels), {}
