@@ -208,7 +208,6 @@ def choose(
     if not is_settled:
         seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
-        has_collapsed = found.steadiness() < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
         is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
@@ -216,6 +215,7 @@ def choose(
             least = HANDFUL * len(taken.labels) / k
             labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
             taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
+            has_collapsed = max(map(evenness, [*seen, joined.labels, taken.labels])) < HALF
 
     def evidence() -> Evidence:
         again = found.steadiness() if way == "communities" else _joined_again(taken, found)
