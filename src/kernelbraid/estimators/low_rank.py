@@ -148,10 +148,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
     outlier_scores_ : array of shape (n_samples,)
         How far each sample stands aside, from 0 to 1; above 1/2 it does. Worked out when first asked for.
     reliability_ : float
-        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same; with
-        ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
+        How far the clusters can be relied on, between 0 and 1: whether other weights or cuts, and k-means, find the
+        same; with ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
     why_ : list of str
-        The same in sentences.
+        The same in sentences. Both are worked out when first asked for.
     views_ : ViewReport
         What is known of each view: ``names``, ``trusted``, ``why``, ``weights``, ``agreement``; ``shares`` of them in
         each sample's edges where graphs are fused. Prints as a table; ``to_frame()`` is a data frame.
