@@ -259,16 +259,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _membership(self) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        graph, embedding, labels = self._vertex_level()
-        found = memberships(
-            graph,
-            embedding,
-            labels,
-            self.n_clusters_,
-            spectrum=fitted.placement.spectrum,
-            copies=fitted.copies,
-            threads=n_workers(self.n_jobs),
-        )
+        how: dict[str, Any] = {"spectrum": fitted.placement.spectrum, "copies": fitted.copies}
+        found = memberships(*self._vertex_level(), self.n_clusters_, **how, threads=n_workers(self.n_jobs))
         everybody = vertices.spread(found)
         if len(vertices.silent):
             everybody[vertices.silent] = shares_of(self._silent_edges @ found)

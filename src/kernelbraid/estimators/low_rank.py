@@ -464,8 +464,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        known_by = vertices.first if settings.kernels in PAIRWISE and vertices.are_others else None
-        self._fitted = replace(Extension.of(weighed.samples, learned.members, placement, given_as), columns=known_by)
+        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        is_pairwise = settings.kernels in PAIRWISE and vertices.are_others
+        self._fitted = fitted.known_by(vertices, samples) if is_pairwise else fitted
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:
