@@ -195,6 +195,8 @@ def test_copies_count_as_often_as_weights_have_it(kernels, kind, times):
     weighed = dense(once.graph_)[np.ix_(times > 0, times > 0)]
     np.testing.assert_allclose(edges / edges.sum(), weighed / weighed.sum(), atol=np.sqrt(np.finfo(kind).eps) / 100)
     np.testing.assert_array_equal(model.predict(pairs[::7]), model.labels_[::7])
+    np.testing.assert_array_equal(model.transform(pairs), model.embedding_)
+    np.testing.assert_array_equal(model.predict_proba(pairs[::7]), model.membership_[::7])
 
 
 def test_samples_of_a_graph_with_the_same_neighbours_are_none_the_less_two():

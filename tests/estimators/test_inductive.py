@@ -1,5 +1,7 @@
+import gc
 import pickle
 import warnings
+import weakref
 from functools import partial
 
 import numpy as np
@@ -240,3 +242,35 @@ def test_files_and_pickles_keep_what_was_asked_for(tmp_path, asked):
         assert ("membership" in again._certainty) == asked
         np.testing.assert_allclose(again.membership_, wanted[0])
         np.testing.assert_allclose(again.outlier_scores_, wanted[1])
+
+
+@pytest.mark.parametrize("k", [3, 5, "auto"])
+def test_labels_and_places_that_are_changed_do_not_change_what_is_told_later(k):
+    expected, model = (LKG(k, random_state=0).fit(WIDE) for _ in range(2))
+    model.labels_[::2] = 7
+    model.embedding_[:] = np.random.default_rng(0).normal(size=model.embedding_.shape)
+    assert (model.reliability_, model.why_) == (expected.reliability_, expected.why_)
+
+
+def test_judging_that_is_interrupted_can_be_asked_for_again(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    expected, model = (LKG(3, random_state=0).fit(WIDE) for _ in range(2))
+    with monkeypatch.context() as patch:
+        patch.setattr("kernelbraid.learning.readout.judge", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _ = model.reliability_
+    assert model.reliability_ == expected.reliability_
+
+
+@pytest.mark.parametrize("read", [lambda model: model, lambda model: model.at_level(0)])
+def test_memory_of_a_fit_is_free_when_nobody_holds_it(read):
+    model = read(LKG("auto", random_state=0).fit(WIDE))
+    held = weakref.ref(model)
+    gc.disable()
+    try:
+        del model
+        assert held() is None
+    finally:
+        gc.enable()

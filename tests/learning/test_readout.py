@@ -14,6 +14,7 @@ from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.readout import (
     Evidence,
+    PlacedGraph,
     choose,
     cluster,
     distinct_labels,
@@ -258,6 +259,22 @@ def test_where_every_way_collapses_nothing_is_relied_on_and_a_sentence_says_so()
     evidence = Evidence(0.3, 0.9, has_collapsed=True)
     assert evidence.reliability == 0.0
     assert "Nearly all samples are in one cluster, whatever the way" in tell(evidence, 3, 1)[1]
+
+
+@pytest.mark.parametrize(("elsewhere", "has_collapsed"), [(None, True), (np.arange(60) % 3, False)])
+def test_clusters_that_a_cut_elsewhere_has_made_even_have_not_collapsed(monkeypatch, elsewhere, has_collapsed):
+    monkeypatch.setattr(
+        "kernelbraid.learning.readout.cut_again", lambda _, own, *__, **___: own if elsewhere is None else elsewhere
+    )
+    joined = np.ones((60, 60)) - np.eye(60)
+    joined[:2, :] = joined[:, :2] = 0.0
+    joined[0, 2] = joined[2, 0] = joined[1, 3] = joined[3, 1] = 0.1
+    graph, places = sparse.csr_array(joined), np.zeros((60, 3))
+    places[:2, :2] = np.eye(2)
+    found = Communities(np.repeat([0, 1, 2], [58, 1, 1]), 1.0, 1.0, graph)
+    placed = PlacedGraph(graph, places, places, np.arange(60), communities=found)
+    reading = choose(placed, RECOMMENDED, np.random.RandomState(0))
+    assert reading.has_collapsed == reading.evidence().has_collapsed == has_collapsed
 
 
 def test_reliability_is_a_product_between_zero_and_one():

@@ -194,7 +194,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             embedding[silent] = to_numpy(placed)
             other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
-        other._evidence_ = partial(other._of_level, replace(taken[level], labels=labels), sentences(taken))
+        other._evidence_ = other._of_level(replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
         return other
 
@@ -208,15 +208,16 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             everybody[self._vertices.silent] = shares.argmax(axis=1)
         return everybody
 
-    def _of_level(self, level: Level, told: list[str]) -> tuple[float, list[str]]:
-        """Return how far a level of the graph can be relied on, and why."""
-        reliability = reliability_of(network_of(self._vertex_level()[0]), level)
+    def _of_level(self, level: Level, told: list[str]) -> Callable[[], tuple[float, list[str]]]:
+        """Return what finds how far a level of the graph can be relied on, and why; it does not hold the estimator."""
         parts = parts_in_words(self.n_components_, self.n_clusters_)
-        return reliability, [*told, in_words(reliability), parts]
+        return partial(account_of_level, self._vertex_level()[0], level, told, parts)
 
     def _told(self) -> tuple[float, list[str]]:
         """Return how far the clusters can be relied on, and why."""
-        return self._known("told", lambda: self.__dict__.pop("_evidence_")())
+        told = self._known("told", lambda: self._evidence_())
+        self.__dict__.pop("_evidence_", None)  # kept until now, in case that somebody interrupts
+        return told
 
     def __getstate__(self):
         if "_evidence_" in vars(self):  # which can be neither copied nor saved
@@ -258,16 +259,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _membership(self) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        graph, embedding, labels = self._vertex_level()
-        found = memberships(
-            graph,
-            embedding,
-            labels,
-            self.n_clusters_,
-            spectrum=fitted.placement.spectrum,
-            copies=fitted.copies,
-            threads=n_workers(self.n_jobs),
-        )
+        how: dict[str, Any] = {"spectrum": fitted.placement.spectrum, "copies": fitted.copies}
+        found = memberships(*self._vertex_level(), self.n_clusters_, **how, threads=n_workers(self.n_jobs))
         everybody = vertices.spread(found)
         if len(vertices.silent):
             everybody[vertices.silent] = shares_of(self._silent_edges @ found)
@@ -315,3 +308,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         members = [replace(member, relation=member.relation.fewer()) for member in placing.fitted.members]
         fewer = replace(placing, fitted=replace(placing.fitted, members=members))
         return fewer if np.mean(placing.nearest(tried) == fewer.nearest(tried)) >= ALIKE else placing
+
+
+def account_of_level(graph: Array, level: Level, told: list[str], parts: str) -> tuple[float, list[str]]:
+    """Return how far a level of a graph can be relied on, and why, beside what is told already."""
+    reliability = reliability_of(network_of(graph), level)
+    return reliability, [*told, in_words(reliability), parts]

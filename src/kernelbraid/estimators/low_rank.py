@@ -148,10 +148,10 @@ class LKG(Composed, InductiveMixin, Clusterer):
     outlier_scores_ : array of shape (n_samples,)
         How far each sample stands aside, from 0 to 1; above 1/2 it does. Worked out when first asked for.
     reliability_ : float
-        How far the clusters can be relied on, between 0 and 1: whether other cuts, and k-means, find the same; with
-        ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
+        How far the clusters can be relied on, between 0 and 1: whether other weights or cuts, and k-means, find the
+        same; with ``n_clusters="auto"`` whether other weights and resolutions do, and no other number is as plausible.
     why_ : list of str
-        The same in sentences.
+        The same in sentences. Both are worked out when first asked for.
     views_ : ViewReport
         What is known of each view: ``names``, ``trusted``, ``why``, ``weights``, ``agreement``; ``shares`` of them in
         each sample's edges where graphs are fused. Prints as a table; ``to_frame()`` is a data frame.
@@ -313,7 +313,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
             if isinstance(wanted, int) and self.n_clusters_ < wanted:
                 return None  # of which another sentence warns
             return COLLAPSED if reading.has_collapsed else scattered(self.n_clusters_, self.n_components_)
-        self._evidence_ = partial(self._of_level, counted.taken, counted.sentences())
+        self._evidence_ = self._of_level(counted.taken, counted.sentences())
         self.levels_ = [replace(level, labels=self._spread_labels(level)) for level in counted.levels]
         return counted.warning or scattered(self.n_clusters_, self.n_components_)
 
@@ -464,8 +464,9 @@ class LKG(Composed, InductiveMixin, Clusterer):
                 member.relation.move(here)
         placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        known_by = vertices.first if settings.kernels in PAIRWISE and vertices.are_others else None
-        self._fitted = replace(Extension.of(weighed.samples, learned.members, placement, given_as), columns=known_by)
+        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        is_pairwise = settings.kernels in PAIRWISE and vertices.are_others
+        self._fitted = fitted.known_by(vertices, samples) if is_pairwise else fitted
         self._show(reading, like)
         weights = weighed.weights
         if weighed.joined is not None:
@@ -487,6 +488,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _show(self, reading: Reading, like: Array) -> None:
         """Set what hangs on the clusters."""
-        labels, embedding = (self._vertices.spread(values) for values in (reading.labels, reading.placed.embedding))
+        own = deepcopy((reading.labels, reading.placed.embedding))  # of what is judged later, whatever becomes of these
+        labels, embedding = map(self._vertices.spread, own)
         publish(self, like, labels_=labels, embedding_=embedding)
         self.n_clusters_, self._certainty = n_found(reading.labels), {}

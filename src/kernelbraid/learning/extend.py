@@ -5,7 +5,7 @@ a view, or of several together, or a graph that was handed over. One view is a s
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import names_of
+from kernelbraid.learning.vertices import Vertices
 from kernelbraid.ops.graphs import EdgeWeights, Spectrum, unit_rows
 from kernelbraid.solvers.lloyd import nearest_centres
 
@@ -199,6 +200,7 @@ class Extension:
     copies: np.ndarray  # (n,): the first sample that each is a copy of
     given_as: str  # how samples come: as matrices, or as what `kernels` said they are
     columns: NDArray[np.int64] | None = None  # of what new samples bring, by which they are known; None: all
+    places: NDArray[np.int64] | None = None  # of those that the digests are of among the fitted samples; None: in turn
 
     @classmethod
     def of(cls, samples: Samples, members: Sequence[Member], placement: Placement, given_as: str) -> "Extension":
@@ -207,10 +209,15 @@ class Extension:
         _, first, numbers = np.unique(samples.identities(used), return_index=True, return_inverse=True)
         return cls(members, samples.widths, placement, samples.digests(used), first[numbers], given_as)
 
+    def known_by(self, vertices: Vertices, samples: Samples) -> "Extension":
+        """Return the same, by which all samples are known, also copies that differ by rounding."""
+        every = NewSamples.of_samples(samples).narrowed(vertices.first)
+        return replace(self, columns=vertices.first, digests=row_digests(every.of(self.used)), places=vertices.index)
+
     @property
     def n_samples(self) -> int:
         """Number of fitted samples."""
-        return len(self.digests)
+        return len(self.copies)
 
     @property
     def used(self) -> list[int]:
@@ -234,7 +241,7 @@ class Extension:
         wanted = row_digests(new.narrowed(self.columns).of(self.used))
         fitted, first = np.unique(self.digests, return_index=True)
         at = np.minimum(np.searchsorted(fitted, wanted), len(fitted) - 1)
-        return np.where(fitted[at] == wanted, first[at], -1)
+        return np.where(fitted[at] == wanted, first[at] if self.places is None else self.places[first[at]], -1)
 
     def edges(self, new: NewSamples) -> Array:
         """Return the edges of new samples (rows) to fitted ones, summed over the members that have them."""

@@ -31,6 +31,8 @@ STEADY = 0.65
 APART = 0.95
 #: Part of the mean size of a cluster below which one is a handful of samples that were left aside.
 HANDFUL = 0.02
+#: Index of k-means from which on even clusters are so clear that no cut is made elsewhere.
+SAME = 0.9
 #: Steadiness, and evenness of all ways, below which they have collapsed.
 HALF = 0.5
 #: What is told where all ways collapse.
@@ -208,14 +210,16 @@ def choose(
     if not is_settled:
         seen = [taken.labels, alone().labels]
         joined = join_pieces(placed, readout, random_state)
-        has_collapsed = found.steadiness() < HALF and max(map(evenness, [*seen, joined.labels])) < HALF
         is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
         if found.steadiness() < HALF:
-            least = HANDFUL * len(taken.labels) / k
-            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
-            taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
+            is_clear = evenness(taken.labels) >= HALF and adjusted_rand(taken.labels, alone().labels) >= SAME
+            if not is_clear:
+                least = HANDFUL * len(taken.labels) / k
+                labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
+                taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
+            has_collapsed = max(map(evenness, [*seen, joined.labels, taken.labels])) < HALF
 
     def evidence() -> Evidence:
         again = found.steadiness() if way == "communities" else _joined_again(taken, found)

@@ -93,13 +93,7 @@ def support(one: Vector, other: Vector, whole: Vector, sizes: tuple[Vector, Vect
 
 
 def cut_again(
-    graph: Array | Network,
-    labels: Labels,
-    resolution: float,
-    *,
-    smallest: float = 1.0,
-    weak: float = WEAK,
-    seed: int = 0,
+    graph: Array | Network, labels: Labels, resolution: float, *, smallest: float = 1, weak: float = WEAK, seed: int = 0
 ) -> Labels:
     """Join two clusters if nothing supports the cut between them, and cut where more does.
 
@@ -113,7 +107,7 @@ def cut_again(
         Clusters from 0 on; two of them stay, since joined they leave nothing to compare with.
     resolution : float
         At which the graph has as many communities, or nearly.
-    smallest : float, default=1.0
+    smallest : float, default=1
         Samples of a cluster that is cut off, at least.
     weak : float, default=0.25
         Support below which a cut is given up.
