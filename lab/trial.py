@@ -22,6 +22,7 @@ from kernelbraid.learning import (
     Coefficients,
     LearnedGraph,
     PlacedGraph,
+    Placement,
     Readout,
     Settings,
     Views,
@@ -102,7 +103,7 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
             model.fit(data)
             seconds = time.perf_counter() - started
             is_sum = getattr(getattr(model, "views_", None), "shares", None) is not None
-            placed = PlacedGraph(model.graph_, None, model.embedding_, copies, is_sum)
+            placed = PlacedGraph(Placement.known(model.graph_, model.embedding_), copies, is_sum)
             if set(OF_READOUT[:3]) & alike[0].parameters.keys() - set(method.parameters):  # which no fit can do
                 found = Coefficients(Z=getattr(model, "coefficients_", model.graph_))
                 placed = place(LearnedGraph.of(found, readouts[0], copies), readouts[0])

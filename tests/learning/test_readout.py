@@ -12,6 +12,7 @@ from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.learning.coefficients import Coefficients, express
 from kernelbraid.learning.learn import LearnedGraph, graph_of
+from kernelbraid.learning.extend import Placement
 from kernelbraid.learning.readout import (
     Evidence,
     PlacedGraph,
@@ -22,7 +23,6 @@ from kernelbraid.learning.readout import (
     join_pieces,
     judge,
     place,
-    place_graph,
     read_out,
     tell,
 )
@@ -129,14 +129,14 @@ def test_the_inertia_is_the_sum_of_squared_distances_to_the_centres(Z):
 
 
 def test_eigenvectors_are_orthonormal(Z):
-    vectors = place(graph(Z, RECOMMENDED), RECOMMENDED).vectors
+    vectors = place(graph(Z, RECOMMENDED), RECOMMENDED).placement.vectors
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_components_are_counted(form):
     blocks = form(np.kron(np.eye(4), np.ones((3, 3)) - np.eye(3)))
-    placed = place_graph(blocks, replace(RECOMMENDED, n_clusters=2), np.arange(12))
+    placed = PlacedGraph(Placement(blocks, 2, "largest"), np.arange(12))
     assert placed.n_components == 4
 
 
@@ -191,7 +191,7 @@ def test_single_precision_stays_single():
                 asked = {"n_neighbors": n_neighbors, "edge_weights": edge_weights, "embedding": embedding}
                 readout = replace(RECOMMENDED, **asked)
                 placed = place(graph(Z.astype(np.float32), readout), readout)
-                assert placed.graph.dtype == placed.vectors.dtype == placed.embedding.dtype == np.float32, asked
+                assert placed.graph.dtype == placed.placement.vectors.dtype == placed.embedding.dtype == np.float32, asked
 
 
 def uneven_blobs():
@@ -272,7 +272,7 @@ def test_clusters_that_a_cut_elsewhere_has_made_even_have_not_collapsed(monkeypa
     graph, places = sparse.csr_array(joined), np.zeros((60, 3))
     places[:2, :2] = np.eye(2)
     found = Communities(np.repeat([0, 1, 2], [58, 1, 1]), 1.0, 1.0, graph)
-    placed = PlacedGraph(graph, places, places, np.arange(60), communities=found)
+    placed = PlacedGraph(Placement.known(graph, places), np.arange(60), communities=found)
     reading = choose(placed, RECOMMENDED, np.random.RandomState(0))
     assert reading.has_collapsed == reading.evidence().has_collapsed == has_collapsed
 

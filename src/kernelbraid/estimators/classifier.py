@@ -254,7 +254,7 @@ class LKGClassifier(Composed, CallbackSupportMixin, ClassifierMixin, BaseEstimat
 
     def _along(self) -> Callable[[Array], np.ndarray]:
         """Return what gives shares of classes to new samples along their edges."""
-        return partial(reached_by, graph=self.clusterer_._vertex_level()[0], spread=self._spread)
+        return partial(reached_by, graph=self.clusterer_._fitted.placement.graph, spread=self._spread)
 
 
 def copy_features(source: BaseEstimator, target: BaseEstimator) -> None:

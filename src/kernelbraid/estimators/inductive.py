@@ -22,15 +22,14 @@ from kernelbraid.learning.counting import network_of
 from kernelbraid.learning.extend import AT_ONCE, DEVICE_SHARE, Extension, NewSamples, Placement, Placing, with_rows
 from kernelbraid.learning.levels import Level, reliability_of, sentences
 from kernelbraid.learning.outliers import Reach, outlier_scores
-from kernelbraid.learning.readout import Reading, in_words, parts_in_words, place_graph
-from kernelbraid.learning.settings import PRESETS
+from kernelbraid.learning.readout import PlacedGraph, Reading, in_words, parts_in_words
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.vertices import Vertices
 
 #: Share of the labels of new samples that must stay where they are compared with fewer fitted ones.
 ALIKE = 0.999
 #: Attributes that are worked out when they are first asked for.
-LAZY = ("membership_", "confidence_", "outlier_scores_", "reliability_", "why_")
+LAZY = ("embedding_", "membership_", "confidence_", "outlier_scores_", "reliability_", "why_")
 
 
 class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -41,7 +40,6 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     _fitted: Extension
     _vertices: Vertices
-    _vertex_graph: Array
     _silent_edges: Array
     _silent_scores: np.ndarray
     levels_: list[Level] | None
@@ -51,14 +49,13 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _evidence_: Callable[[], tuple[float, list[str]]]
     _show: Callable[[Reading, Array], None]
     graph_: Array
-    embedding_: Array
     labels_: Array
     n_clusters_: int
     n_jobs: int | None
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+        return self._fitted.placement.n_components
 
     def transform(self, X):
         """Return the coordinates of samples in the embedding that was clustered.
@@ -94,12 +91,10 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         return self._ask(X, "nearest")
 
-    def _vertex_level(self) -> tuple[Array, np.ndarray, np.ndarray]:
-        """Return the graph, the embedding and the labels of the distinct samples."""
-        embedding, labels, first = to_numpy(self.embedding_), to_numpy(self.labels_), self._vertices.first
-        if not self._vertices.are_others:
-            return self.graph_, embedding, labels
-        return self._vertex_graph, embedding[first], labels[first]
+    @property
+    def _vertex_labels(self) -> np.ndarray:
+        """The labels of the distinct samples."""
+        return to_numpy(self.labels_)[self._vertices.first]
 
     def predict_proba(self, X):
         """Return how far samples belong to each cluster: the mean of ``membership_`` over their neighbours.
@@ -124,7 +119,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _shares(self, X: Input, known: np.ndarray, along: Callable[[Array], np.ndarray]) -> Array:
         """Return what comes to samples along their edges, as far as neighbours speak for them; some are known."""
-        fitted, reach = self._fitted, Reach.of(self._fitted.samples(), self._vertex_level()[0])
+        fitted, reach = self._fitted, Reach.of(self._fitted.samples(), self._fitted.placement.graph)
 
         def answer(new: NewSamples) -> np.ndarray:
             edges, places = fitted.edges(new), fitted.known(new)
@@ -135,7 +130,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _placing(self) -> Placing:
         """What new samples are asked about."""
-        return Placing(self._fitted, *self._vertex_level())
+        return Placing(self._fitted, self._vertex_labels)
 
     def _ask(self, X: Input, what: str) -> Array:
         check_is_fitted(self)
@@ -180,19 +175,17 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             )
         if not isinstance(level, int | np.integer) or not 0 <= level < len(self.levels_):
             raise ValueError(f"there is no level {level!r}: levels_ has {len(self.levels_)}, counted from 0.")
-        other, (graph, _, _), spectrum = copy(self), self._vertex_level(), self._fitted.placement.spectrum
+        other, before = copy(self), self._fitted.placement
         labels = self.levels_[level].labels[self._vertices.first]
-        readout = replace(PRESETS["recommended"].readout, embedding=spectrum, n_clusters=int(labels.max()) + 1)
-        placed = place_graph(graph, readout, np.arange(len(labels)))
-        here = partial(as_published, self, self.embedding_)
-        other._fitted = replace(self._fitted, placement=Placement.of(placed.graph, placed.vectors, spectrum, here))
-        other._show(Reading(placed, labels), self.embedding_)
+        placement = Placement(before.graph, int(labels.max()) + 1, before.spectrum, before.n_jobs)
+        other._fitted = replace(self._fitted, placement=placement)
+        other._show(Reading(PlacedGraph(placement, np.arange(len(labels))), labels), self.labels_)
         silent = self._vertices.silent
         if len(silent):
             embedding, every = (np.require(to_numpy(A), requirements="W") for A in (other.embedding_, other.labels_))
             placed, every[silent] = other._placing.by_edges(self._silent_edges, np.full(len(silent), -1))
             embedding[silent] = to_numpy(placed)
-            other.embedding_, other.labels_ = (as_published(self, self.labels_, A) for A in (embedding, every))
+            other._certainty["embedding"], other.labels_ = embedding, as_published(self, self.labels_, every)
         taken = [replace(one, is_taken=place == level) for place, one in enumerate(self.levels_)]
         other._evidence_ = other._of_level(replace(taken[level], labels=labels), sentences(taken))
         other.levels_ = [replace(one, labels=other._spread_labels(one)) if one.is_taken else one for one in taken]
@@ -211,7 +204,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _of_level(self, level: Level, told: list[str]) -> Callable[[], tuple[float, list[str]]]:
         """Return what finds how far a level of the graph can be relied on, and why; it does not hold the estimator."""
         parts = parts_in_words(self.n_components_, self.n_clusters_)
-        return partial(account_of_level, self._vertex_level()[0], level, told, parts)
+        return partial(account_of_level, self._fitted.placement.graph, level, told, parts)
 
     def _told(self) -> tuple[float, list[str]]:
         """Return how far the clusters can be relied on, and why."""
@@ -222,6 +215,8 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def __getstate__(self):
         if "_evidence_" in vars(self):  # which can be neither copied nor saved
             self._told()
+        if "labels_" in vars(self):
+            self._known("embedding", self._embedding)
         return super().__getstate__()
 
     @property
@@ -233,6 +228,14 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def why_(self):
         """Why they can be relied on so far, in sentences."""
         return self._told()[1]
+
+    @property
+    def embedding_(self):
+        """Coordinates of the samples."""
+        return beside(self._known("embedding", self._embedding), self.labels_)
+
+    def _embedding(self) -> np.ndarray:
+        return self._vertices.spread(to_numpy(self._fitted.placement.embedding).copy())
 
     @property
     def membership_(self):
@@ -259,8 +262,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _membership(self) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        how: dict[str, Any] = {"spectrum": fitted.placement.spectrum, "copies": fitted.copies}
-        found = memberships(*self._vertex_level(), self.n_clusters_, **how, threads=n_workers(self.n_jobs))
+        placement, how = fitted.placement, {"copies": fitted.copies, "threads": n_workers(self.n_jobs)}
+        of_vertices = (placement.graph, to_numpy(placement.embedding), self._vertex_labels)
+        found = memberships(*of_vertices, self.n_clusters_, spectrum=placement.spectrum, **how)
         everybody = vertices.spread(found)
         if len(vertices.silent):
             everybody[vertices.silent] = shares_of(self._silent_edges @ found)
@@ -268,7 +272,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _outlier_scores(self) -> np.ndarray:
         vertices = self._vertices
-        everybody = vertices.spread(outlier_scores(self._vertex_level()[0], self._fitted.unexplained()))
+        everybody = vertices.spread(outlier_scores(self._fitted.placement.graph, self._fitted.unexplained()))
         if len(vertices.silent):
             everybody[vertices.silent] = self._silent_scores
         return everybody
@@ -290,7 +294,7 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 shares[rows] = shares_of((edges @ known) * measured[rows])
             found.append(edges)
             aside.append(scores)
-        self.embedding_, self.labels_ = here(embedding), here(every)
+        self._certainty["embedding"], self.labels_ = embedding, here(every)
         self.views_ = replace(self.views_, shares=None if shares is None else here(shares))
         for member in placing.fitted.members:
             member.relation.move(here)

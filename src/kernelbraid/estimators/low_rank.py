@@ -43,7 +43,7 @@ from kernelbraid.estimators.solver import ADMM, Solved
 from kernelbraid.learning import effort
 from kernelbraid.learning.counting import SMALLEST_PROBLEM, Counted, count
 from kernelbraid.learning.effort import check_memory_of_fit
-from kernelbraid.learning.extend import Extension, Placement
+from kernelbraid.learning.extend import Extension
 from kernelbraid.learning.in_rows import EXACT, MOST, representatives
 from kernelbraid.learning.learn import LearnedGraph, learn, with_joined
 from kernelbraid.learning.readout import COLLAPSED, Reading, account, published, read_out, scattered
@@ -456,15 +456,14 @@ class LKG(Composed, InductiveMixin, Clusterer):
         """Set the fitted attributes, and what new samples need."""
         placed, like = reading.placed, weighed.samples.like
         self.__dict__.pop("solution_", None)  # of an earlier fit
-        self._vertices, self._vertex_graph = vertices, placed.graph if vertices.are_others else None
+        self._vertices = vertices
         graph, here = vertices.graph(placed.graph), partial(as_published, self, like)
         self.graph_ = graph if weighed.in_rows else here(graph)
         if not len(vertices.silent):  # else when they are placed
             for member in learned.members:
                 member.relation.move(here)
-        placement = Placement.of(placed.graph, placed.vectors, settings.readout.embedding, here)
         given_as = settings.kernels if settings.kernels in PAIRWISE else "matrices"
-        fitted = Extension.of(weighed.samples, learned.members, placement, given_as)
+        fitted = Extension.of(weighed.samples, learned.members, placed.placement.at(here), given_as)
         is_pairwise = settings.kernels in PAIRWISE and vertices.are_others
         self._fitted = fitted.known_by(vertices, samples) if is_pairwise else fitted
         self._show(reading, like)
@@ -488,7 +487,6 @@ class LKG(Composed, InductiveMixin, Clusterer):
 
     def _show(self, reading: Reading, like: Array) -> None:
         """Set what hangs on the clusters."""
-        own = deepcopy((reading.labels, reading.placed.embedding))  # of what is judged later, whatever becomes of these
-        labels, embedding = map(self._vertices.spread, own)
-        publish(self, like, labels_=labels, embedding_=embedding)
+        # A copy of what is judged later, whatever becomes of it.
+        publish(self, like, labels_=self._vertices.spread(reading.labels.copy()))
         self.n_clusters_, self._certainty = n_found(reading.labels), {}

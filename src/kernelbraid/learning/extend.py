@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelbraid._arrays import Digests, asarray_like, namespace, row_digests, rows_of, squared_lengths, to_numpy
+from kernelbraid._machine import calm
 from kernelbraid._typing import Array
 from kernelbraid.learning.given import as_affinities, scales_of
 from kernelbraid.learning.outliers import Reach, Unexplained
 from kernelbraid.learning.sources import Samples
 from kernelbraid.learning.trust import names_of
 from kernelbraid.learning.vertices import Vertices
-from kernelbraid.ops.graphs import EdgeWeights, Spectrum, unit_rows
+from kernelbraid.ops.graphs import EdgeWeights, Spectrum, embed_rows, spectral_vectors, unit_rows
 from kernelbraid.solvers.lloyd import nearest_centres
 
 # Bytes of inverses that are kept for the next new samples; more are formed anew each time.
@@ -151,41 +152,59 @@ def _balanced(edges: Array, degrees: np.ndarray) -> Array:
 
 @dataclass(frozen=True)
 class Placement:
-    """How edges to fitted samples place new ones in their embedding."""
+    """Where the vertices of a graph are, and edges to them place others: worked out when it is first asked for."""
 
-    basis: Array  # (n, k): eigenvectors, scaled so that edges times basis give coordinates
-    values: Array  # (k,): eigenvalues
+    graph: Array  # symmetric
+    n_components: int
     spectrum: Spectrum
+    n_jobs: int | None = None
 
     @classmethod
-    def of(
-        cls, graph: Array, vectors: Array, spectrum: Spectrum, place: Callable[[Array], Array] = lambda A: A
-    ) -> "Placement":
-        """Take the degrees and the eigenvalues from a graph and its eigenvectors; a fit with others has others, too.
+    def known(cls, graph: Array, embedding: Array) -> "Placement":
+        """Take coordinates that are there already."""
+        found = cls(graph, int(embedding.shape[1]), "largest")
+        vars(found)["embedding"] = embedding
+        return found
 
-        What is kept goes where results are published.
-        """
-        xp = namespace(graph)
+    def at(self, place: Callable[[Array], Array]) -> "Placement":
+        """Return the same where results are published; sparse graphs stay on the host."""
+        return self if sparse.issparse(self.graph) else replace(self, graph=place(self.graph))
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Orthonormal eigenvectors of the graph, (n, k)."""
+        with calm(self.n_jobs):
+            return spectral_vectors(self.graph, self.n_components, spectrum=self.spectrum)
+
+    @cached_property
+    def embedding(self) -> Array:
+        """What they make of the vertices, (n, k)."""
+        return embed_rows(self.graph, self.vectors, self.spectrum)
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array]:
+        """Eigenvectors, scaled so that edges times these give coordinates, (n, k), and eigenvalues, (k,)."""
+        xp, graph, vectors = namespace(self.graph), self.graph, self.vectors
         degrees = xp.sum(graph, axis=1)
-        if spectrum == "unnormalised":
+        if self.spectrum == "unnormalised":
             product = degrees[:, None] * vectors - graph @ vectors
-            return cls(place(vectors), place(xp.sum(vectors * product, axis=0)), spectrum)
+            return vectors, xp.sum(vectors * product, axis=0)
         scale = 1 / xp.sqrt(xp.where(degrees > 0, degrees, asarray_like(1.0, degrees)))
         scaled = scale[:, None] * vectors
         values = xp.sum(scaled * (graph @ scaled), axis=0)
         largest = xp.max(graph)  # by which the embedding divides the graph
-        scaled = scaled * xp.sqrt(largest) if spectrum == "random_walk" else scaled
-        return cls(place(scaled), place(values), spectrum)
+        return scaled * xp.sqrt(largest) if self.spectrum == "random_walk" else scaled, values
 
     def embed(self, edges: Array) -> Array:
         """Return the coordinates of new samples, (n_new, k), as the embedding of the fitted ones has them."""
-        xp, basis = namespace(self.basis), self.basis
+        basis, values = self._scaled
+        xp = namespace(basis)
         edges = edges if sparse.issparse(edges) else to_numpy(edges)
         degrees, sums = asarray_like(edges.sum(axis=1), basis), asarray_like(edges @ to_numpy(basis), basis)
         degrees = xp.where(degrees > 0, degrees, asarray_like(1.0, degrees))[:, None]
         if self.spectrum == "unnormalised":
-            return unit_rows(sums / _away_from_zero(degrees - self.values[None, :]))
-        placed = sums / degrees / _away_from_zero(self.values[None, :])
+            return unit_rows(sums / _away_from_zero(degrees - values[None, :]))
+        placed = sums / degrees / _away_from_zero(values[None, :])
         return placed if self.spectrum == "random_walk" else unit_rows(placed)
 
 
@@ -265,10 +284,10 @@ class Extension:
                 total = _added(total, found, rows, new.n_samples)
         return total
 
-    def place(self, edges: Array, places: np.ndarray, embedding: Array) -> Array:
+    def place(self, edges: Array, places: np.ndarray) -> Array:
         """Return the coordinates of samples: those of new ones from their edges, those of fitted ones as they are."""
         placed = self.placement.embed(edges)
-        fitted = asarray_like(to_numpy(embedding)[places], placed)
+        fitted = asarray_like(to_numpy(self.placement.embedding)[places], placed)
         return namespace(placed).where(asarray_like(places >= 0, placed)[:, None] > 0, fitted, placed)
 
 
@@ -277,13 +296,11 @@ class Placing:
     """What new samples are asked about: their edges, coordinates and labels, wherever they are."""
 
     fitted: Extension
-    graph: Array  # of the distinct samples, with their places and clusters
-    embedding: Array
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64]  # of the distinct samples
 
     def coordinates(self, new: NewSamples) -> Array:
         """Return coordinates in the embedding; fitted samples have their own."""
-        return self.fitted.place(self.fitted.edges(new), self.fitted.known(new), self.embedding)
+        return self.fitted.place(self.fitted.edges(new), self.fitted.known(new))
 
     def nearest(self, new: NewSamples) -> NDArray[np.int64]:
         """Return the clusters with the nearest centre; of fitted samples their own."""
@@ -296,19 +313,19 @@ class Placing:
 
     def by_edges(self, edges: Array, places: np.ndarray) -> tuple[Array, NDArray[np.int64]]:
         """Return coordinates and clusters of samples from their edges, and the places of those that are fitted."""
-        placed = self.fitted.place(edges, places, self.embedding)
+        placed = self.fitted.place(edges, places)
         found = nearest_centres(to_numpy(placed) @ self.centres.T, squared_lengths(self.centres))
         return placed, np.where(places >= 0, self.labels[places], found)
 
     @cached_property
     def reach(self) -> Reach:
         """How far fitted samples are from their neighbours."""
-        return Reach.of(self.fitted.samples(), self.graph)
+        return Reach.of(self.fitted.samples(), self.fitted.placement.graph)
 
     @cached_property
     def centres(self) -> NDArray[Any]:
         """The means of the clusters."""
-        numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.embedding)
+        numbers, embedding = range(int(self.labels.max()) + 1), to_numpy(self.fitted.placement.embedding)
         return np.stack([embedding[self.labels == label].mean(axis=0) for label in numbers])
 
 

@@ -132,7 +132,7 @@ def with_joined(learned: LearnedGraph, weighed: Weighed, settings: Settings) -> 
     if not (is_sum and samples.has_kernels and isinstance(k, int) and 1 < k < weighed.n_samples):
         return learned
     graph = learned.graph if few is None else with_strongest_edges(learned.graph, CLEAREST * few)
-    before = steady_communities(graph, k, n_same=RUNS)
+    before = steady_communities(graph, k, near=1.0, n_same=RUNS)
     learned = replace(learned, graph=graph, communities=before)
     if samples.has_gaps or min(before.certainty, before.steadiness()) > CLEAR:
         return learned

@@ -13,10 +13,10 @@ from scipy.sparse.csgraph import connected_components
 from kernelbraid._arrays import beside, to_numpy
 from kernelbraid._machine import calm, counted
 from kernelbraid._typing import Array
+from kernelbraid.learning.extend import Placement
 from kernelbraid.learning.learn import LearnedGraph
 from kernelbraid.learning.settings import Readout
 from kernelbraid.metrics.partitions import adjusted_rand, agreement
-from kernelbraid.ops.graphs import embed_rows, spectral_vectors
 from kernelbraid.solvers.communities import Communities, communities, communities_of_number, steady_communities
 from kernelbraid.solvers.cuts import WEAK, cut_again
 from kernelbraid.solvers.kmeans import PIECES, Edges, cut, dissolve, join, kmeans, separate, settle
@@ -55,13 +55,21 @@ SCATTERED = 2
 class PlacedGraph:
     """A symmetric graph and the coordinates of its vertices."""
 
-    graph: Array  # csr array if it was refined
-    vectors: Array  # orthonormal eigenvectors, (n, k)
-    embedding: Array  # what they make of the vertices, (n, k)
+    placement: Placement
     identities: np.ndarray
     is_sum: bool = False  # whether it is the sum of graphs of several views
     communities: Communities | None = None  # as many as clusters are wanted, where they are known
     there: Array | None = None  # an array that lives where k-means runs; None: on the host
+
+    @property
+    def graph(self) -> Array:
+        """The graph: a csr array if it was refined."""
+        return self.placement.graph
+
+    @property
+    def embedding(self) -> Array:
+        """The coordinates, (n, k)."""
+        return self.placement.embedding
 
     @cached_property
     def n_components(self) -> int:
@@ -157,23 +165,17 @@ def published(learned: LearnedGraph, labels: np.ndarray, readout: Readout) -> Re
 
 def place(learned: LearnedGraph, readout: Readout) -> PlacedGraph:
     """Return the graph and its embedding; trials that differ in k-means alone share it."""
-    placed = place_graph(learned.graph, readout, learned.identities, is_sum=learned.shares is not None)
-    return replace(placed, communities=learned.communities, there=learned.there)
-
-
-def place_graph(graph: Array, readout: Readout, identities: np.ndarray, *, is_sum: bool = False) -> PlacedGraph:
-    """Return the embedding of a symmetric graph."""
-    k, spectrum = int(readout.n_clusters), readout.embedding
-    with calm(readout.n_jobs):
-        vectors = spectral_vectors(graph, k, spectrum=spectrum)
-        return PlacedGraph(graph, vectors, embed_rows(graph, vectors, spectrum), identities, is_sum)
+    placement = Placement(learned.graph, int(readout.n_clusters), readout.embedding, readout.n_jobs)
+    return PlacedGraph(
+        placement, learned.identities, learned.shares is not None, learned.communities, there=learned.there
+    )
 
 
 def cluster(placed: PlacedGraph, readout: Readout, *, random_state: np.random.RandomState) -> Reading:
     """Return the clusters of a graph: pieces of its embedding that are joined, communities, or those of k-means."""
     k = int(readout.n_clusters)
     with calm(readout.n_jobs):
-        if not 1 < k < placed.embedding.shape[0] or readout.assign_labels == "kmeans":
+        if not 1 < k < len(placed.identities) or readout.assign_labels == "kmeans":
             return run_kmeans(placed, readout, readout.n_init, random_state)
         if readout.assign_labels == "communities":
             return _of_labels(placed, communities_of_number(placed.graph, k, seed=seed_from(random_state)), k)
@@ -335,7 +337,7 @@ def judge(reading: Reading, readout: Readout, *, random_state: np.random.RandomS
     readout = replace(readout, n_clusters=k)
     if found < k:
         return Evidence(is_short=True)
-    if not 1 < k < placed.embedding.shape[0]:
+    if not 1 < k < len(placed.identities):
         return Evidence()
     with calm(readout.n_jobs):
         joined = other = reading

@@ -25,10 +25,11 @@ ROUNDS = 3  # of Leiden's method, each from the clusters of the one before: more
 FEW_ROUNDS = 2  # where many resolutions are tried
 TRIED = 16  # resolutions at most until one gives a number of clusters that is asked for
 LOWEST, HIGHEST = 1e-3, 2.0  # resolutions, the second one per vertex: components stay whole, almost all are alone
+AT_ONE = 2.5  # communities at resolution one, in units of the third root of the number of vertices, roughly
 NEAR = 1.001  # factor between two resolutions that are the same
-FEW_RUNS = 2  # on the graph itself, of which the most modular is taken
+FEW_RUNS = 1  # more on the graph itself, of which the most modular is taken
 REWEIGHTED = 3  # graphs with random weights by which steadiness is measured
-LESS = 0.5  # how steady the last of them are at least, as a part of the first ones, which may say enough
+LESS = 0.75  # how steady the last of them are at least, as a part of the first ones, which may say enough
 INWARD = 0.1  # part of the way between two resolutions, on either side, where the next one is not sought
 
 
@@ -166,7 +167,7 @@ class Communities:
 
 
 def steady_communities(
-    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float = 1.0, n_same: int = FEW_RUNS
+    graph: Array | Edges | Network, n_clusters: int, *, seed: int = 0, near: float | None = None, n_same: int = FEW_RUNS
 ) -> Communities:
     """Return so many communities, and how far they are found again in another order and when the edges weigh otherwise.
 
@@ -178,9 +179,9 @@ def steady_communities(
         How many, at most n.
     seed : int, default=0
         As for :func:`communities`; draws the weights, too.
-    near : float, default=1.0
-        Resolution that is tried first.
-    n_same : int, default=2
+    near : float, default=None
+        Resolution that is tried first; None for what gives about as many communities of most graphs.
+    n_same : int, default=1
         More runs on the graph itself, of which the most modular is taken.
     """
     network = Network.of(graph)
@@ -214,7 +215,7 @@ def communities_of_number(graph: Array | Edges | Network, n_clusters: int, *, se
     ndarray of shape (n,)
         Exactly so many clusters from 0 on, in order of appearance.
     """
-    return _of_number(Network.of(graph), n_clusters, seed, 1.0)[0]
+    return _of_number(Network.of(graph), n_clusters, seed)[0]
 
 
 def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Labels]:
@@ -226,7 +227,7 @@ def _runs(network: Network, settings: Sequence[tuple[float, int]]) -> list[Label
     return list(in_threads(run, settings, min(len(settings), workers(None if network.n >= ORDER else 1))))
 
 
-def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tuple[Labels, float]:
+def _of_number(network: Network, n_clusters: int, seed: int, near: float | None = None) -> tuple[Labels, float]:
     """Return so many communities, and the last resolution that was tried.
 
     Where there are threads, half of them try those that would be next if each gave as many as the lower bound.
@@ -234,7 +235,7 @@ def _of_number(network: Network, n_clusters: int, seed: int, near: float) -> tup
     finer, wanted, known = np.arange(network.n), float(np.log(n_clusters)), dict[float, Labels]()
     # Places of resolutions on a scale of logarithms, and that of the number of clusters beside it.
     low, high = (float(np.log(LOWEST)), 0.0), (float(np.log(HIGHEST * network.n)), float(np.log(network.n)))
-    place = float(np.log(near))
+    place = float(np.log(near or n_clusters / (AT_ONE * np.cbrt(network.n))))
 
     for _ in range(TRIED):
         if place not in known:

@@ -32,6 +32,9 @@ SWALLOWED = 8  # units of rounding of a kernel, times its order, below which a w
 # Entries on the diagonal of alpha (K + alpha I)^-1 are at most 1 for a kernel without negative eigenvalues; above this,
 # one is below -alpha / 2, where coefficients of norm above 1 begin.
 PROOF = 2.0
+# From this order on a kernel whose eigenvalues are at most so many times alpha is inverted in single precision, as rows
+# are for more samples: what is wanted are the largest coefficients of each sample.
+LARGE, EASY = 500, 1e4
 TILE = 128  # rows and columns of a block that is turned over in the cache
 # Coefficients below may be the rounding of those of a kernel that is zero.
 NOTHING = 1e-12
@@ -186,7 +189,8 @@ def ridge_inverse(K: Array, alpha: float) -> Array:
 def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
     """Return (K + alpha I)^-1 K for a symmetric matrix, in its own memory if it may be used up and the backend can.
 
-    I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands. A weight that the kernel
+    I - alpha (K + alpha I)^-1 costs least: one Cholesky factor, inverted where it stands, in single precision where
+    little of it is lost. A weight that the kernel
     would swallow is raised. Behind the equations is a minimum if no eigenvalue of K is below -alpha; one that is, or
     comes near, outweighs all others. A kernel that is proved to have one below -alpha / 2 is therefore replaced by the
     nearest whose eigenvalues are not negative.
@@ -197,19 +201,22 @@ def ridge_smoother(K: Array, alpha: float, *, overwrite: bool = False) -> Array:
         K, alpha, overwrite = K / unit, alpha / unit, True
     if not is_numpy_array(K):
         return add_to_diagonal(-alpha * ridge_inverse(K, alpha), 1.0)
-    potrf, potri = get_lapack_funcs(("potrf", "potri"), (K,))
     # A row-major symmetric matrix is itself in the column-major order that LAPACK wants.
     A = (K if overwrite and K.flags.c_contiguous else np.array(K, order="C")).T
     diagonal = A.diagonal().copy()
-    with blas_threads(A.shape[0]):
-        _, info = potrf(add_to_diagonal(A, alpha), lower=True, clean=False, overwrite_a=True)
+    is_easy = len(A) >= LARGE and len(A) * diagonal.max() <= EASY * alpha
+    inverse = A.astype(np.float32, order="F") if is_easy else A
+    potrf, potri = get_lapack_funcs(("potrf", "potri"), (inverse,))
+    with blas_threads(len(A)):
+        _, info = potrf(add_to_diagonal(inverse, alpha), lower=True, clean=False, overwrite_a=True)
         if info == 0:
-            _, info = potri(A, lower=True, overwrite_c=True)
-    if info != 0 or alpha * A.diagonal().max() > PROOF:  # the other triangle is untouched
-        mirror(A.T)
-        np.einsum("ii->i", A)[:] = diagonal
+            _, info = potri(inverse, lower=True, overwrite_c=True)
+    if info != 0 or alpha * inverse.diagonal().max() > PROOF:
+        if not is_easy:  # the other triangle is untouched
+            mirror(A.T)
+            np.einsum("ii->i", A)[:] = diagonal
         return _of_spectrum(A, lambda values: values / (values + alpha))
-    A *= -alpha
+    np.multiply(inverse, -alpha, out=A)
     return mirror(add_to_diagonal(A, 1.0)).T
 
 
