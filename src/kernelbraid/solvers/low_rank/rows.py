@@ -44,7 +44,7 @@ from kernelbraid.kernels.rows import KernelRows, Points, ViewRows, squared_dista
 
 T = TypeVar("T")
 #: Share of alpha above which eigenvalues count, landmarks that they are found by, and the most that are kept.
-NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 1000, 128
+NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 700, 128
 #: Samples, in units of landmarks, that tell which eigenvectors of these are large over all samples.
 TELLING = 3
 # Numbers, relative to the largest of their kind, that are rounding in single precision.
