@@ -186,8 +186,8 @@ class ViewRows:
             column_sides=columns.sides,
         )
 
-    def smooth_values(self, pairs: Pairs) -> Array:
-        """Return what smooth kernels add to the average."""
+    def smooth_values(self, pairs: Pairs, weight: float) -> Array:
+        """Return what smooth kernels add to the average, times a weight."""
         found = namespace(pairs.products).zeros_like(pairs.products)
         n_rows, n_columns = found.shape
         size = max(1, TILE // max(n_columns, 1)) if is_on_host(found) else n_rows
@@ -196,7 +196,7 @@ class ViewRows:
             part = pairs.rows(rows)
             for kernel in self.smooth:
                 found[rows, :] += kernel.matrix(part)
-        found /= len(self.smooth) + len(self.local)
+            found[rows, :] /= (len(self.smooth) + len(self.local)) / weight
         return found
 
     def local_values(self, pairs: Pairs, columns: Places, rows: Places | None) -> Array:
@@ -245,15 +245,15 @@ class KernelRows:
     def smooth(self, rows: Sequence[Points], columns: Sequence[Points]) -> Array:
         """Return what smooth kernels add."""
         pairs = self._pairs(rows, columns)
-        return sum(w * v.smooth_values(p) for w, v, p in zip(self.weights, self.views, pairs, strict=True))
+        return sum(v.smooth_values(p, w) for w, v, p in zip(self.weights, self.views, pairs, strict=True))
 
     def values(self, rows: Sequence[Points], columns: Places, places: Places | None = None) -> Array:
         """Return all values between samples, by their places if they are some of these, and some of these."""
         total: Array = None
         for weight, view, pairs in zip(self.weights, self.views, self._pairs(rows, self.at(columns)), strict=True):
-            own = view.smooth_values(pairs)
-            own += view.local_values(pairs, columns, places)
-            own *= float(weight)
+            own = view.smooth_values(pairs, weight)
+            if view.local:
+                own += weight * view.local_values(pairs, columns, places)
             total = own if total is None else in_place("add", total, own)
         return total
 
