@@ -30,7 +30,7 @@ DEPENDENT = 8
 # Total squared distance from the mean that is rounding, in units of the precision, the number of samples and the trace.
 SPREAD = 4
 # Blocks of rows that several passes find in the cache, as a share of the usual ones.
-IN_CACHE = 0.25
+IN_CACHE = 0.125
 ON_DEVICE = 64.0  # so much larger on an accelerator, which waits between blocks
 
 
