@@ -29,6 +29,8 @@ CLOSED_FORM_MATRICES = 1.0
 COUNTING_MATRICES = 2.0
 # The same where views are compared: similarities of one, what they are sorted in, and its neighbours.
 FUSED_MATRICES = 5.5
+# The same of the samples by which views of many are compared, beside the inner products of each.
+COMPARED_MATRICES = 3.0
 # Blocks that a pass over matrices of n x n keeps.
 PASS_BLOCKS = 2.4
 #: Of a fit in rows: matrices of landmarks, blocks on their way, those that each thread keeps, also of local kernels,
@@ -254,7 +256,7 @@ def check_memory_of_rows(samples: Any, banks: Sequence[Any], clustering: int, n_
     needed = rows_bytes(n, max(samples.widths), clustering=clustering, **size)
     some = min(n, TELLING)
     if samples.n_views > 1:
-        needed = max(needed, int(8 * some * some * (FUSED_MATRICES + samples.n_views)) + pass_bytes(some))
+        needed = max(needed, int(8 * some * some * (COMPARED_MATRICES + samples.n_views)) + pass_bytes(some))
     if limit is not None and needed > limit:
         raise MemoryError(
             f"a fit of {n} samples in rows needs about {format_bytes(needed)}, and {format_bytes(limit)} are free; "
