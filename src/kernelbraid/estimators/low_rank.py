@@ -141,7 +141,7 @@ class LKG(Composed, InductiveMixin, Clusterer):
         Symmetric affinity that was clustered: dense if `n_neighbors` is ``"all"``. Samples for which others stand have
         edges to these alone.
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        Spectral embedding of the graph.
+        Spectral embedding of the graph, worked out when first asked for where no k-means needed it.
     membership_, confidence_ : array of shape (n_samples, n_clusters) and (n_samples,)
         How far each sample belongs to each cluster, rows of sum one, and its entry for the label: how sure that is.
         Worked out when first asked for, in one to three times the time of the fit.
