@@ -252,7 +252,7 @@ def _has_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | 
     columns = [(cell.lower(), {row[i].lower() for row in below if i < len(row)}) for i, cell in enumerate(first)]
     # A name that comes back below is a label itself, as y is among y and n.
     is_named = id_column(first) == 0 or any(name in LABEL_NAMES and name not in known for name, known in columns)
-    if not (any(map(is_name, first)) and is_header(first, below)):
+    if not is_header(first, below):
         return False
     if is_named or any(is_name(name) and known and all(map(NUMBER.fullmatch, known)) for name, known in columns):
         return True
@@ -271,9 +271,8 @@ def _find_columns(table: Table, frame: Any, column: str | int | None) -> tuple[i
     others = [1] if width == 2 and is_apart else [i for i in range(width) if i != ids] or [0]
     found = [table.find(column)] if column is not None else named or others
     if len(found) > 1:
-        where = f"in any of the columns {tables.listing([table.names[i] for i in found])}"
-        remedy = "say in which (--column NAME for the truth, --labels-column NAME for the labels that are scored)"
-        raise table.error(f"the labels may be {where}; {remedy}, or call it label")
+        told = f"the labels may be in any of the columns {tables.listing([table.names[i] for i in found])}; say in which"
+        raise table.error(f"{told} (--column NAME for the truth, --labels-column NAME for the scored), or call it label")
     return found[0], ids
 
 
@@ -284,14 +283,11 @@ def _values(table: Table, at: int, column: Any) -> Host:
     are_numbers = len(present) > 0 and all(map(NUMBER.fullmatch, present))
     for row, text in enumerate(texts):
         if text.lower() in (MISSING if are_numbers else ("",)):
-            place = table.place(at, row, "no label")
-            raise table.error(f"{place} ({text!r}); fill the cell or delete the row")
-    if are_numbers and all(text.lstrip("+-").isdecimal() for text in texts):
-        whole = list(map(int, texts))
-        values = np.array(whole) if max(map(abs, whole)) < 2**63 else np.array(texts)
-    else:
-        values = np.array(texts, dtype=float if are_numbers else str)
-    return _checked(table.source.path, values)
+            raise table.error(f"{table.place(at, row, 'no label')} ({text!r}); fill the cell or delete the row")
+    are_whole = are_numbers and all(text.lstrip("+-").isdecimal() for text in texts)
+    are_large = are_whole and max(abs(int(text)) for text in texts) >= 2**63
+    dtype = str if are_large or not are_numbers else np.int64 if are_whole else np.float64
+    return _checked(table.source.path, np.array(texts, dtype=dtype))
 
 
 def _checked(path: Path, values: Host) -> Host:

@@ -127,7 +127,7 @@ class Table:
 
     def find(self, wanted: str | int, *, by_name: bool = False) -> int:
         """Return the position of a column given by name, or by number from 1 unless it is a name."""
-        found = [i for i, name in enumerate(self.names) if self.header is not False and name == str(wanted)]
+        found = [i for i, name in enumerate(self.names) if name == str(wanted)]
         if not (found or by_name) and str(wanted).isdecimal() and 0 < int(wanted) <= len(self.names):
             return int(wanted) - 1
         if len(found) != 1:
