@@ -271,8 +271,9 @@ def _find_columns(table: Table, frame: Any, column: str | int | None) -> tuple[i
     others = [1] if width == 2 and is_apart else [i for i in range(width) if i != ids] or [0]
     found = [table.find(column)] if column is not None else named or others
     if len(found) > 1:
-        told = f"the labels may be in any of the columns {tables.listing([table.names[i] for i in found])}; say in which"
-        raise table.error(f"{told} (--column NAME for the truth, --labels-column NAME for the scored), or call it label")
+        names = tables.listing([table.names[i] for i in found])
+        told = f"the labels may be in any of the columns {names}; say in which"
+        raise table.error(f"{told} (--column NAME; of the scored ones, --labels-column NAME), or call it label")
     return found[0], ids
 
 

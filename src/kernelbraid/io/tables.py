@@ -48,16 +48,19 @@ def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | No
     """Return whether the first row of a file names its columns, as far as it and the first below tell that themselves.
 
     Text is a header if there is a name in it. A row with numbers, or with true and false, is a sample, whatever stands
-    beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, or empty before numbers
-    that count the columns, as pandas writes it. Such numbers alone are one above decimals: a sample would have some,
-    too. None: above whole numbers they may be either.
+    beside them: an id, or a slip. It is a header if its first cell is the usual name of ids, or if its numbers count
+    columns: after an empty cell, as pandas writes it, or three and more beside names that do not come back below.
+    Numbers from 0 alone are one above decimals: a sample would have some, too. None: above whole numbers they may be
+    either.
     """
-    counted = [str(i) for i in range(len(first))]
-    if first[1:] and first == counted:
+    numbers, names = [cell for cell in first if NUMBER.fullmatch(cell)], {*filter(is_name, first)}
+    counts = numbers in [[str(i + start) for i in range(len(numbers))] for start in (0, 1)]
+    if counts and first[0] == "0" and first[1:] == numbers[1:] != []:
         return None if any(cell.isdecimal() for row in below for cell in row) else len(below) > 0
     is_text = not any(LIKE_NUMBER.fullmatch(cell) or cell.lower() in TRUTHS for cell in first)
-    is_counted = len(first) > 1 and first == ["", *counted[:-1]]
-    return is_counted or (any(map(is_name, first)) and (is_text or first[0].lower() in ID_NAMES[:-1]))
+    is_counted = counts and (len(numbers) > 2 if names else ["", *numbers] == first != [""])
+    is_header = is_counted and names.isdisjoint(chain(*below))
+    return is_header or (len(names) > 0 and (is_text or first[0].lower() in ID_NAMES[:-1]))
 
 
 def find_delimiter(lines: Sequence[str], usual: str) -> str:
