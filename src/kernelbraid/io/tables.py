@@ -98,7 +98,7 @@ class Table:
     Parameters
     ----------
     source : Source
-        The file; of a CSV or TSV file it is known what stands between cells, and by and by what before decimals.
+        The file, of which it is known what stands between cells, and by and by what before decimals.
     names : list of str
         The columns, as the header has them; "1", "2", ... without one.
     header : bool or None
@@ -107,8 +107,6 @@ class Table:
         The column of ids: one that a Parquet file marks, or a first one with such a name.
     is_unclear : bool, default=False
         Whether nothing tells that the first row of a CSV or TSV file is no header.
-    head : list of list of str, default=()
-        The first samples of a CSV or TSV file.
     skip : int, default=0
         Lines of a CSV or TSV file up to its header.
     ids : list of str
@@ -120,7 +118,6 @@ class Table:
     header: bool | None
     index: int | None
     is_unclear: bool = False
-    head: Sequence[Sequence[str]] = ()
     skip: int = 0
     ids: list[str] = field(default_factory=list)
 
@@ -152,8 +149,8 @@ class Table:
         for name, count in Counter(self.names[i] for i in kept).items():
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
-        cells = islice((row[i] for row in self.head for i in kept if i < len(row)), CELLS // HEAD)
-        self.find_decimal(cells)
+        head = (row for _, row in islice(self.rows(), self.header, HEAD))
+        self.find_decimal(islice((row[i] for row in head for i in kept if i < len(row)), CELLS // HEAD))
         return kept
 
     def find_decimal(self, cells: Iterable[str]) -> None:
@@ -165,8 +162,8 @@ class Table:
             self.source = replace(self.source, decimal=mark)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows of a CSV or TSV file with the numbers of their lines."""
-        return rows_of(lines_of(self.source), self.source, is_wide=len(self.names) > 1)
+        """Yield the rows of a CSV or TSV file with the numbers of their lines; as for pandas, blank lines are none."""
+        return ((n, row) for n, row in rows_of(self.source) if row != [""] or len(self.names) == 1)
 
     def place(self, column: int, at: int, what: str) -> str:
         """Return what is in a column of one of the rows that were read, for a message."""
@@ -203,7 +200,7 @@ class Table:
         for frame in parse(self.source, width + 1, dtype, skiprows=self.skip):
             if ((frame[width - 1] == "") | (frame.pop(width) != "")).any() and not is_whole:
                 for number, row in self.rows():
-                    if row != [""] and len(row) != width:
+                    if len(row) != width:
                         told = f"row {number} has {len(row)} cells, those before it {width}; give each the same number"
                         raise self.error(f"{told}, and check its quotes")
                 is_whole = True
@@ -273,14 +270,13 @@ def lines_of(source: Source, n_lines: int | None = None) -> Iterator[str]:
         yield from frame[0]
 
 
-def rows_of(lines: Iterable[str], source: Source, *, is_wide: bool) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with the numbers of their lines; as for pandas, blank ones are none where there are several cells."""
+def rows_of(source: Source, n_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of the first lines, or of all, with the numbers of their lines; a blank one is an empty cell."""
     with reading(source.path):
-        given = (line.strip(" " if source.delimiter == " " else "") + "\n" for line in lines)
-        reader = csv.reader(given, delimiter=source.delimiter or ",", skipinitialspace=True)
+        lines = (line.strip(" " if source.delimiter == " " else "") + "\n" for line in lines_of(source, n_lines))
+        reader = csv.reader(lines, delimiter=source.delimiter or ",", skipinitialspace=True)
         for row in reader:
-            if row[1:] or "".join(row).strip() or not is_wide:
-                yield reader.line_num, [cell.strip() for cell in row] or [""]
+            yield reader.line_num, [cell.strip() for cell in row] or [""]
 
 
 def open_table(source: Source, header: bool | None = None, rule: Callable[..., bool | None] = is_header) -> Table:
@@ -290,10 +286,8 @@ def open_table(source: Source, header: bool | None = None, rule: Callable[..., b
             names = list(file.schema_arrow.names)
             marked = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
         index = next((names.index(name) for name in marked if name in names), id_column(names))
-        return Table(source, names, None, index)
-    lines = list(lines_of(source, HEAD))
-    bare = [line.strip(" ") for line in lines]
-    some = [line for line in bare if line][:20]
+        return Table(replace(source, decimal="."), names, None, index)
+    some = [line.strip(" ") for line in lines_of(source, HEAD) if line.strip(" ")][:20]
     if not some:
         raise DataError(f"{source.path}: {EMPTY}.")
     with source.open() as file:
@@ -306,12 +300,12 @@ def open_table(source: Source, header: bool | None = None, rule: Callable[..., b
         what = f"row 1 is one cell with a {others[0]} in it; say what stands between cells (--delimiter {others[0]})"
         raise DataError(f"{source.path}: {what}, or give every row as many.")
     source = replace(source, delimiter=sign)
-    is_wide = any(sign in line for line in some)
-    first, *below = (row for _, row in rows_of(lines, source, is_wide=is_wide))
+    rows = [row for _, row in rows_of(source, HEAD)]
+    first, *below = (row for row in rows if row != [""] or max(map(len, rows)) == 1)
     found = rule(first, below) if header is None else header
-    names, head = (first, below) if found else ([str(i + 1) for i in range(len(first))], [first, *below])
-    skip = 1 + is_wide * bare.index(some[0]) if found else 0  # blank lines above a header, too
-    return Table(source, names, bool(found), id_column(names), found is None, head, skip)
+    names = first if found else [str(i + 1) for i in range(len(first))]
+    skip = 1 + rows.index(first) if found else 0  # blank lines above a header, too
+    return Table(source, names, bool(found), id_column(names), found is None, skip)
 
 
 def id_column(names: Sequence[str]) -> int | None:
