@@ -132,8 +132,8 @@ class Table:
             return int(wanted) - 1
         if len(found) != 1:
             what = f"{'several columns are called' if found else 'there is no column'} {str(wanted)!r}"
-            remedy = f"use one of {listing(self.names)}, or a number from 1"
-            raise self.error(f"{what}{', which is needed' * by_name}; {remedy}")
+            what += ", which is needed" * by_name
+            raise self.error(f"{what}; use one of {listing(self.names)}, or a number from 1")
         return found[0]
 
     def choose(self, id_column: str | int | None, drop: Iterable[str | int], keep: Iterable[str] | None) -> list[int]:
@@ -250,9 +250,9 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     import pandas as pd
 
     own = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or NO_MARK}
-    own |= {"names": range(width), "header": None, "na_filter": False, "low_memory": False, "dtype": dtype}
-    own |= {"skipinitialspace": source.delimiter != LINE, "skip_blank_lines": width > 2}
-    own |= {"chunksize": max(HEAD, CELLS // max(width, 64))}
+    own |= {"names": range(width), "header": None, "na_filter": False}
+    own |= {"skipinitialspace": source.delimiter != LINE, "skip_blank_lines": width > 2, "low_memory": False}
+    own |= {"chunksize": max(HEAD, CELLS // max(width, 64)), "dtype": dtype}
     size = source.path.stat().st_size if source.content is None else len(source.content)
     if size < EXACT and tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # whose numbers always are
         own["float_precision"] = "round_trip"
@@ -291,8 +291,7 @@ def open_table(source: Source, header: bool | None = None, rule: Callable[..., b
     if not some:
         raise DataError(f"{source.path}: {EMPTY}.")
     with source.open() as file:
-        is_packed = source.path.suffix.lower() in PACKED
-        if not is_packed and any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):  # ends cells
+        if source.path.suffix.lower() not in PACKED and any(b"\0" in line for line in file):  # which ends cells
             raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
     sign = source.delimiter or find_delimiter(some, "," if source.suffix == ".csv" else "\t")
     others = [word for word, mark in DELIMITERS.items() if mark in some[0] and mark != " "]
