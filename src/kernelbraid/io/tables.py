@@ -301,7 +301,7 @@ def open_table(source: Source, header: bool | None = None, rule: Callable[..., b
     source = replace(source, delimiter=sign)
     rows = [row for _, row in rows_of(source, HEAD)]
     first, *below = (row for row in rows if row != [""] or max(map(len, rows)) == 1)
-    found = rule(first, below) if header is None else header
+    found = rule(first, [*filter(any, below)]) if header is None else header
     names = first if found else [str(i + 1) for i in range(len(first))]
     skip = 1 + rows.index(first) if found else 0  # blank lines above a header, too
     return Table(source, names, bool(found), id_column(names), found is None, skip)
