@@ -221,7 +221,8 @@ class Table:
             numbers = frame.reindex(columns=kept)
             for i in written:
                 numbers[i] = self._floats(frame[i])
-            X = np.ascontiguousarray(numbers, np.float32 if (numbers.dtypes == np.float32).all() else np.float64)
+            dtype = np.float32 if (numbers.dtypes == np.float32).all() else np.float64
+            X = np.ascontiguousarray(numbers.to_numpy(dtype))
             for row, i in not_finite(X, gaps=gaps):
                 others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
                 raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]), others)
