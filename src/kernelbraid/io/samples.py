@@ -90,14 +90,14 @@ def read_samples(
     A column of a CSV or TSV file whose cells are all true or false, in any case, is read as 1 and 0.
 
     The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers, or with
-    true or false, is a sample, unless its first cell is called like ids or the numbers count the columns; so is one of
-    marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
-    as pandas writes them above an array, are a header where none of the next 100 rows has a whole number; above others
-    they may be a sample, and are refused until `header` says what they are. Semicolons, tabs, vertical bars and spaces
-    between cells are found in a .csv file, and commas before decimals where a number has one that cannot separate
-    thousands; numbers that could be read in two ways, such as 1,234 alone, are refused, and so are those with signs
-    between their thousands. Pickled objects are refused, never loaded. Above 32 MB pandas reads the numbers of a CSV or
-    TSV file to 12 digits or more, and below to the last bit.
+    true or false, is a sample, unless its first cell is called like ids, or three or more numbers count columns, beside
+    names that do not come back below; so is one of marks such as NA or ?, or of numbers with a slip such as 3..5, which
+    is then reported. The numbers 0, 1, ... alone, as pandas writes them above an array, are a header where none of the
+    next 99 rows has a whole number; above others they may be a sample, and are refused until `header` says what they
+    are. Semicolons, tabs, vertical bars and spaces between cells are found in a .csv file, and commas before decimals
+    where a number has one that cannot separate thousands; numbers that could be read in two ways, such as 1,234 alone,
+    are refused, and so are those with signs between their thousands. Pickled objects are refused, never loaded. Above
+    32 MB pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last bit.
 
     Examples
     --------

@@ -217,15 +217,15 @@ class Table:
         ids, n_rows = [] if self.index is None else [self.index], 0
         for frame in self.frames([*dict.fromkeys([*kept, *ids])], dict.fromkeys(ids, str)):
             written = [i for i, kind in frame.dtypes[kept].items() if kind.kind not in "biuf"]
-            self.find_decimal(chain(*(frame[i] for i in written)))
+            self.find_decimal(chain(*(texts_of(frame[i]) for i in written)))
             numbers = frame.reindex(columns=kept)
             for i in written:
                 numbers[i] = self._floats(frame[i])
             dtype = np.float32 if (numbers.dtypes == np.float32).all() else np.float64
             X = np.ascontiguousarray(numbers.to_numpy(dtype))
             for row, i in not_finite(X, gaps=gaps):
-                others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]))]
-                raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]), others)
+                others = [k for k in kept[i + 1 :] if is_name(str(frame[k].iat[row]).strip())]
+                raise self.cell_error(kept[i], n_rows + row, str(frame[kept[i]].iat[row]).strip(), others)
             for i in ids:
                 self.ids += texts_of(frame[i])
                 if "" in self.ids[n_rows:]:
@@ -239,15 +239,16 @@ class Table:
         """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
         if self.header is None:
             return np.array([float(cell) if isinstance(cell, Number) else np.nan for cell in column])
-        if {cell.lower() for cell in column} <= TRUTHS:
-            return np.array([cell.lower() == "true" for cell in column])
+        texts = texts_of(column)
+        if {text.lower() for text in texts} <= TRUTHS:
+            return np.array([text.lower() == "true" for text in texts])
         marks = {ord("."): "?", ord(","): "?", ord(self.source.decimal or NO_MARK): "."}
-        texts = [cell.translate(marks) for cell in column]
+        texts = [text.translate(marks) for text in texts]
         return np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in texts])
 
 
 def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Iterator[Any]:
-    """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts as they are written."""
+    """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts with blanks behind them."""
     import pandas as pd
 
     own = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or NO_MARK}
@@ -259,10 +260,7 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
         own["float_precision"] = "round_trip"
     file = source.path if source.content is None else source.open()
     with reading(source.path, QUOTES), pd.read_csv(file, **own | options) as frames:
-        for frame in frames:
-            for i in [i for i, kind in frame.dtypes.items() if kind.kind not in "biuf"]:
-                frame[i] = frame[i] if source.delimiter == LINE else frame[i].str.strip()
-            yield frame
+        yield from frames
 
 
 def lines_of(source: Source, n_lines: int | None = None) -> Iterator[str]:
