@@ -149,7 +149,7 @@ class Table:
         for name, count in Counter(self.names[i] for i in kept).items():
             if count > 1 and name:
                 raise self.error(f"several columns are called {name!r}; rename one, or leave it out (--drop NUMBER)")
-        head = (row for _, row in islice(self.rows(), self.header, HEAD))
+        head = (row for _, row in islice(self.rows(HEAD), self.header, None))
         self.find_decimal(islice((row[i] for row in head for i in kept if i < len(row)), CELLS // HEAD))
         return kept
 
@@ -161,9 +161,9 @@ class Table:
             mark = "," if any(map(COMMA_NUMBER.fullmatch, sure)) else "." if has_points else None
             self.source = replace(self.source, decimal=mark)
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self, n_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows of a CSV or TSV file with the numbers of their lines; as for pandas, blank lines are none."""
-        return ((n, row) for n, row in rows_of(self.source) if row != [""] or len(self.names) == 1)
+        return ((n, row) for n, row in rows_of(self.source, n_lines) if row != [""] or len(self.names) == 1)
 
     def place(self, column: int, at: int, what: str) -> str:
         """Return what is in a column of one of the rows that were read, for a message."""
