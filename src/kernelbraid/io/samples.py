@@ -126,7 +126,7 @@ def read_samples(
     kept = table.choose(id_column, drop, keep)
     X = together(table.blocks(kept, gaps=gaps), str(source.path))
     features = None if table.header is False else [table.names[i] for i in kept]
-    form = None if table.header is None else replace(table.source, content=None)
+    form = None if table.header is None else replace(table.source, content=None, decimal=table.source.decimal or ".")
     return Samples(X, None if table.index is None else table.ids, features, table.header, form)
 
 

@@ -143,7 +143,9 @@ class Table:
             left_out = {self.index, *map(self.find, (drop,) if isinstance(drop, str | int) else drop)}
             kept = [i for i in range(len(self.names)) if i not in left_out]
         else:
-            kept = [self.find(name, by_name=True) for name in keep]
+            places = dict(zip(self.names, range(len(self.names)), strict=True))
+            is_plain = len(places) == len(self.names)  # of many columns, finding each takes long
+            kept = [places[name] if is_plain and name in places else self.find(name, by_name=True) for name in keep]
         if not kept:
             raise self.error("no column is left for the data; drop fewer columns")
         for name, count in Counter(self.names[i] for i in kept).items():
