@@ -42,6 +42,22 @@ def test_whether_numbers_from_0_above_whole_numbers_are_a_header_is_asked(tmp_pa
     assert len(read_samples(path, header=False).X) == len(rows) + 1
 
 
+@pytest.mark.parametrize(("first", "at"), [("0,1,2,species", 3), ("1,2,3,species", 3), ("species,0,1,2", 0)])
+def test_numbers_that_count_the_columns_beside_names_are_no_sample(tmp_path, first, at):
+    rows = [["5", "3", "1"], ["4", "3", "2"]]
+    lines = [",".join([*row[:at], "setosa", *row[at:]]) for row in rows]
+    samples = read_samples(write(tmp_path, "a.csv", "\n".join([first, *lines])), drop=["species"])
+    assert samples.X.tolist() == [[5, 3, 1], [4, 3, 2]]
+    assert samples.header is True
+
+
+def test_numbers_that_count_the_columns_beside_a_class_that_comes_back_are_a_sample(tmp_path):
+    path = write(tmp_path, "a.csv", "1,2,3,setosa\n4,3,2,virginica\n5,3,1,setosa\n")
+    samples = read_samples(path, drop=[4])
+    assert samples.X.tolist() == [[1, 2, 3], [4, 3, 2], [5, 3, 1]]
+    assert samples.header is False
+
+
 def test_numbers_from_0_alone_are_a_sample(tmp_path):
     samples = read_samples(write(tmp_path, "a.csv", "0,1,2"))
     assert samples.header is False

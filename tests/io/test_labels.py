@@ -11,6 +11,7 @@ from small_files import X, refuse, write
     [
         ("0\n1\n1\n", [0, 1, 1], None),
         ("group\n0\n1\n1\n", [0, 1, 1], None),
+        ("group\n0\n1\n1\n\n\n", [0, 1, 1], None),
         ("a\nb\nb\n\n", ["a", "b", "b"], None),
         ("class\na\nb\nb\n", ["a", "b", "b"], None),
         ("y\nn\ny\n", ["y", "n", "y"], None),
@@ -19,6 +20,7 @@ from small_files import X, refuse, write
         (",cluster\nx,0\ny,1\n", [0, 1], ["x", "y"]),
         ("id,species\nx,a\ny,b\n", ["a", "b"], ["x", "y"]),
         ("width,species\n1,a\n2,b\n", ["a", "b"], None),
+        ("width,species\n1,a\n2,b\n,\n", ["a", "b"], None),
         ("plant,species\nx,0\ny,1\n", [0, 1], ["x", "y"]),
         ("id,label,confidence,outlier_score\nx,0,0.9,1.0\ny,0,0.9,1.1\n", [0, 0], ["x", "y"]),
         ("x,y,class\n1,2,a\n1,2,b\n", ["a", "b"], None),

@@ -25,10 +25,10 @@ from kernelbraid.datasets import DataError, column_names, read_samples
 from kernelbraid.estimators.dask_views import read_on_workers
 from kernelbraid.estimators.each_view import AS_IT_IS, EachView, fit_measured, transform_measured
 from kernelbraid.io.sources import Source, open_source
+from kernelbraid.io.tables import DELIMITERS
 
 OVER_PAIRS = ("precomputed", "graph", "distances")  # words for data that are matrices over pairs of samples
 MARKS = {"point": ".", "comma": ","}
-DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|"}
 ROWS = 50_000  # of a block
 HEADERS = {True: "row 1 names the columns", False: "none, row 1 is a sample"}
 

@@ -64,26 +64,19 @@ def align_views(views: "Iterable[pd.DataFrame]") -> "tuple[list[pd.DataFrame], p
         if not isinstance(frame, pd.DataFrame):
             kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")
             raise TypeError(f"view {number} is a {kind}; give a list of pandas data frames whose index names the rows.")
-        _check_frame(frame, number)
+        if 0 in frame.shape:
+            raise ValueError(f"view {number} has shape {frame.shape}; give at least one row and one column.")
+        for row in np.flatnonzero(frame.index.to_flat_index().isna())[:1]:
+            raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
+        for row in np.flatnonzero(frame.index.duplicated())[:1]:
+            many = f"view {number} has more than one row {frame.index.tolist()[row]!r}"
+            raise ValueError(f"{many}, the second at position {row + 1}; keep one row of each name.")
     index = frames[0].index.append([frame.index for frame in frames[1:]]).unique()
     if len(frames) > 1 and len(index) == sum(map(len, frames)):
         first, other = (frame.index.tolist()[0] for frame in frames[:2])
-        raise ValueError(
-            f"no row name occurs in two views: the first of view 1 is {first!r}, that of view 2 {other!r}; the "
-            "index of a data frame, or the column of ids of a file, has to name the samples alike in all."
-        )
+        told = f"no row name occurs in two views: the first of view 1 is {first!r}, that of view 2 {other!r}"
+        raise ValueError(f"{told}; the index, or the column of ids, has to name the samples alike in all.")
     return [_spread(frame, index, number) for number, frame in enumerate(frames, 1)], index
-
-
-def _check_frame(frame: "pd.DataFrame", number: int) -> None:
-    """Refuse a view without rows or columns, and a row without a name or with that of another one."""
-    if 0 in frame.shape:
-        raise ValueError(f"view {number} has shape {frame.shape}; give at least one row and one column.")
-    for row in np.flatnonzero(frame.index.to_flat_index().isna())[:1]:
-        raise ValueError(f"row {row + 1} of view {number} has no name; name it in the index or leave it out.")
-    for row in np.flatnonzero(frame.index.duplicated())[:1]:
-        many = f"view {number} has more than one row {frame.index.tolist()[row]!r}, the second at position {row + 1}"
-        raise ValueError(f"{many}; a name stands for one sample, keep one row of it.")
 
 
 def _spread(frame: "pd.DataFrame", index: "pd.Index", number: int) -> "pd.DataFrame":
@@ -96,8 +89,6 @@ def _spread(frame: "pd.DataFrame", index: "pd.Index", number: int) -> "pd.DataFr
         try:
             frame[name].astype(types[name])
         except (ValueError, TypeError):
-            raise ValueError(
-                f"column {name!r} of view {number} is of type {dtype}, not of numbers; encode it, for example with "
-                "OneHotEncoder in a ColumnTransformer of scikit-learn, or leave it out."
-            ) from None
+            told = f"column {name!r} of view {number} is of type {dtype}, not of numbers"
+            raise ValueError(f"{told}; encode it (scikit-learn's OneHotEncoder can), or leave it out.") from None
     return frame.astype(types).reindex(index)

@@ -94,10 +94,9 @@ def _by_rows(array: Matrix) -> Matrix:
 
 def check_matrix(path: Path, X: Matrix, *, gaps: bool = False) -> Matrix:
     """Return an array as finite samples by rows, where it lies if it can be, or name a value that is not finite."""
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"{path}: the array is of type {X.dtype}; save real numbers.")
-    if X.ndim not in (2, 3) or 0 in X.shape:
-        raise DataError(f"{path}: the array has shape {X.shape}; give one row per sample, one column per feature.")
+    if X.dtype.kind not in "biuf" or X.ndim not in (2, 3) or 0 in X.shape:
+        told = f"the array has shape {X.shape} and type {X.dtype}"
+        raise DataError(f"{path}: {told}; give real numbers, one row per sample and one column per feature.")
     if sparse.issparse(X):
         if not np.isfinite(X.data).all():
             raise DataError(f"{path}: the sparse matrix has NaN or infinity in it; remove or fill these entries.")

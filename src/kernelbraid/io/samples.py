@@ -9,9 +9,10 @@ import numpy as np
 
 from kernelbraid._blocks import together
 from kernelbraid._typing import Host
+from kernelbraid.io import tables
 from kernelbraid.io.arrays import Matrix, check_matrix, is_label_array, is_sample_array, read_array
 from kernelbraid.io.sources import ARRAY_FILES, DataError, FilePath, Source, open_source
-from kernelbraid.io.tables import ID_NAMES, MISSING, NUMBER, Table, is_header, is_name, listing, open_table
+from kernelbraid.io.tables import MISSING, NUMBER, Table, id_column, is_header, is_name, open_table, texts_of
 
 NAMES_OF_ARRAYS = ("y", "labels", "label", "gnd")
 LABEL_NAMES = ("label", "labels", "cluster", "class", "y", "target")
@@ -89,14 +90,14 @@ def read_samples(
     A column of a CSV or TSV file whose cells are all true or false, in any case, is read as 1 and 0.
 
     The first row of a CSV or TSV file is a header when it is of text with a name in it. A row with numbers, or with
-    true or false, is a sample, unless its first cell is called like ids or the numbers count the columns; so is one of
-    marks such as NA or ?, or of numbers with a slip such as 3..5, which is then reported. The numbers 0, 1, ... alone,
-    as pandas writes them above an array, are a header where none of the next 100 rows has a whole number; above others
-    they may be a sample, and are refused until `header` says what they are. Semicolons, tabs, vertical bars and spaces
-    between cells are found in a .csv file, and commas before decimals where a number has one that cannot separate
-    thousands; numbers that could be read in two ways, such as 1,234 alone, are refused, and so are those with signs
-    between their thousands. Pickled objects are refused, never loaded. Above 32 MB pandas reads the numbers of a CSV or
-    TSV file to 12 digits or more, and below to the last bit.
+    true or false, is a sample, unless its first cell is called like ids, or three or more numbers count columns, beside
+    names that do not come back below; so is one of marks such as NA or ?, or of numbers with a slip such as 3..5, which
+    is then reported. The numbers 0, 1, ... alone, as pandas writes them above an array, are a header where none of the
+    next 99 rows has a whole number; above others they may be a sample, and are refused until `header` says what they
+    are. Semicolons, tabs, vertical bars and spaces between cells are found in a .csv file, and commas before decimals
+    where a number has one that cannot separate thousands; numbers that could be read in two ways, such as 1,234 alone,
+    are refused, and so are those with signs between their thousands. Pickled objects are refused, never loaded. Above
+    32 MB pandas reads the numbers of a CSV or TSV file to 12 digits or more, and below to the last bit.
 
     Examples
     --------
@@ -119,12 +120,14 @@ def read_samples(
             raise DataError(f"{source.path}: an array file has no named columns; --id and --drop are for tables.")
         return Samples(check_matrix(source.path, read_array(source, key, ("X", "fea"), is_sample_array), gaps=gaps))
     table = open_table(source, header)
+    if table.is_unclear:
+        told = "row 1 counts the columns, and may be a header or a sample"
+        raise table.error(f"{told}; say which with --header or --no-header")
     kept = table.choose(id_column, drop, keep)
     X = together(table.blocks(kept, gaps=gaps), str(source.path))
     features = None if table.header is False else [table.names[i] for i in kept]
-    ids, mark = None if table.index is None else table.ids, "," if table.source.decimal == "," else "."
-    form = None if table.header is None else replace(table.source, content=None, decimal=mark)
-    return Samples(X, ids, features, table.header, form)
+    form = None if table.header is None else replace(table.source, content=None, decimal=table.source.decimal or ".")
+    return Samples(X, None if table.index is None else table.ids, features, table.header, form)
 
 
 def column_names(path: FilePath, *, header: bool | None = None) -> list[str]:
@@ -209,8 +212,8 @@ def read_labels(
     names.
 
     The first row of a CSV or TSV file is a header if one of these names of labels is in it and does not come back
-    below, if its first cell is called like ids, or if it is of text and a column below it is of numbers. Texts above
-    texts are a sample, though they may be a header (`is_unclear`).
+    in the next 99 rows, if its first cell is called like ids, or if it is of text and a column of these rows is of
+    numbers. Texts above texts are a sample, though they may be a header (`is_unclear`).
 
     Labels that are whole numbers are compared exactly: no two of them become one, however many digits they have.
 
@@ -233,69 +236,59 @@ def read_labels(
         if column is not None:
             raise DataError(f"{source.path}: an array file has no columns of labels; --column is for tables.")
         return LabelFile(_checked(source.path, read_array(source, key, NAMES_OF_ARRAYS, is_label_array)))
-    table, is_unclear = open_table(source, header=False), False
+    if header is None and column is not None and not str(column).isdecimal():  # by its name in the header
+        header = True
+    table = open_table(source, header, _has_header)
     frame = pd.concat(table.frames(range(len(table.names))), ignore_index=True)
     if not len(frame):
-        raise table.error("the file has no row of labels in it; give at least one")
-    if table.header is not None:
-        if header is None:
-            is_named = column is not None and not str(column).isdecimal()  # by its name in the header
-            header = is_named or _has_header(*frame.to_numpy().tolist())
-            is_unclear = header is None
-        if header:
-            table, frame = open_table(source, header=True), frame[1:]
+        raise table.error(tables.EMPTY)
     at, ids = _find_columns(table, frame, column)
-    names = None if ids in (None, at) else list(map(str, frame[ids]))
-    return LabelFile(_values(table, at, frame[at]), names, table.header, is_unclear)
+    names = None if ids in (None, at) else texts_of(frame[ids])
+    return LabelFile(_values(table, at, frame[at]), names, table.header, table.is_unclear)
 
 
-def _has_header(first: Sequence[str], *rest: Sequence[str]) -> bool | None:
+def _has_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:
     """Return whether the first row of a table with labels names its columns; None where nothing tells."""
-    columns = [(cell.lower(), {row[i].lower() for row in rest}) for i, cell in enumerate(first)]
-    if not is_header(first):
-        return False
-    is_named = len(first) > 1 and columns[0][0] in ID_NAMES
+    columns = [(cell.lower(), {row[i].lower() for row in below if i < len(row)}) for i, cell in enumerate(first)]
     # A name that comes back below is a label itself, as y is among y and n.
-    is_named |= any(name in LABEL_NAMES and name not in below for name, below in columns)
-    if is_named or any(is_name(name) and below and all(map(NUMBER.fullmatch, below)) for name, below in columns):
+    is_named = id_column(first) == 0 or any(name in LABEL_NAMES and name not in known for name, known in columns)
+    if not is_header(first, below):
+        return False
+    if is_named or any(is_name(name) and known and all(map(NUMBER.fullmatch, known)) for name, known in columns):
         return True
-    return None if rest and all(is_name(name) and name not in below for name, below in columns) else False
+    return None if below and all(is_name(name) and name not in known for name, known in columns) else False
 
 
 def _find_columns(table: Table, frame: Any, column: str | int | None) -> tuple[int, int | None]:
     """Return the column of the labels, by its name or as the only one beside ids, and that of ids; none is guessed."""
-    first, width = list(map(str, frame[0])), len(table.names)
-    is_apart, has_numbers = len({*first}) == len(first), any(map(NUMBER.fullmatch, first))
+    first, width = texts_of(frame[0]), len(table.names)
+    has_numbers = any(map(NUMBER.fullmatch, first))
+    is_apart = len({*first}) == len(first) and all(cell.isdecimal() or not NUMBER.fullmatch(cell) for cell in first)
     ids = 0 if table.index is None and is_apart and not has_numbers else table.index
-    names = [] if table.header is False else [name.lower() for name in table.names]
-    named = [i for i, name in enumerate(names) if name in LABEL_NAMES]
-    named = [i for i in named if names[i] != "y"] or named  # y may be a coordinate
-    others = [i for i in range(width) if i != ids] or [0]
-    if width == 2 and is_apart and all(cell.isdecimal() or not NUMBER.fullmatch(cell) for cell in first):
-        others = [1]  # whole numbers that tell all rows apart are no classes
+    named = [i for i, name in enumerate(table.names) if name.lower() in LABEL_NAMES]
+    named = [i for i in named if table.names[i].lower() != "y"] or named  # y may be a coordinate
+    # Whole numbers that tell all rows apart are no classes.
+    others = [1] if width == 2 and is_apart else [i for i in range(width) if i != ids] or [0]
     found = [table.find(column)] if column is not None else named or others
     if len(found) > 1:
-        where = f"in any of the columns {listing([table.names[i] for i in found])}"
-        remedy = "say in which (--column NAME for the truth, --labels-column NAME for the labels that are scored)"
-        raise table.error(f"the labels may be {where}; {remedy}, or call it label")
+        names = tables.listing([table.names[i] for i in found])
+        told = f"the labels may be in any of the columns {names}; say in which"
+        raise table.error(f"{told} (--column NAME; of the scored ones, --labels-column NAME), or call it label")
     return found[0], ids
 
 
 def _values(table: Table, at: int, column: Any) -> Host:
     """Return a column as labels: numbers if all of them are; no two whole ones become one, however large."""
-    texts = ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)]
+    texts = texts_of(column)
     present = [text for text in texts if text.lower() not in MISSING]
     are_numbers = len(present) > 0 and all(map(NUMBER.fullmatch, present))
     for row, text in enumerate(texts):
         if text.lower() in (MISSING if are_numbers else ("",)):
-            place = table.place(at, row, "no label")
-            raise table.error(f"{place} ({text!r}); fill the cell or delete the row")
-    if are_numbers and all(text.lstrip("+-").isdecimal() for text in texts):
-        whole = list(map(int, texts))
-        values = np.array(whole) if max(map(abs, whole)) < 2**63 else np.array(texts)
-    else:
-        values = np.array(texts, dtype=float if are_numbers else str)
-    return _checked(table.source.path, values)
+            raise table.error(f"{table.place(at, row, 'no label')} ({text!r}); fill the cell or delete the row")
+    are_whole = are_numbers and all(text.lstrip("+-").isdecimal() for text in texts)
+    are_large = are_whole and max(abs(int(text)) for text in texts) >= 2**63
+    dtype = str if are_large or not are_numbers else np.int64 if are_whole else np.float64
+    return _checked(table.source.path, np.array(texts, dtype=dtype))
 
 
 def _checked(path: Path, values: Host) -> Host:

@@ -95,8 +95,8 @@ def open_source(path: FilePath, *, held: str | None = None, **written: str | Non
     suffix = held or Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
     with reading(path):
         if path.suffix.lower() in ("", ".gz") or not path.is_file():
-            standard = sys.stdin.buffer if sys.stdin else io.BytesIO()  # a shell may have closed it
-            content = standard.read() if path == STANDARD_INPUT else path.read_bytes()
+            standard = sys.stdin.buffer.read if sys.stdin else bytes  # a shell may have closed it
+            content = standard() if path == STANDARD_INPUT else path.read_bytes()
             content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
         with Source(path, suffix, content).open() as file:
             start = file.read(20)
