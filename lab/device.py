@@ -7,7 +7,17 @@ from functools import partial
 from types import SimpleNamespace
 
 from kernelbraid.datasets import Dataset
-from kernelbraid.learning import Candidates, LearnedGraph, Learning, PlacedGraph, Placement, Settings, Views, learn_many, place
+from kernelbraid.learning import (
+    Candidates,
+    LearnedGraph,
+    Learning,
+    PlacedGraph,
+    Placement,
+    Settings,
+    Views,
+    learn_many,
+    place,
+)
 from lab.methods import METHODS, Method
 from lab.records import LabError, Record, Trial, to_json
 from lab.trial import cluster_runs, is_read_out, make, readout_of, record_of, run_trials

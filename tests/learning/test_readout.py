@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from kernelbraid import LKG
 from kernelbraid._arrays import to_numpy
 from kernelbraid.learning.coefficients import Coefficients, express
-from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.extend import Placement
+from kernelbraid.learning.learn import LearnedGraph, graph_of
 from kernelbraid.learning.readout import (
     Evidence,
     PlacedGraph,
@@ -191,7 +191,8 @@ def test_single_precision_stays_single():
                 asked = {"n_neighbors": n_neighbors, "edge_weights": edge_weights, "embedding": embedding}
                 readout = replace(RECOMMENDED, **asked)
                 placed = place(graph(Z.astype(np.float32), readout), readout)
-                assert placed.graph.dtype == placed.placement.vectors.dtype == placed.embedding.dtype == np.float32, asked
+                given = placed.placement.vectors.dtype, placed.embedding.dtype
+                assert placed.graph.dtype == given[0] == given[1] == np.float32, asked
 
 
 def uneven_blobs():

@@ -262,9 +262,9 @@ class InductiveMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _membership(self) -> np.ndarray:
         """Return the memberships of all samples in clusters of the graph that was learned."""
         fitted, vertices = self._fitted, self._vertices
-        placement, how = fitted.placement, {"copies": fitted.copies, "threads": n_workers(self.n_jobs)}
-        of_vertices = (placement.graph, to_numpy(placement.embedding), self._vertex_labels)
-        found = memberships(*of_vertices, self.n_clusters_, spectrum=placement.spectrum, **how)
+        placement, threads = fitted.placement, n_workers(self.n_jobs)
+        of_vertices = (placement.graph, to_numpy(placement.embedding), self._vertex_labels, self.n_clusters_)
+        found = memberships(*of_vertices, spectrum=placement.spectrum, copies=fitted.copies, threads=threads)
         everybody = vertices.spread(found)
         if len(vertices.silent):
             everybody[vertices.silent] = shares_of(self._silent_edges @ found)

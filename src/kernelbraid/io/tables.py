@@ -240,7 +240,7 @@ class Table:
     def _floats(self, column: Any) -> Host:
         """Return a column as numbers, NaN where there is none; 1 and 0 if all cells are true or false."""
         if self.header is None:
-            return np.array([float(cell) if isinstance(cell, Number) else np.nan for cell in column])
+            return np.array([cell if isinstance(cell, Number) else np.nan for cell in column], dtype=np.float64)
         texts = texts_of(column)
         if {text.lower() for text in texts} <= TRUTHS:
             return np.array([text.lower() == "true" for text in texts])
@@ -253,8 +253,8 @@ def parse(source: Source, width: int, dtype: Any = str, **options: Any) -> Itera
     """Yield the cells of a CSV or TSV file in blocks of rows as pandas reads them: texts with blanks behind them."""
     import pandas as pd
 
-    own = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "decimal": source.decimal or NO_MARK}
-    own |= {"names": range(width), "header": None, "na_filter": False}
+    own: dict[str, Any] = {"sep": r"\s+" if source.delimiter == " " else source.delimiter, "names": range(width)}
+    own |= {"decimal": source.decimal or NO_MARK, "header": None, "na_filter": False}
     own |= {"skipinitialspace": source.delimiter != LINE, "skip_blank_lines": width > 2, "low_memory": False}
     own |= {"chunksize": max(HEAD, CELLS // max(width, 64)), "dtype": dtype}
     size = source.path.stat().st_size if source.content is None else len(source.content)
