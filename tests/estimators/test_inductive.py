@@ -15,6 +15,7 @@ from kernelbraid._arrays import to_numpy
 from kernelbraid.kernels import Gaussian, build_bank
 from kernelbraid.learning.extend import NewSamples
 from kernelbraid.learning.outliers import Reach
+from kernelbraid.ops.graphs import spectral_vectors
 from problems import blobs, lkg
 
 X, y = blobs(n=60)
@@ -28,6 +29,22 @@ def test_fitted_samples_keep_their_labels_and_places(xp):
         np.testing.assert_allclose(to_numpy(model.transform(xp.asarray(X))), to_numpy(model.embedding_))
         order = np.random.default_rng(0).permutation(60)[:7]
         assert np.array_equal(to_numpy(model.predict(xp.asarray(X[order]))), to_numpy(model.labels_)[order])
+
+
+def test_coordinates_are_worked_out_when_they_are_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "kernelbraid.learning.extend.spectral_vectors", lambda *a, **o: asked.append(1) or spectral_vectors(*a, **o)
+    )
+    model = LKG(3, random_state=0).fit(X)
+    assert not asked  # communities of clear blobs are steady, and need none
+    again = pickle.loads(pickle.dumps(model))
+    assert len(asked) == 1
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert len(asked) == 1
+    model.embedding_[:] = 0.0  # a copy of what new samples are placed by
+    assert model.transform(X).any()
 
 
 def test_new_samples_go_to_the_cluster_of_their_neighbours():

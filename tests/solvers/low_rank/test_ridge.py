@@ -7,6 +7,8 @@ from scipy.optimize import minimize
 from kernelbraid._arrays import to_numpy
 from kernelbraid.solvers.iterate import Status
 from kernelbraid.solvers.low_rank.ridge import (
+    EASY,
+    LARGE,
     TILE,
     Expression,
     mirror,
@@ -191,6 +193,24 @@ def test_smoothers_are_exactly_symmetric_and_keep_their_precision(overwrite):
         Z = ridge_smoother(definite(300).astype(dtype), 1.0, overwrite=overwrite)
         assert Z.dtype == dtype
         np.testing.assert_array_equal(Z, Z.T)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_large_kernels_are_inverted_in_single_precision_where_little_is_lost_by_it(overwrite):
+    K = definite(LARGE)
+    K /= K.max()
+    for alpha, is_easy in ((1.0, True), (LARGE / (2 * EASY), False)):
+        exact = np.linalg.solve(K + alpha * np.eye(LARGE), K)
+        off = np.abs(ridge_smoother(K.copy(), alpha, overwrite=overwrite) - exact).max() / exact.max()
+        assert off < (1e-4 if is_easy else 1e-9)
+        assert (off > 1e-9) == is_easy
+
+
+def test_a_large_kernel_that_is_not_definite_is_replaced_by_the_nearest_that_is():
+    values, vectors = np.linalg.eigh(definite(LARGE))
+    K = (vectors * np.where(np.arange(LARGE) < 3, -5.0, values / values[-1])) @ vectors.T
+    near = (vectors * np.where(np.arange(LARGE) < 3, 0.0, values / values[-1])) @ vectors.T
+    np.testing.assert_allclose(ridge_smoother((K + K.T) / 2, 1.0), ridge_smoother(near, 1.0), atol=1e-5)
 
 
 def test_kept_and_used_up_kernels_give_the_same_graph():
