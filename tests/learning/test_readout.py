@@ -354,3 +354,16 @@ def test_where_nothing_supports_a_cut_of_the_largest_class_rare_ones_are_told_ap
     assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) > 0.9
     monkeypatch.setattr("kernelbraid.learning.readout.cut_again", lambda graph, labels, *_, **__: labels)
     assert adjusted_rand_score(truth, LKG(3, random_state=0).fit(X).labels_) < 0.5
+
+
+def test_hardly_steady_communities_are_cut_elsewhere_too(monkeypatch):
+    X, truth = make_blobs([120, 40, 30, 30], 5, random_state=0)
+    readout = replace(RECOMMENDED, n_clusters=4)
+    placed = place(graph(express(Views([X]).pose("auto"), PRESETS["recommended"].learning).Z, readout), readout)
+    wrong = np.where((truth == 0) & (np.arange(len(truth)) % 2 == 0), 3, np.where(truth == 3, 2, truth))
+    given = replace(placed, communities=Communities(wrong, 1.0, 1.0, Network.of(placed.graph)))
+    monkeypatch.setattr(Communities, "is_steady", lambda *_: False)
+    monkeypatch.setattr(Communities, "steadiness", lambda *_: 0.65)  # neither a reason for pieces nor settled
+    reading = choose(given, readout, state())
+    assert reading.evidence().way == "communities"
+    assert adjusted_rand_score(truth, wrong) < 0.7 < 0.97 < adjusted_rand_score(truth, reading.labels)

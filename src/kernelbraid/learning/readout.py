@@ -215,13 +215,12 @@ def choose(
         is_divided = found.steadiness() < steady * joined.agreement or _leaves_aside(taken) > _leaves_aside(joined)
         if is_divided and not _stands_apart(placed.graph, taken, joined, apart):
             taken, way = joined, "merge"
-        if found.steadiness() < HALF:
-            is_clear = evenness(taken.labels) >= HALF and adjusted_rand(taken.labels, alone().labels) >= SAME
-            if not is_clear:
-                least = HANDFUL * len(taken.labels) / k
-                labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
-                taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
-            has_collapsed = max(map(evenness, [*seen, joined.labels, taken.labels])) < HALF
+        if evenness(taken.labels) < HALF or adjusted_rand(taken.labels, alone().labels) < SAME:
+            least = HANDFUL * len(taken.labels) / k
+            labels = cut_again(placed.graph, taken.labels, found.resolution, smallest=least, weak=weak, seed=seed)
+            taken = replace(taken, labels=distinct_labels(labels, k, placed.identities))
+        is_even = max(map(evenness, [*seen, joined.labels, taken.labels])) >= HALF
+        has_collapsed = found.steadiness() < HALF and not is_even
 
     def evidence() -> Evidence:
         again = found.steadiness() if way == "communities" else _joined_again(taken, found)

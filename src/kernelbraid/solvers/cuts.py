@@ -25,8 +25,8 @@ from kernelbraid.solvers.low_rank.rows import in_threads
 #: Resolutions at which communities are looked for, in units of the one that gives as many as there are clusters: small
 #: ones are told at high resolutions, large ones at low ones.
 TRIED = (30.0, 5.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
-#: Support below which a cut is given up, and that of another one from which on that is made instead.
-WEAK, STRONG = 0.25, 0.4
+#: Support below which a cut is given up, and from which on another one is made instead.
+WEAK = 0.3
 #: Steadiness of two clusters together from which on they may be one.
 WHOLE = 0.5
 #: Part of the weight of its edges that each of two clusters keeps where they stand apart, and no cut is given up.
@@ -109,8 +109,8 @@ def cut_again(
         At which the graph has as many communities, or nearly.
     smallest : float, default=1
         Samples of a cluster that is cut off, at least.
-    weak : float, default=0.25
-        Support below which a cut is given up.
+    weak : float, default=0.3
+        Support below which a cut is given up, and from which on another one is made.
     seed : int, default=0
         As for :func:`communities`; draws the weights, too.
 
@@ -124,7 +124,7 @@ def cut_again(
     if pair is None:
         return labels
     joined = np.where(labels == pair[1], pair[0], labels)
-    part = _strongest(known, joined, max(smallest, 1.0))
+    part = _strongest(known, joined, max(smallest, 1.0), weak)
     if part is None:
         return labels
     better = in_order(np.where(part, pair[1], joined))
@@ -151,10 +151,10 @@ def _weakest(known: Known, labels: Labels, weak: float) -> tuple[int, int] | Non
     return (int(one[least]), int(other[least])) if least < len(found) else None
 
 
-def _strongest(known: Known, labels: Labels, smallest: float) -> np.ndarray | None:
+def _strongest(known: Known, labels: Labels, smallest: float, least: float) -> np.ndarray | None:
     """Return the part of a cluster, of those that communities tell, for which most speaks; None where little does."""
     sizes, shared = np.bincount(labels).astype(float), known.shared(labels)
-    steady, best, taken = known.steadiness(shared, sizes), STRONG, None
+    steady, best, taken = known.steadiness(shared, sizes), least, None
     for own in known.own:
         number = int(own.max()) + 1
         pairs, part = np.unique(labels * number + own, return_inverse=True)

@@ -76,9 +76,9 @@ def test_a_kind_gets_the_rule_that_is_best_on_the_others():
     tried = dict.fromkeys(rules.RULES, 50.0)
     rows = [
         {"job": name, "tried": tried | {best: 60.0}}
-        for name, best in (("yale", "0.8, 0.95, 0.25"), ("ba", "0.65, 0.95, 0.35"))
+        for name, best in (("yale", "0.8, 0.95, 0.3"), ("ba", "0.65, 0.95, 0.4"))
     ]
-    assert rules.rules_of_others(rows) == {"faces": "0.65, 0.95, 0.35", "letters": "0.8, 0.95, 0.25"}
+    assert rules.rules_of_others(rows) == {"faces": "0.65, 0.95, 0.4", "letters": "0.8, 0.95, 0.3"}
     assert rules.rules_of_others([{"job": name, "tried": tried} for name in ("yale", "ba")])["faces"] == rules.OURS
 
 
