@@ -46,7 +46,7 @@ T = TypeVar("T")
 #: Share of alpha above which eigenvalues count, landmarks that they are found by, and the most that are kept.
 NEGLIGIBLE, LANDMARKS, RANK = 1 / 50, 700, 128
 #: Samples, in units of landmarks, that tell which eigenvectors of these are large over all samples.
-TELLING = 3
+TELLING = 5
 # Numbers, relative to the largest of their kind, that are rounding in single precision.
 ROUNDING = 1e-6
 #: Candidates among which the strongest entries of a row are, in units of their number.
