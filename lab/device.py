@@ -7,17 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from kernelbraid.datasets import Dataset
-from kernelbraid.learning import (
-    Candidates,
-    LearnedGraph,
-    Learning,
-    PlacedGraph,
-    Placement,
-    Settings,
-    Views,
-    learn_many,
-    place,
-)
+from kernelbraid.learning import Candidates, LearnedGraph, Learning, PlacedGraph, Settings, Views, learn_many, place
 from lab.methods import METHODS, Method
 from lab.records import LabError, Record, Trial, to_json
 from lab.trial import cluster_runs, is_read_out, make, readout_of, record_of, run_trials
@@ -86,8 +76,7 @@ def _run_batch(
             readout = readout_of(trial, methods[trial.method], dataset.n_samples, dataset.n_clusters, several=False)
             if found.serves(readout.graph_from):
                 learned = place(LearnedGraph.of(found, readout, candidates.identities), readout)
-                placement = Placement.known(None, learned.embedding.cpu().numpy())
-                placed = PlacedGraph(placement, candidates.identities)
+                placed = PlacedGraph.known(None, learned.embedding.cpu().numpy(), candidates.identities)
                 runs = cluster_runs(placed, readout, trial)
                 records.append(record_of(trial, model, runs, seconds, methods[trial.method], dataset))
             else:

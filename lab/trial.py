@@ -22,7 +22,6 @@ from kernelbraid.learning import (
     Coefficients,
     LearnedGraph,
     PlacedGraph,
-    Placement,
     Readout,
     Settings,
     Views,
@@ -103,7 +102,7 @@ def _read_graph(trials: Sequence[Trial], method: Method, data: Any, k: int, devi
             model.fit(data)
             seconds = time.perf_counter() - started
             is_sum = getattr(getattr(model, "views_", None), "shares", None) is not None
-            placed = PlacedGraph(Placement.known(model.graph_, model.embedding_), copies, is_sum)
+            placed = PlacedGraph.known(model.graph_, model.embedding_, copies, is_sum=is_sum)
             if set(OF_READOUT[:3]) & alike[0].parameters.keys() - set(method.parameters):  # which no fit can do
                 found = Coefficients(Z=getattr(model, "coefficients_", model.graph_))
                 placed = place(LearnedGraph.of(found, readouts[0], copies), readouts[0])

@@ -273,7 +273,7 @@ def test_clusters_that_a_cut_elsewhere_has_made_even_have_not_collapsed(monkeypa
     graph, places = sparse.csr_array(joined), np.zeros((60, 3))
     places[:2, :2] = np.eye(2)
     found = Communities(np.repeat([0, 1, 2], [58, 1, 1]), 1.0, 1.0, graph)
-    placed = PlacedGraph(Placement.known(graph, places), np.arange(60), communities=found)
+    placed = PlacedGraph.known(graph, places, np.arange(60), communities=found)
     reading = choose(placed, RECOMMENDED, np.random.RandomState(0))
     assert reading.has_collapsed == reading.evidence().has_collapsed == has_collapsed
 

@@ -5,7 +5,6 @@ The method in one line is ``read_out(learn(weighed, settings), settings.readout)
 
 from kernelbraid.kernels import StoredStack
 from kernelbraid.learning.coefficients import Coefficients, express, learn_many
-from kernelbraid.learning.extend import Placement
 from kernelbraid.learning.learn import LearnedGraph, learn
 from kernelbraid.learning.readout import PlacedGraph, Reading, choose, cluster, place, read_out
 from kernelbraid.learning.settings import PRESETS, Learning, Readout, Settings
@@ -24,7 +23,6 @@ __all__ = [
     "Coefficients",
     "express",
     "learn_many",
-    "Placement",
     "PlacedGraph",
     "place",
     "Reading",

@@ -159,13 +159,6 @@ class Placement:
     spectrum: Spectrum
     n_jobs: int | None = None
 
-    @classmethod
-    def known(cls, graph: Array, embedding: Array) -> "Placement":
-        """Take coordinates that are there already."""
-        found = cls(graph, int(embedding.shape[1]), "largest")
-        vars(found)["embedding"] = embedding
-        return found
-
     def at(self, place: Callable[[Array], Array]) -> "Placement":
         """Return the same where results are published; sparse graphs stay on the host."""
         return self if sparse.issparse(self.graph) else replace(self, graph=place(self.graph))

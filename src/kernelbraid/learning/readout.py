@@ -61,6 +61,13 @@ class PlacedGraph:
     communities: Communities | None = None  # as many as clusters are wanted, where they are known
     there: Array | None = None  # an array that lives where k-means runs; None: on the host
 
+    @classmethod
+    def known(cls, graph: Array, embedding: Array, identities: np.ndarray, **given: Any) -> "PlacedGraph":
+        """Take coordinates that are there already."""
+        placement = Placement(graph, int(embedding.shape[1]), "largest")
+        vars(placement)["embedding"] = embedding
+        return cls(placement, identities, **given)
+
     @property
     def graph(self) -> Array:
         """The graph: a csr array if it was refined."""
