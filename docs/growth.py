@@ -25,14 +25,13 @@ SIZES = {
 SPREAD = 0.57  # of centres, in standard deviations of a cluster: they overlap
 #: What a fit consists of: module, name, what it is called.
 PARTS = (
-    ("learning.weighing", "Vertices.of", "copies"),
+    ("learning.vertices", "Vertices.of", "copies"),
     ("solvers.low_rank.rows", "Basis.of", "factor"),
     ("solvers.low_rank.rows", "Cells.of", "cells"),
     ("learning.in_rows", "RowKernels.graphs", "edges"),
     ("learning.coefficients", "solve_ridge", "linear system"),
-    ("learning.readout", "place_graph", "eigenvectors"),
+    ("learning.extend", "spectral_vectors", "eigenvectors"),
     ("learning.readout", "cluster", "clusters"),
-    ("estimators.low_rank", "judge", "reliability"),
     ("estimators.inductive", "InductiveMixin._label_silent", "labels of all others"),
 )
 

@@ -10,7 +10,7 @@ is what supports the cut: nothing at 0; at 1 both are as steady as the whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,8 @@ from kernelbraid.solvers.low_rank.rows import in_threads
 TRIED = (30.0, 5.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
 #: Support below which a cut is given up, and from which on another one is made instead.
 WEAK = 0.3
+#: Support of all cuts, in units of this, from which on the first of the graphs with random weights says enough.
+CLEAR = 2.0
 #: Steadiness of two clusters together from which on they may be one.
 WHOLE = 0.5
 #: Part of the weight of its edges that each of two clusters keeps where they stand apart, and no cut is given up.
@@ -43,6 +45,8 @@ class Known:
     network: Network
     resolution: float
     seed: int
+    count: int = REWEIGHTED  # graphs with random weights
+    told: Sequence[sparse.csr_array] = ()  # what is known of the first of them
 
     @cached_property
     def own(self) -> list[Labels]:
@@ -53,9 +57,9 @@ class Known:
     def others(self) -> list[sparse.csr_array]:
         """For each graph with other weights which samples are in which communities, (n, m)."""
         random_state = np.random.RandomState(self.seed)
-        networks = [self.network.reweighted(random_state) for _ in range(REWEIGHTED)]
-        runs = in_threads(self._of, networks, min(REWEIGHTED, workers(None if self.network.n >= ORDER else 1)))
-        return [sparse.csr_array(sparse.vstack([members(labels) for labels in run]).T) for run in runs]
+        networks = [self.network.reweighted(random_state) for _ in range(self.count)][len(self.told) :]
+        runs = in_threads(self._of, networks, min(len(networks), workers(None if self.network.n >= ORDER else 1)))
+        return [*self.told, *(sparse.csr_array(sparse.vstack([members(own) for own in run]).T) for run in runs)]
 
     def _of(self, network: Network) -> list[Labels]:
         """Return communities from one resolution downwards, until nothing is cut."""
@@ -119,8 +123,11 @@ def cut_again(
     ndarray of shape (n,)
         As many clusters.
     """
-    known = Known(Network.of(graph), resolution, seed)
-    pair = _weakest(known, labels, weak) if labels.max() > 1 else None
+    known = Known(Network.of(graph), resolution, seed, 1)
+    if labels.max() < 2 or _weakest(known, labels, CLEAR * weak) is None:
+        return labels
+    known = replace(known, count=REWEIGHTED, told=known.others)
+    pair = _weakest(known, labels, weak)
     if pair is None:
         return labels
     joined = np.where(labels == pair[1], pair[0], labels)
