@@ -49,7 +49,7 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 def check_fitted(model: Any, published: str) -> None:
     """Refuse what has not published the attribute that a picture shows: an unfitted estimator, or anything else."""
-    if not hasattr(model, published):
+    if isinstance(model, type) or not hasattr(model, published):
         raise NotFittedError(
             f"{type(model).__name__} is not fitted, or is no LKG: it has no {published} to draw; fit an LKG first."
         )
