@@ -82,7 +82,8 @@ def test_paga_connects_groups_of_one_cluster(sc, clustered):
     sc.tl.paga(cells, groups="kernelbraid", **KEY)
     strength = cells.uns["paga"]["connectivities"].toarray()
     of = true_cluster_of_groups(cells, truth)
-    joined = (strength.max(axis=1) > 0) & (np.bincount(of)[of] > 1)  # one that is a whole cluster has no other group of it
+    # A group that is a whole cluster has no other group of it.
+    joined = (strength.max(axis=1) > 0) & (np.bincount(of)[of] > 1)
     assert joined.any()
     np.testing.assert_array_equal(of[strength.argmax(axis=1)][joined], of[joined])
 
