@@ -43,10 +43,11 @@ def tell(text):
 
 
 def clock(spent):
-    """Let the parts of a fit note how long they take."""
+    """Let the parts of a fit note how long they take, without those within them."""
     from functools import wraps
     from importlib import import_module
 
+    within = [0.0]  # what parts within a part took
     for module, name, part in PARTS:
         owner, last = import_module(f"kernelbraid.{module}"), name.rpartition(".")[2]
         owner = getattr(owner, name.rpartition(".")[0]) if "." in name else owner
@@ -56,10 +57,13 @@ def clock(spent):
         @wraps(function)
         def timed(*given, _function=function, _part=part, **named):
             start = time.perf_counter()
+            within.append(0.0)
             try:
                 return _function(*given, **named)
             finally:
-                spent[_part] = spent.get(_part, 0.0) + time.perf_counter() - start
+                took = time.perf_counter() - start
+                spent[_part] = spent.get(_part, 0.0) + took - within.pop()
+                within[-1] += took
 
         setattr(owner, last, classmethod(timed) if isinstance(plain, classmethod) else timed)
 
