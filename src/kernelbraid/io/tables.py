@@ -292,7 +292,8 @@ def open_table(source: Source, header: bool | None = None, rule: Callable[..., b
     if not some:
         raise DataError(f"{source.path}: {EMPTY}.")
     with source.open() as file:
-        if source.path.suffix.lower() not in PACKED and any(b"\0" in line for line in file):  # which ends cells
+        is_packed = source.path.suffix.lower() in PACKED
+        if not is_packed and any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):  # ends cells
             raise DataError(f"{source.path}: the file has zero bytes in it, and is damaged or no text; write it again.")
     sign = source.delimiter or find_delimiter(some, "," if source.suffix == ".csv" else "\t")
     others = [word for word, mark in DELIMITERS.items() if mark in some[0] and mark != " "]
